@@ -15,17 +15,12 @@ if wrong := environment.problems() or state.problems():
 
 import streamlit as st  # noqa: E402
 
-from pages._ui.serve import (  # noqa: E402
-    downloads,
-    forgetting,
-    http,
-    origin,
-)
+from pages._ui.serve import forgetting, http  # noqa: E402
 from pages._ui.serve.startup import lifespan  # noqa: E402
 
-origin.never_ask_outside()
+http.never_ask_outside()
 forgetting.keep_off_the_disk()
 forgetting.give_back_large_blocks()
-downloads.bind_to_browsers()
+forgetting.bind_to_browsers()
 http.drain_on_signal()
 app = st.App("pages/_ui/main.py", lifespan=lifespan, routes=http.ROUTES, middleware=http.MIDDLEWARE)

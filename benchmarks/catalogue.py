@@ -51,6 +51,12 @@ CATALOGUE = (
     Benchmark("first_results", "server.first_results", 1, "what Start and Compare open with, kept in a file anew"),
     Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
     Benchmark("engines", "server.engines", 3, "the dashboard's own processes beside Dask's local cluster"),
+    Benchmark(
+        "own_tables",
+        "server.own_tables",
+        8,
+        "tables as people have them, from file to zip: actions, seconds, questions",
+    ),
     Benchmark("load", "server.load", 4, "many sessions at once; --table: walks beside their targets, 15 minutes"),
 )
 BY_NAME = {each.name: each for each in CATALOGUE}

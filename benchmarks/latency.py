@@ -28,7 +28,7 @@ from datasets import EXHIBITS, exhibit, kung, load, london_sales
 from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from pages._ui.cloaking import pipeline, results
+from pages._ui.cloaking import results
 from pages._ui.model import PAPER_DESIGN, Design, Draw, Model, load_dataset
 
 PARTS = ("design", "pages", "batch", "scale")
@@ -81,27 +81,27 @@ class Page:
         self.name = name
         self.dataset = load_dataset(name)
         shown = exhibit(name)
-        self.scene = pipeline.scene_of(self.dataset, shown.name)
+        self.scene = results.scene_of(self.dataset, shown.name)
 
     def prepare(
         self, lengthscale: float
     ) -> tuple[Callable[[], list[results.Outcome]], Callable[[], list[results.Halves]]]:
         """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
-        fit = pipeline.stage_matrix(self.dataset, self.scene, model)
-        plans = [pipeline.stage_plan(self.dataset, self.scene, fit, model, design) for design in self.designs]
+        fit = results.stage_matrix(self.dataset, self.scene, model)
+        plans = [results.stage_plan(self.dataset, self.scene, fit, model, design) for design in self.designs]
         settings = list(zip(plans, self.designs, self.draws, strict=True))
         nonprivate = self.dataset.in_data_units(fit.C @ self.dataset.standardised())
 
         def outcomes() -> list[results.Outcome]:
             return [
-                pipeline.stage_outcome(self.dataset, self.scene, plan, nonprivate, model, design, draw)
+                results.stage_outcome(self.dataset, self.scene, plan, nonprivate, model, design, draw)
                 for plan, design, draw in settings
             ]
 
         def intervals() -> list[results.Halves]:
             return [
-                pipeline.stage_halves(self.dataset, self.scene, plan, model, design, draw)
+                results.stage_halves(self.dataset, self.scene, plan, model, design, draw)
                 for plan, design, draw in settings
             ]
 

@@ -1,27 +1,27 @@
 import streamlit as st
 
-from pages._ui.attack import attacks, controls, figures, words
-from pages._ui.attack.attacks import PathAttack
+from pages._ui import attack
+from pages._ui.attack import PathAttack
 from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
-setting = controls.attack_setting()
+setting = attack.attack_setting()
 show, paths = sidebar.overlay(), isinstance(setting, PathAttack)
 
 if show:
-    attacked = attacks.attacked(setting)
-    frame.heading(words.TITLE, words.answer(attacked, paths))
+    attacked = attack.attacked(setting)
+    frame.heading(attack.TITLE, attack.answer(attacked, paths))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
-    pictures.chart(cached.drawn(figures.roc_figure, attacked, False, of=setting), "roc", words.caption(attacked))
-    frame.metrics(words.metrics(attacked))
+    pictures.chart(cached.drawn(attack.roc_figure, attacked, False, of=setting), "roc", attack.caption(attacked))
+    frame.metrics(attack.metrics(attacked))
     few, values, how, lesson = st.tabs(["Few accusations", "Table", "How it is computed", "Try this"])
     with few:
-        stretched = cached.drawn(figures.roc_figure, attacked, True, of=setting)
-        pictures.chart(stretched, "roc_log", words.LOGARITHMIC)
+        stretched = cached.drawn(attack.roc_figure, attacked, True, of=setting)
+        pictures.chart(stretched, "roc_log", attack.LOGARITHMIC)
     with values:
-        frame.table(words.table(attacked), "attack", "Computed with true data: not private.")
+        frame.table(attack.table(attacked), "attack", "Computed with true data: not private.")
     with how:
-        frame.steps(words.steps(attacked, paths))
+        frame.steps(attack.steps(attacked, paths))
     with lesson:
         frame.lessons(
             "attack",
@@ -46,6 +46,6 @@ if show:
             ],
         )
 else:
-    frame.needs_overlay(words.TITLE)
+    frame.needs_overlay(attack.TITLE)
 frame.guarantee_card(setting.guarantee, "The attacker here knows the mechanism, its settings and n.")
 frame.state_link()

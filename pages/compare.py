@@ -1,26 +1,14 @@
 import streamlit as st
 
 from pages._ui import left_out
-from pages._ui.compare import (
-    arriving,
-    computed,
-    contenders,
-    controls,
-    figures,
-    notes,
-    peers,
-    pinned,
-    possible,
-    released_shown,
-    words,
-)
-from pages._ui.look import frame, glossary, pictures, pin, sidebar
+from pages._ui.compare import compute, contenders, view, words
+from pages._ui.look import frame, pictures, pin, sidebar, text
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
-contest, epsilon, names, every = controls.compare_settings()
+contest, epsilon, names, every = view.compare_settings()
 data = cached.dataset(contest.model.dataset)
-scale = words.scale_of(data)
+scale = contenders.scale_of(data)
 show = sidebar.overlay()
 cards = ["integral_bins", "bayes_cells" if "bayes_cells" in names else "sparse"]
 QUESTION = "Which method has the smallest error?"
@@ -28,45 +16,45 @@ shown = scale.shown
 
 if show:
     nonprivate = left_out.without_privacy(contest.model.dataset, contest.model)
-    target, one = controls.target(nonprivate, scale), controls.release_of()
-    curves = arriving.curves(contest, names, QUESTION, epsilon, nonprivate, target)
-    kept_settings = pinned.find(contest)
-    kept = None if kept_settings is None else pinned.run(kept_settings, target, curves)
-    needs = {name: computed.needed(contest, name, target) for name in curves}
-    now = pinned.Pinned(contest, epsilon, curves, nonprivate, needs)
+    target, one = view.target(nonprivate, scale), view.release_of()
+    curves = view.growing_curves(contest, names, QUESTION, epsilon, nonprivate, target)
+    kept_settings = view.find(contest)
+    kept = None if kept_settings is None else view.run(kept_settings, target, curves)
+    needs = {name: compute.needed(contest, name, target) for name in curves}
+    now = view.Pinned(contest, epsilon, curves, nonprivate, needs)
     best = words.ranking(curves, epsilon)[0]
     frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
     frame.overlay_banner("It takes the true data to know an error.")
-    picture = cached.drawn(figures.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
+    picture = cached.drawn(view.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
     if kept is not None:
-        picture = figures.with_pinned(picture, kept, contest, nonprivate, scale)
-    released_shown.curves(picture, contest, one, epsilon)
+        picture = view.with_pinned(picture, kept, contest, nonprivate, scale)
+    view.curves(picture, contest, one, epsilon)
     frame.metrics(
         [
-            Metric("Smallest error", shown(best.error), best.title, glossary.help_of("Error")),
+            Metric("Smallest error", shown(best.error), best.title, text.help_of("Error")),
             Metric("Method of 2018", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
-            Metric("Error without privacy", shown(nonprivate), "nothing hidden", glossary.help_of("Without privacy")),
+            Metric("Error without privacy", shown(nonprivate), "nothing hidden", text.help_of("Without privacy")),
             Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
         ]
     )
     if kept is not None:
         st.markdown(pin.differences())
-        frame.metrics(pinned.metrics(kept, now, target, scale), "pinned")
-    pin.buttons(pinned.PAGE)
+        frame.metrics(view.metrics(kept, now, target, scale), "pinned")
+    pin.buttons(view.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
-        frame.table(rows if kept is None else pinned.beside(rows, kept, scale), "compare", notes.TABLE_NOTE)
-        frame.table(peers.table(computed.otherwise(contest, epsilon), scale), "otherwise", peers.NOTE)
+        frame.table(rows if kept is None else view.beside(rows, kept, scale), "compare", words.TABLE_NOTE)
+        frame.table(contenders.table(compute.otherwise(contest, epsilon), scale), "otherwise", contenders.NOTE)
     with how:
-        frame.steps(notes.EXPLANATION)
+        frame.steps(words.EXPLANATION)
     with lesson:
-        frame.lessons("compare", notes.LESSONS)
+        frame.lessons("compare", words.LESSONS)
     with limits:
-        if controls.asks_for_limits():
-            attainable = computed.limits(contest)
-            drawn = cached.drawn(possible.figure, attainable, scale, of=contest)
-            pictures.chart(drawn, "possible", possible.caption())
+        if view.asks_for_limits():
+            attainable = compute.limits(contest)
+            drawn = cached.drawn(contenders.figure, attainable, scale, of=contest)
+            pictures.chart(drawn, "possible", contenders.caption())
     cards = [one or best.name, best.name, *cards]
 else:
     frame.needs_overlay(QUESTION)

@@ -1,34 +1,35 @@
 import streamlit as st
 
-from pages._ui.excursion import computed, controls, figures, shown, words
-from pages._ui.look import frame, pictures, spending
+from pages._ui.excursion import compute, figures
+from pages._ui.excursion import view as excursion_view
+from pages._ui.look import frame, pictures, sidebar
 from pages._ui.work import cached
 
 top = st.container()
-controls.search_if_asked()
-study = controls.chosen_study()
-view, show, spent = controls.excursion_settings(study)
-explored = computed.explored(view)
-controls.said_of(explored, view, spent)
-beside = computed.beside(view, explored)
-plain = computed.without_privacy(view, explored) if show else None
-best = None if plain is None else computed.best_without(explored, plain)
+excursion_view.search_if_asked()
+study = excursion_view.chosen_study()
+view, show, spent = excursion_view.excursion_settings(study)
+explored = compute.explored(view)
+excursion_view.said_of(explored, view, spent)
+beside = compute.beside(view, explored)
+plain = compute.without_privacy(view, explored) if show else None
+best = None if plain is None else compute.best_without(explored, plain)
 
 with top:
-    frame.heading(words.TITLE, words.answer(explored, best))
+    frame.heading(excursion_view.TITLE, excursion_view.answer(explored, best))
     if show:
         frame.overlay_banner()
-shown.pictures_of(view, explored, beside, plain)
-frame.metrics(words.metrics(explored, beside, best))
+excursion_view.pictures_of(view, explored, beside, plain)
+frame.metrics(excursion_view.metrics(explored, beside, best))
 if best is not None:
     st.header("How much of the area is found?")
     overlap = cached.drawn(figures.overlap, explored, beside, best, of=view)
-    pictures.chart(overlap, "overlap", words.overlap_alt(explored, beside, best))
+    pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, beside, best))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(figures.path_table(explored, beside, show), "excursion_paths", words.TABLE)
+    frame.table(figures.path_table(explored, beside, show), "excursion_paths", excursion_view.TABLE)
 with how:
-    frame.steps(words.steps(explored, view))
+    frame.steps(excursion_view.steps(explored, view))
 with lesson:
     frame.lessons(
         "excursion_sets",
@@ -43,5 +44,5 @@ frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
 if beside is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
         frame.guarantee_card(beside.guarantee)
-spending.spent(explored.dataset.name, *words.released(view, explored, beside))
+sidebar.spent(explored.dataset.name, *excursion_view.released(view, explored, beside))
 frame.state_link()

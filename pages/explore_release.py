@@ -1,7 +1,7 @@
 import streamlit as st
 
-from pages._ui.explore import controls, pictured, words
-from pages._ui.look import frame, spending
+from pages._ui.explore import controls, view
+from pages._ui.look import frame, sidebar
 
 top = st.container()
 question = st.container()
@@ -9,16 +9,16 @@ chosen = controls.chosen(question)
 guarantee = chosen.explored.guarantee
 
 with top:
-    frame.heading(words.TITLE, words.answer(chosen))
-pictured.picture(chosen)
-frame.metrics(words.metrics(chosen))
+    frame.heading(view.TITLE, view.answer(chosen))
+view.pictured(chosen)
+frame.metrics(view.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
-    pictured.table(chosen)
+    view.table_shown(chosen)
 with likely:
-    pictured.lengthscales(chosen)
+    view.lengthscales_pictured(chosen)
 with how:
-    frame.steps(words.explain(chosen))
+    frame.steps(view.explain(chosen))
 with lesson:
     frame.lessons(
         "explore_release",
@@ -36,7 +36,7 @@ with lesson:
             ),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else words.FILE_NOTE)
+frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else view.FILE_NOTE)
 if chosen.taught:
-    spending.spent(chosen.taught.dataset, (chosen.taught, guarantee))
+    sidebar.spent(chosen.taught.dataset, (chosen.taught, guarantee))
     frame.state_link()

@@ -1,11 +1,11 @@
 import streamlit as st
 
-from pages._ui.hiding import clipping, measured, settings, spend, steps, two
+from pages._ui.hiding import clipping, measured, spend, steps, two
 from pages._ui.look import frame
 
 top = st.container()
-step = steps.chosen()
-chosen = settings.chosen(step)
+step = steps.chosen_step()
+chosen = steps.chosen_settings(step)
 if step in ("moves", "covered"):
     two.show(step, chosen, top)
 elif step == "measured":
@@ -21,10 +21,10 @@ with st.expander("Try this"):
         [
             ("Two people far apart: each hides alone.", {"x1": 1, "x2": 9, "two_l": 1, "step": "covered"}),
             ("Two people close together share the work.", {"x1": 4.5, "x2": 5.5, "step": "covered"}),
-            ("A short lengthscale: nearly everyone carries noise.", settings.SHORT),
+            ("A short lengthscale: nearly everyone carries noise.", steps.SHORT),
             ("A narrow clip: little noise, but skewed outcomes are moved.", {"step": "clip", "clip_kept": 30}),
         ],
     )
 if step != "clip":
-    frame.guarantee_card(settings.guarantee(chosen), settings.NOTE)
+    frame.guarantee_card(steps.guarantee(chosen), steps.NOTE)
 frame.state_link()

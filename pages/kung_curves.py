@@ -1,15 +1,15 @@
 import streamlit as st
 
-from pages._ui.cloaking import charted, computed, explain, figures, left_out, multiples, pinned, play, taken, words
-from pages._ui.look import frame, offers, pictures, sidebar, spending, text
+from pages._ui.cloaking import computed, figures, variants, words
+from pages._ui.look import frame, offers, pictures, sidebar, text
 from pages._ui.work import cached
 
 chosen = sidebar.release_settings(offers.CURVE)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 if show:
-    left_out.foresee(model, design, draw)
+    computed.foresee(model, design, draw)
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
-kept = pinned.find("kung_curves", offers.CURVE, model.dataset)
+kept = variants.find("kung_curves", offers.CURVE, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
 
@@ -18,9 +18,9 @@ def shown(value: float) -> str:
     return f"{text.number(value)} {unit}"
 
 
-errors = left_out.trio(ours, paper) if show else None
+errors = computed.trio(ours, paper) if show else None
 
-frame.heading(charted.question(data), charted.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors))
+frame.heading(figures.question(data), figures.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors))
 if show:
     frame.overlay_banner()
 player = st.container()
@@ -28,18 +28,20 @@ left, right = st.columns(2)
 with left:
     st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
     picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
-    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), taken.curves(ours, kept=kept))
+    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), figures.public_curves(ours, kept=kept))
 with right:
     st.header(words.published_title(paper))
     beside = cached.drawn(figures.curves, paper, show, True)
-    pictures.chart(beside, "curves_paper", words.curves_alt(paper, "purple", show), taken.curves(paper, other=True))
-play.show({"curves": picture, "curves_paper": beside}, player)
+    pictures.chart(
+        beside, "curves_paper", words.curves_alt(paper, "purple", show), figures.public_curves(paper, other=True)
+    )
+variants.play({"curves": picture, "curves_paper": beside}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
-varied = multiples.chosen(model.dataset)
+varied = variants.chosen(model.dataset)
 if varied != "none":
-    multiples.curves(ours, varied, show)
-pinned.show("kung_curves", kept, ours, show, shown)
-charted.show(ours, paper, show)
+    variants.curves(ours, varied, show)
+variants.show_pinned("kung_curves", kept, ours, show, shown)
+figures.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(words.curve_table(ours, show, kept), f"{data.name}_curve", words.OVERLAY_NOTE)
@@ -47,7 +49,7 @@ with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")
         pictures.chart(figures.error_distribution(errors, unit), "errors", words.errors_alt(errors))
-    frame.steps([*explain.explain(ours), explain.ERROR])
+    frame.steps([*words.explain(ours), words.ERROR])
 with lesson:
     frame.lessons(
         "kung_curves",
@@ -72,5 +74,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 releases = [each for each in (ours, paper, kept) if each is not None]
-spending.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
+sidebar.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
 frame.state_link()

@@ -1,15 +1,15 @@
 import streamlit as st
 
 from datasets import exhibit
-from pages._ui.explore import beside
-from pages._ui.lengthscale import arriving, choice, computed, controls, figures
+from pages._ui.explore import view as explore_view
+from pages._ui.lengthscale import compute, view
 from pages._ui.look import frame, pictures, sidebar, text
 from pages._ui.work import cached
 
-grid, budgets, release = controls.choice_settings()
+grid, budgets, release = view.choice_settings()
 show = sidebar.overlay()
 data, unit = cached.dataset(grid.model.dataset), exhibit(grid.model.dataset).unit
-guarantee, total = choice.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
+guarantee, total = compute.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 QUESTION = "What does it cost to choose the lengthscale?"
 
@@ -19,38 +19,38 @@ def shown(error: float) -> str:
 
 
 if show:
-    scored = arriving.scored(grid, budgets, QUESTION, unit)
-    table = choice.tabulate(scored, budgets)
-    chosen = choice.describe(table, grid, budgets)
-    beside_it = computed.beside(grid, budgets, table)
-    frame.heading(QUESTION, choice.lead(chosen, beside_it, budgets, unit, shown))
+    scored = view.growing_scores(grid, budgets, QUESTION, unit)
+    table = compute.tabulate(scored, budgets)
+    chosen = compute.describe(table, grid, budgets)
+    beside_it = compute.beside(grid, budgets, table)
+    frame.heading(QUESTION, compute.lead(chosen, beside_it, budgets, unit, shown))
     frame.overlay_banner("Only the chosen value may be published.")
     st.header("What would be chosen")
     pictures.clickable(
-        cached.drawn(figures.tiles, table, grid, budgets, unit, y_unit, of=data.name),
+        cached.drawn(view.tiles, table, grid, budgets, unit, y_unit, of=data.name),
         "tiles",
         "How often each lengthscale is chosen [%], for less to more privacy of the release. More privacy noise "
         "makes the best lengthscale (★) longer. Click a tile to take its setting along.",
-        controls.carry_tile,
+        view.carry_tile,
     )
-    controls.carried_tile(unit)
+    view.carried_tile(unit)
     st.header("What it costs")
     pictures.chart(
-        cached.drawn(figures.errors, table, grid, budgets, unit, y_unit, beside_it, of=data.name),
+        cached.drawn(view.errors, table, grid, budgets, unit, y_unit, beside_it, of=data.name),
         "choice_errors",
         "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
     )
-    frame.metrics(figures.metrics(chosen, beside_it, unit, shown, budgets, total))
+    frame.metrics(view.metrics(chosen, beside_it, unit, shown, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
-        rows = choice.table_frame(table, grid, unit, y_unit)
+        rows = compute.table_frame(table, grid, unit, y_unit)
         frame.table(
             rows,
             "lengthscale_choice",
             "It takes the true data to know these.",
         )
     with how:
-        frame.steps(choice.explain(scored, grid, budgets))
+        frame.steps(compute.explain(scored, grid, budgets))
     with lesson:
         frame.lessons(
             "lengthscale_choice",
@@ -62,6 +62,6 @@ if show:
         )
 else:
     frame.needs_overlay(QUESTION)
-beside.lengthscales(grid.model, budgets.regression, budgets.delta)
+explore_view.three_lengthscales(grid.model, budgets.regression, budgets.delta)
 frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
 frame.state_link()

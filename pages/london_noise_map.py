@@ -1,33 +1,21 @@
 import streamlit as st
 
-from pages._ui.cloaking import (
-    cells,
-    computed,
-    controls,
-    explain,
-    figures,
-    left_out,
-    map_words,
-    multiples,
-    pinned,
-    taken,
-    words,
-)
-from pages._ui.look import frame, offers, pictures, sidebar, spending, text
+from pages._ui.cloaking import cells, computed, figures, variants, words
+from pages._ui.look import frame, offers, pictures, sidebar, text
 
 chosen = sidebar.release_settings(offers.MAP)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 if show:
-    left_out.foresee(model, design, draw)
+    computed.foresee(model, design, draw)
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
 data, guarantee = ours.dataset, ours.outcome.guarantee
-errors = left_out.trio(ours, paper) if show else None
+errors = computed.trio(ours, paper) if show else None
 
-frame.heading(map_words.TITLE, map_words.lead(ours, errors) + words.meanwhile(ours, errors))
+frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors))
 frame.banners(data.source if data.simulated else None, show)
-told = map_words.told(ours)
+told = cells.told(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
-kind, beside = controls.map_view(list(layers))
+kind, beside = cells.map_view(list(layers))
 layer = layers[kind]
 spot = st.container()
 picked = pictures.pick_hexagon(table)
@@ -35,31 +23,31 @@ if beside:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=told)
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
         if layer.column in of_paper:
-            about = taken.about(paper, layer.title)
+            about = figures.about(paper, layer.title)
             pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked, about=about)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with spot:
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=taken.about(ours, layer.title), more=told)
-frame.metrics(map_words.metrics(ours, paper, errors))
-varied = multiples.chosen(model.dataset)
+        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=told)
+frame.metrics(cells.metrics(ours, paper, errors))
+varied = variants.chosen(model.dataset)
 if varied != "none":
-    multiples.maps(ours, varied, layer, kind, show)
-kept = pinned.find("london_noise_map", offers.MAP, model.dataset)
-pinned.show("london_noise_map", kept, ours, show, text.factor_of, text.relative)
+    variants.maps(ours, varied, layer, kind, show)
+kept = variants.find("london_noise_map", offers.MAP, model.dataset)
+variants.show_pinned("london_noise_map", kept, ours, show, text.factor_of, text.relative)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, cells.note(ours, show))
 with how:
     if errors is not None and errors.ours is not None:
         pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
-    frame.steps([*explain.explain(ours), explain.ERROR])
+    frame.steps([*words.explain(ours), words.ERROR])
 with lesson:
     frame.lessons(
         "london_noise_map",
@@ -76,5 +64,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 beside_it = [(paper.released, paper.outcome.guarantee)] if beside else []
-spending.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
+sidebar.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
 frame.state_link()

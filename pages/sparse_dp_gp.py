@@ -2,71 +2,72 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, pictures, spending
-from pages._ui.look.picture import Public
-from pages._ui.sparse import computed, controls, figures, words
+from pages._ui.look import frame, pictures, sidebar
+from pages._ui.look.pictures import Public
+from pages._ui.sparse import compute
+from pages._ui.sparse import view as sparse_view
 from pages._ui.work import cached
 
-setting, view, show = controls.sparse_settings()
-fits = computed.fits(setting)
+setting, view, show = sparse_view.sparse_settings()
+fits = compute.fits(setting)
 released = setting.released(fits.dataset.privacy_unit)
 guarantee = released[0][1]
 picture = partial(cached.drawn, of=setting)
 
-without = computed.without_privacy(setting, fits.plain_rmse) if show else None
+without = compute.least_without_privacy(setting, fits.plain_rmse) if show else None
 
-frame.heading(words.question(fits), words.answer(fits, setting, without))
+frame.heading(sparse_view.question(fits), sparse_view.answer(fits, setting, without))
 frame.banners(fits.dataset.source if fits.dataset.simulated else None, show)
 left, right = st.columns(2)
-table = figures.fit_table(fits)
+table = sparse_view.fit_table(fits)
 if view == "fits":
     with left:
-        public = Public(partial(figures.fit, fits), words.about(fits, guarantee))
+        public = Public(partial(sparse_view.fit, fits), sparse_view.about(fits, guarantee))
         if show:
-            drawn, caption = picture(figures.beside_the_curve, fits), words.beside_alt(fits)
+            drawn, caption = picture(sparse_view.beside_the_curve, fits), sparse_view.beside_alt(fits)
         else:
-            drawn, caption = picture(figures.fit, fits), words.fit_alt(fits)
+            drawn, caption = picture(sparse_view.fit, fits), sparse_view.fit_alt(fits)
         pictures.chart(drawn, "sparse_fit", caption, public)
     if show:
         with right:
             caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."
-            pictures.chart(picture(figures.calibration, fits), "sparse_calibration", caption)
+            pictures.chart(picture(sparse_view.calibration, fits), "sparse_calibration", caption)
 elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 elif view == "errors":
-    curves = computed.curves(setting)
+    curves = compute.curves(setting)
     with left:
         pictures.chart(
-            picture(figures.against_epsilon, curves, "error", without),
+            picture(sparse_view.against_epsilon, curves, "error", without),
             "sparse_errors",
             "Error against epsilon. Smaller epsilon hides more.",
         )
     with right:
         caption = "How likely the people left out are, by what was published: error and width together. More is better."
         pictures.chart(
-            picture(figures.against_epsilon, curves, "likelihood", without),
+            picture(sparse_view.against_epsilon, curves, "likelihood", without),
             "sparse_likelihood",
             caption,
         )
-    table = figures.curve_table(curves)
+    table = sparse_view.curve_table(curves)
 else:
-    chosen = computed.choices(setting)
+    chosen = compute.choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and spread. Choosing by evidence costs nothing more."
-        pictures.chart(picture(figures.choice_errors, chosen), "sparse_choice", caption)
+        pictures.chart(picture(sparse_view.choice_errors, chosen), "sparse_choice", caption)
     with right:
         pictures.chart(
-            picture(figures.choice_shares, chosen),
+            picture(sparse_view.choice_shares, chosen),
             "sparse_shares",
             "Which lengthscale each method chooses.",
         )
-    table = figures.choice_table(chosen)
-frame.metrics(words.metrics(fits, setting, without))
+    table = sparse_view.choice_table(chosen)
+frame.metrics(sparse_view.metrics(fits, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(table, f"sparse_{view}", words.table_note(view, [each for _, each in released]))
+    frame.table(table, f"sparse_{view}", sparse_view.table_note(view, [each for _, each in released]))
 with how:
-    frame.steps(words.steps(setting, fits))
+    frame.steps(sparse_view.steps(setting, fits))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",
@@ -80,5 +81,5 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-spending.spent(setting.dataset, *released)
+sidebar.spent(setting.dataset, *released)
 frame.state_link()

@@ -2,10 +2,10 @@ import streamlit as st
 
 from dpgp_core.release.publishing import complete_rows
 from pages._ui.look import frame
-from pages._ui.own import account as sidebar
-from pages._ui.own import figures, form, intake, outlook, protection, session, steps
+from pages._ui.own import figures, form, intake, steps
+from pages._ui.own import session as sidebar
 
-account = session.account()
+account = sidebar.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
@@ -14,7 +14,7 @@ frame.heading(
 if in_figures := figures.metrics(account):
     frame.metrics(in_figures)
 held = intake.table()
-account = session.account(held)
+account = sidebar.account(held)
 spec = form.declared(held, account.ledger) if held else None
 prepared = steps.ready(held, spec) if held and spec else None
 if held and spec and prepared:
@@ -25,14 +25,14 @@ if held and spec and prepared:
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )
     steps.told(spec, prepared)
-    outlook.shown(spec, prepared)
+    steps.shown(spec, prepared)
     steps.preview(held, spec, prepared)
     steps.release(held, spec, prepared, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
-        + (f" {protection.INPUTS_PUBLIC}" if account.ledger.inputs_public else ""),
+        + (f" {steps.INPUTS_PUBLIC}" if account.ledger.inputs_public else ""),
     )
 else:
     steps.fetch_again(account)
-sidebar.shown(session.account(held))
+sidebar.shown(sidebar.account(held))

@@ -26,10 +26,10 @@ from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage, StageSquares
 from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release.json_text import guarantee_to_object
-from pages._ui.explore import computed, figures, statistic, words
-from pages._ui.explore.computed import Refit
+from pages._ui.explore import figures, statistic
+from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
-from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
+from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
 from pages._ui.model import load_dataset
 from tests.core.measurement.test_cell_statistics_file import of_groups
 from tests.pages.reading import ROOT
@@ -174,14 +174,20 @@ def _not_ours(error: ValueError) -> str | None:
 
 def _drawn(found: Explored) -> str | None:
     refit = Refit("EQ", 50)
-    read = computed.refit_over_box(found, refit)
+    read = statistic.refit_over_box(found, refit)
     for view in (View(1, None, 0.95, "outputs", None), View(None, 1, 0.5, "function", 0.5)):
         chosen = Chosen(found, read, view, None, "release.zip", refit, 1)
-        for said in (words.answer, words.metrics, words.caption, words.likely, words.explain):
+        for said in (
+            explore_view.answer,
+            explore_view.metrics,
+            explore_view.caption,
+            explore_view.likely,
+            explore_view.explain,
+        ):
             said(chosen)
         figures.picture(found.statistics, read, view).to_json()
         figures.lengthscales(figures.share_labels(found.statistics), read, view.lengthscale).to_json()
-        if not np.isfinite(words.table(chosen).to_numpy(dtype=float)).all():
+        if not np.isfinite(explore_view.table(chosen).to_numpy(dtype=float)).all():
             return "drawn in numbers that are not finite"
     return None if np.isfinite(read.lengthscale_probabilities).all() else "probabilities that are not finite"
 

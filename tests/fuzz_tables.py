@@ -6,8 +6,13 @@ import io
 import lzma
 import re
 import zipfile
+from functools import cache
 
-from tests.kinds import KINDS
+from dpgp_core.reading.look import proposal
+from dpgp_core.reading.workbooks.sheet import as_table
+from dpgp_core.reading.writing import KEYS
+from tests.kinds import KINDS, Kind
+from tests.odd_kinds import ODD
 
 SECRET = "7391"
 HEADER = ["age", "height", "note"]
@@ -187,9 +192,25 @@ PIECES = [
 ]  # fmt: skip
 
 
+@cache
+def all_kinds():
+    """Tables as people have them, the odd ones with what `look` proposes to declare of them."""
+    return [*KINDS.values(), *map(declared, ODD.values())]
+
+
+def declared(odd):
+    x, y = "day" if odd.dated else "age", odd.declared.get("y", "height")
+    try:
+        found, _ = proposal(as_table(io.BytesIO(odd.content)), [x], y)
+    except ValueError:
+        found = {}
+    members = {key: value for key, value in found.items() if key in KEYS or key in ("y_unit", "x_units")}
+    return Kind(odd.content, members, x=x, y=y)
+
+
 def mutated_kind(rng):
     """A table as people have it with up to four changes; returns its bytes and what is declared of it."""
-    kind = pick(rng, list(KINDS.values()))
+    kind = pick(rng, all_kinds())
     content = kind.content
     for _ in range(int(rng.integers(1, 5))):
         start, end = sorted(int(at) for at in rng.integers(0, len(content) + 1, 2))

@@ -26,7 +26,7 @@ from benchmarks.shared.timing import timed
 from pages._ui.work import engine
 
 COUNT, LONG, HELD = 2, 10.0, 4.0
-LOADED = "pages._ui.cloaking.pipeline"
+LOADED = "pages._ui.cloaking.results"
 
 
 class Engine(NamedTuple):
@@ -61,9 +61,9 @@ def dask() -> Iterator[Engine]:
 
 def small() -> str:
     """A task that needs what pages need."""
-    from pages._ui.cloaking import pipeline
+    from pages._ui.cloaking import results
 
-    return pipeline.__name__
+    return results.__name__
 
 
 def large() -> np.ndarray:

@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
-from pages._ui.compare import built
-from pages._ui.compare.built import Built
+from pages._ui.compare import compute
+from pages._ui.compare.compute import Built
 
 
 def rows(found: dict[str, Built]) -> Iterator[dict[str, object]]:
     """One row a contender, once it is done; ``found`` is filled meanwhile."""
-    before = built.kept()
-    for name, each in built.computed():
+    before = compute.kept()
+    for name, each in compute.computed():
         found[name] = each
         new, old = each.curve.mean, before[name].curve.mean if name in before else None
         yield {
@@ -38,4 +38,4 @@ def main(argv: Sequence[str] | None = None) -> None:
     found: dict[str, Built] = {}
     show(rows(found))
     if not given.check:
-        built.write(found)
+        compute.write(found)

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
+from ..reading.writing import as_float
 from .spending import cloned, spent
+from .tables import is_missing
 
 
 class NotFitted(ValueError, AttributeError):
@@ -116,6 +118,22 @@ def names_of(X: object) -> tuple[str, ...] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def _as_floats(name: str, array: Any) -> FloatArray:
+    """An array as floats, missing values of pandas as NaN. No message repeats a value."""
+    if array.dtype == object and array.size:
+        array = np.array([np.nan if is_missing(each) else each for each in array.flat], dtype=object).reshape(
+            array.shape
+        )
+    try:
+        floats: FloatArray = array.astype(float)
+    except ValueError:
+        count = max(sum(isinstance(each, str) and as_float(each) is None for each in array.flat), 1)
+    else:
+        return floats
+    remedy = "declare yes and no if it is an outcome of these" if name == "y" else "declare x_levels if it holds groups"
+    raise ValueError(f"{name} has text instead of a number in {count:,} of {array.size:,} cells; {remedy}")
+
+
 def _floats(name: str, values: ArrayLike) -> FloatArray:
     if hasattr(values, "toarray"):
         raise TypeError(f"{name} is sparse, and sparse data are not supported; pass {name}.toarray()")
@@ -125,7 +143,7 @@ def _floats(name: str, values: ArrayLike) -> FloatArray:
         raise ValueError(f"{name} holds dates, and the estimator takes numbers; give it days since a public first day")
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
-    floats = array.astype(float)
+    floats = _as_floats(name, array)
     for holds, what in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
         count = int(holds(floats).sum())
         if count:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ..arrays import FloatArray
 from ..bayes.intervals import Of
 from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
-from .declared import numbers_of
 from .reading import FittedReading
+from .tables import numbers_of, yes_and_no
 
 
 class Predicting(Regressor):
@@ -108,7 +108,7 @@ class Predicting(Regressor):
         """1 - sum (y - prediction)^2 / sum (y - mean y)^2. It reads y without noise: not private where y is."""
         predicted = self.predict(X)
         assert isinstance(predicted, np.ndarray)
-        truth = column_of(y, len(predicted))
+        truth = column_of(yes_and_no(y, getattr(self, "yes", None), getattr(self, "no", None)), len(predicted))
         left, total = float(((truth - predicted) ** 2).sum()), float(((truth - truth.mean()) ** 2).sum())
         return 1 - left / total if total > 0 else float(left == 0)
 
@@ -121,7 +121,7 @@ class Predicting(Regressor):
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        declared = getattr(self, "x_box", None), getattr(self, "x_levels", None)
+        declared = [getattr(self, name, None) for name in ("x_box", "x_levels", "date_order")]
         found, names, known = matrix_of(numbers_of(X, *declared)), names_of(X), getattr(self, "feature_names_in_", None)
         if found.shape[1] != self.n_features_in_:
             raise ValueError(

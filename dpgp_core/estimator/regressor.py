@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike
 
 from ..accounting.guarantee import Guarantee, Protects
 from ..data import Kind
+from ..dates import Format
 from ..kernels import Stationary
 from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from .conventions import column_of, matrix_of, names_of
-from .declared import Pair, box_of_numbers, declared_dataset, grid_of, numbers_of
+from .declared import Pair, declared_dataset, grid_of
 from .predicting import Predicting
 from .reading import reading_of_release
 from .spending import COUNTING, composed, count, warn
+from .tables import Declared, box_of_numbers, numbers_of, yes_and_no
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -50,6 +52,9 @@ class DPGaussianProcessRegressor(Predicting):
             such a column holds the number of a level, 0 ... L - 1, or its text in a table of pandas, and ``x_box`` has
             no entry for it. None: all are
             numbers.
+        yes, no: words or codes of an outcome of yes and no, as ``read_csv`` has them; what is neither is refused as
+            missing. None: y is 1 and 0.
+        date_order: of dates in texts, in a table of pandas; None for "year-month-day".
 
     Attributes:
         guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
@@ -78,11 +83,15 @@ class DPGaussianProcessRegressor(Predicting):
         random_state: int | np.random.Generator | None = None,
         outcome: Kind = "number",
         x_levels: Sequence[Sequence[str] | None] | None = None,
+        yes: Declared = None,
+        no: Declared = None,
+        date_order: Format | None = None,
     ) -> None:
         self.epsilon, self.delta, self.y_bounds, self.x_box = epsilon, delta, y_bounds, x_box
         self.kernels, self.noise_variances, self.y_scale = kernels, noise_variances, y_scale
         self.stages, self.gap, self.random_state, self.protects = stages, gap, random_state, protects
         self.outcome, self.x_levels = outcome, x_levels
+        self.yes, self.no, self.date_order = yes, no, date_order
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
         """Measure: the only method that spends. The strategy is planned for a public grid over the box.
@@ -101,8 +110,9 @@ class DPGaussianProcessRegressor(Predicting):
                 or an earlier fit protected something else. Nothing was spent then.
             TypeError: an array holds something else than numbers.
         """
-        inputs, names = matrix_of(numbers_of(X, self.x_box, self.x_levels)), names_of(X)
-        outputs, rng, mechanism = column_of(y, len(inputs)), self._noise(), self._mechanism()
+        inputs, names = matrix_of(numbers_of(X, self.x_box, self.x_levels, self.date_order)), names_of(X)
+        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
+        rng, mechanism = self._noise(), self._mechanism()
         bounds = self._bounds()
         assert bounds is not None  # as _mechanism has seen
         assert self.x_box is not None

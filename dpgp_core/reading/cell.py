@@ -185,7 +185,7 @@ _TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)
 _UNIT_BEHIND = re.compile(
     r"(?P<number>[^A-Za-z\u00b5\u03bc\u00b0]{1,40}?)\s?(?P<unit>[^\W\d_\u00b0\u00b5]\S{0,20}|[\u00b0\u00b5]\S{1,20})"
 )
-_UNIT_BEFORE = re.compile(r"(?P<unit>[^\W\d_]{1,20}\.?)\s?(?P<number>[^A-Za-z]{1,40})")
+_UNIT_BEFORE = re.compile(r"(?P<unit>[A-Z]{3}|[^\W\d_]{1,20}\.?(?=\s))\s?(?P<number>[^A-Za-z]{1,40})")
 _MAY_BE_NO_ROWS = {Wrong.TEXT, Wrong.NO_DATE, Wrong.CALENDAR, Wrong.LEVEL}
 _CORRECT = "declare what stands there as missing if it means that, or correct these rows"
 _REMEDIES = {

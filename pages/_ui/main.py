@@ -4,17 +4,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages._ui import menu, session
-from pages._ui.look import address, bar, bound, picture, state
-from pages._ui.tour import walk
-from pages._ui.work import pace, waiting
+from pages._ui import menu, session, tour
+from pages._ui.look import address, controls, frame, pictures
+from pages._ui.work import waiting
 
 TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
     page_title=TITLE,
     page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
     layout="wide",
-    initial_sidebar_state="collapsed" if state.is_lesson() else "auto",
+    initial_sidebar_state="collapsed" if controls.is_lesson() else "auto",
 )
 
 page = st.navigation(
@@ -29,7 +28,7 @@ page = st.navigation(
 )
 st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
 st.html(Path(__file__).parent / "look" / "page.css")
-if state.is_lesson():
+if controls.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")
 with st.container(key="page_script"):
     st.html('<script src="/page.js"></script>', unsafe_allow_javascript=True)
@@ -41,20 +40,20 @@ if moved:
 parameters = address.asked()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
-    wanted = address.usable(walk.arrive(page.url_path, parameters), menu.TITLES)
+    wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
 if wanted != parameters or address.repeated():
     session.PAGE.put(page.url_path)
     address.remember()
     st.switch_page(page, query_params=wanted)
 session.PAGE.put(page.url_path)
 waiting.reserve()
-bound.begin()
-state.begin()
-picture.begin()
-with pace.making(), bar.bar(), address.explained(menu.TITLES), walk.banner(page.url_path):
+controls.begin_places()
+controls.begin()
+pictures.begin()
+with waiting.making(), frame.bar(), address.explained(menu.TITLES), tour.banner(page.url_path):
     page.run()
-    picture.finish()
+    pictures.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not state.stands(key)}
+elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not controls.stands(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

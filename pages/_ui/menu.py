@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from pages._ui.attack import controls as attack
-from pages._ui.cloaking import controls as cloaking
-from pages._ui.cloaking import multiples
-from pages._ui.compare import controls as compare
-from pages._ui.excursion import controls as excursion
+from pages._ui import attack
+from pages._ui.cloaking import cells as cloaking
+from pages._ui.cloaking import variants
+from pages._ui.compare import view as compare
+from pages._ui.excursion import view as excursion
 from pages._ui.explore import controls as explore
 from pages._ui.hiding import steps as hiding
-from pages._ui.lengthscale import controls as lengthscale
+from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers
 from pages._ui.look.offers import DropDown
-from pages._ui.sparse import controls as sparse
-from pages._ui.start import controls as start
+from pages._ui.sparse import view as sparse
+from pages._ui.start import decision as start
 
 Section = Literal["Learn", "Explore", "Decide", "Publish"]
 
@@ -67,7 +67,7 @@ PAGES = (
         icon="show_chart",
         section="Learn",
         question="What does privacy do to a growth curve?",
-        drop_downs=(offers.CURVE, multiples.VARIED, *offers.RELEASE),
+        drop_downs=(offers.CURVE, variants.VARIED, *offers.RELEASE),
     ),
     Page(
         file="london_noise_map",
@@ -75,7 +75,7 @@ PAGES = (
         icon="map",
         section="Explore",
         question="Where does privacy blur the map?",
-        drop_downs=(offers.MAP, cloaking.LAYER, multiples.VARIED, *offers.RELEASE),
+        drop_downs=(offers.MAP, cloaking.LAYER, variants.VARIED, *offers.RELEASE),
     ),
     Page(
         file="excursion_sets",

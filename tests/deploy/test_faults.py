@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages._ui.serve.readiness import Probe
+from pages._ui.serve.startup import Probe
 from tests.e2e import browser as tool
 from tests.e2e.test_forgetting import command, processes
 from tests.waiting import PATIENCE, wait_until

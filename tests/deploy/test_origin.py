@@ -18,7 +18,7 @@ from benchmarks.server.report import quantile
 from pages._ui import environment
 from pages._ui.environment import Host
 from pages._ui.serve import http
-from pages._ui.serve.origin import Doorkeeper
+from pages._ui.serve.http import Doorkeeper
 from tests.deploy.asgi import answered
 from tests.e2e import browser as tool
 from tests.waiting import PATIENCE

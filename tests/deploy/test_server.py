@@ -15,9 +15,9 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from dpgp_core import __version__
-from pages._ui.serve import downloads, http
-from pages._ui.serve.downloads import Owners
-from pages._ui.serve.readiness import CHECKS, Probe, Readiness
+from pages._ui.serve import forgetting, http
+from pages._ui.serve.forgetting import Owners
+from pages._ui.serve.startup import CHECKS, Probe, Readiness
 from pages._ui.visitor import well_formed
 from tests.deploy.asgi import answered
 from tests.waiting import PATIENCE
@@ -113,7 +113,7 @@ def test_what_was_downloaded_stays_in_no_cache(app):
 
 def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_else(app, monkeypatch):
     owners = Owners()
-    monkeypatch.setattr("pages._ui.serve.downloads.OWNERS", owners)
+    monkeypatch.setattr("pages._ui.serve.forgetting.OWNERS", owners)
     another = f"dpgp_session={'u' * 32}"
     owners.note("x", {TOKEN})
     assert ask(app, "/media/x", cookie=f"dpgp_session={TOKEN}")[0] == 200
@@ -131,9 +131,9 @@ def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_els
 def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     for name in ("load_and_get_id", "delete_file"):
         monkeypatch.setattr(MemoryMediaFileStorage, name, getattr(MemoryMediaFileStorage, name))  # put back at the end
-    monkeypatch.setattr(downloads, "_asking", lambda: {TOKEN})
+    monkeypatch.setattr(forgetting, "_asking", lambda: {TOKEN})
     owners, storage = Owners(), MemoryMediaFileStorage("/media")
-    downloads.bind_to_browsers(owners)
+    forgetting.bind_to_browsers(owners)
     made = storage.load_and_get_id(b"zip", "application/zip", MediaFileKind.DOWNLOADABLE, "release.zip")
     icon = storage.load_and_get_id(b"png", "image/png", MediaFileKind.MEDIA)
     assert owners.may_have(storage.get_url(made), TOKEN)
@@ -275,7 +275,7 @@ def test_the_checks_notice_a_missing_dataset(monkeypatch):
 
 def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
     (tmp_path / "page.py").write_text("def (")
-    monkeypatch.setattr("pages._ui.serve.readiness.PAGES", tmp_path)
+    monkeypatch.setattr("pages._ui.serve.startup.PAGES", tmp_path)
     with pytest.raises(SyntaxError):
         dict(CHECKS)["the pages cannot be imported"]()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pages._ui.serve import forgetting
-from pages._ui.work import pace
+from pages._ui.work import waiting
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
@@ -51,7 +51,7 @@ def test_a_message_between_processes_is_read_in_pieces_that_fit_a_pipe(as_before
 
 
 def test_turns_are_shorter_than_pythons_own(as_before):
-    pace.take_short_turns()
+    waiting.take_short_turns()
     assert sys.getswitchinterval() == pytest.approx(5e-4)
 
 

@@ -74,6 +74,12 @@ def choose(page: Page, key: str, option: str) -> None:
     tool.settle(page)
 
 
+def press(page: Page, label: str) -> None:
+    """Click what the page offers: a button whose label begins so."""
+    page.get_by_role("button", name=label).first.click()
+    tool.settle(page)
+
+
 def answer(page: Page, whose: str) -> None:
     page.locator(".st-key-own_f_whose").get_by_text(whose).click()
     tool.settle(page)

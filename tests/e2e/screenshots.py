@@ -16,8 +16,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from scipy.spatial import cKDTree
 
-from pages._ui import menu
-from pages._ui.tour import walk
+from pages._ui import menu, tour
 from tests.e2e import browser as tool
 
 COMMON, OTHERS = 32, 64  # colours
@@ -71,7 +70,7 @@ def take(browser: Browser, address: str, page_name: str, look: str, folder: Path
 
 def take_step(browser: Browser, address: str, number: int, look: str, folder: Path) -> None:
     """What one sees first at a step of the guided tour, its answer revealed."""
-    page = opened(browser, f"{address}/{walk.link(number).removeprefix('./')}", look)
+    page = opened(browser, f"{address}/{tour.link(number).removeprefix('./')}", look)
     page.get_by_text("What you should see").click()
     tool.settle(page)
     save(page.screenshot(), folder / f"tour_{number}-{look}.webp")
@@ -86,7 +85,7 @@ def main(folder: Path) -> None:
             for look in LOOKS:
                 take(browser, address, page_name, look, folder)
                 print(folder / f"{page_name}-{look}.webp")
-        for number in range(1, len(walk.STEPS) + 1):
+        for number in range(1, len(tour.STEPS) + 1):
             for look in ("light", "narrow"):
                 take_step(browser, address, number, look, folder)
                 print(folder / f"tour_{number}-{look}.webp")

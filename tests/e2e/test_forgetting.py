@@ -18,11 +18,12 @@ pytestmark = [
 ]
 
 TEXT, DIGITS, VALUE = b"mark" + b"QZX", b"91739174", 117.91739174
+NAME = b"name-" + b"of-QXJ"
 ROWS = 45_000  # 1.9 MB: above what a form parser holds in memory unless told to
 TABLE = b"age,height,note\n" + b"".join(
     b"%d.%04d,117.%s,%s%06d-%s\n" % (row % 80, row % 9999, DIGITS, TEXT, row, b"x" * 10) for row in range(ROWS)
 )
-MARKS = (TEXT, DIGITS, struct.pack("<d", VALUE))
+MARKS = (TEXT, DIGITS, struct.pack("<d", VALUE), NAME)
 # Loaded by python before anything else, in the server and all it starts: notes every file that is opened for writing.
 NOTE_WRITES = """
 import os, sys, tempfile
@@ -82,8 +83,8 @@ def copies(of):
 
 def said(when, count):
     """Print a row of what was found; run with -s to see it."""
-    text, digits, number = count.values()
-    print(f"\n| {when} | {text} | {digits} | {number} |")
+    text, digits, number, name = count.values()
+    print(f"\n| {when} | {text} | {digits} | {number} | {name} |")
 
 
 def gone(of, seconds=60.0):
@@ -127,7 +128,7 @@ def page(chromium, watched):
 
 
 def use(page, table=TABLE):
-    upload(page, "mine.csv", table)
+    upload(page, f"{NAME.decode()}.csv", table)
     declare(page, "age", "height")
     choose(page, "mechanism", "Refined cloaking")  # the default takes fewer rows
     fill(page, "length_age", "20")

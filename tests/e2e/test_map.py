@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from plotly.colors import sample_colorscale, unlabel_rgb
 
-from pages._ui.look.palette import NOISE_SCALE
+from pages._ui.look.plots import NOISE_SCALE
 from tests.e2e import browser as tool
 from tests.e2e.actions import move
 

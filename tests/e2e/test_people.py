@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages._ui.own import practice
-from tests.e2e.own_table import Counted, answer, choose, fill, handed_out, release, upload
+from tests.e2e.own_table import Counted, answer, choose, fill, handed_out, press, release, upload
 
 pytestmark = pytest.mark.full
 
@@ -25,9 +25,8 @@ def test_wages_of_people_from_file_to_zip(visit, tmp_path):
     user.do(choose, "y", "wage_an_hour")
     user.do(choose, "x", "age_years")
     user.do(choose, "x", "sex")
-    user.page.get_by_text("holds no numbers in 3,001 of 3,001 rows").wait_for()
-    user.do(choose, "holds_sex", "groups")
-    user.do(fill, "levels_sex", "woman, man")
+    user.page.get_by_text("sex holds words: does it say which group somebody is in?").wait_for()
+    user.do(press, "Yes: man, woman")
     user.do(answer, "Yes, a column says whose row it is")
     user.do(choose, "person", "person")
     user.page.get_by_text("1,201 people in 3,001 rows").wait_for()
@@ -42,8 +41,8 @@ def test_wages_of_people_from_file_to_zip(visit, tmp_path):
     assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
     assert card["guarantee"]["unit"] == "one person's wage_an_hour"
     assert "all rows of any one person" in files["card.html"].decode()
-    assert [row["sex"] for row in rows[:4]] == ["woman", "man", "woman", "man"]
-    assert card["config"]["x_levels"] == [None, ["woman", "man"]]
+    assert [row["sex"] for row in rows[:4]] == ["man", "woman", "man", "woman"]
+    assert card["config"]["x_levels"] == [None, ["man", "woman"]]
     figure = files["figure.svg"].decode()
     assert figure.count("<polygon") == 2
     assert ">woman</text>" in figure

@@ -5,8 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pages._ui import menu
-from pages._ui.tour import walk
+from pages._ui import menu, tour
 from tests.e2e import browser as tool
 from tests.e2e.actions import go_to
 
@@ -29,7 +28,7 @@ def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
     page = visit.open("?epsilon=5&prior=10")
     page.get_by_role("button", name=re.compile("Take the tour")).click()
     tool.settle(page)
-    for number, step in enumerate(walk.STEPS, start=1):
+    for number, step in enumerate(tour.STEPS, start=1):
         page.get_by_text(f"step {number} of 7: {step.title}").wait_for()
         shown = dict(parse_qsl(urlsplit(page.url).query))
         assert shown["tour"] == str(number)
@@ -41,7 +40,7 @@ def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
         assert page.locator("[data-testid=stException]").count() == 0
         page.get_by_role("slider", name=re.compile("ε: more")).first.press("ArrowRight")
         tool.settle(page)
-        if number < len(walk.STEPS):
+        if number < len(tour.STEPS):
             follow(page, "Next question")
     follow(page, "Back")
     page.get_by_text("step 6 of 7").wait_for()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pages._ui.own import practice
-from tests.e2e.own_table import Counted, answer, choose, fill, handed_out, release, upload
+from tests.e2e.own_table import Counted, answer, choose, fill, handed_out, press, release, upload
 
 pytestmark = pytest.mark.full
 
@@ -31,8 +31,8 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     user.do(upload, "visits.csv", visits())
     user.do(choose, "y", "visits")
     user.do(choose, "x", "day")
-    user.page.get_by_text("column 'day' holds dates; say so").wait_for()
-    user.do(choose, "holds_day", "dates, as 2024-03-31 (year-month-day)")
+    user.page.get_by_text("day holds dates. In which order?").wait_for()
+    user.do(press, "year-month-day")
     user.do(answer, "No, every row is another person")
     user.do(choose, "kind", "A count")
     user.do(choose, "period_day", "every year")
@@ -42,7 +42,7 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
         user.do(fill, key, value)
     user.do(release, 1)
     card, rows, _ = handed_out(visit, user, MOST_ACTIONS, tmp_path)
-    assert card["config"]["dates"] == {"day": {"format": "iso", "period": "year"}}
+    assert card["config"]["dates"] == {"day": {"format": "year-month-day", "period": "year"}}
     assert card["public"]["n"] == practice.DAYS - 1
     days = [date.fromisoformat(row["day"]) for row in rows]
     assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))

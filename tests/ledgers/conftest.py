@@ -5,11 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages._ui.ledgers import sqlite
-from pages._ui.ledgers.keys import Key
-from pages._ui.ledgers.postgres import Postgres
-from pages._ui.ledgers.sqlite import Sqlite
-from pages._ui.ledgers.store import Ledgers
+from pages._ui.ledgers import databases
+from pages._ui.ledgers.databases import Postgres, Sqlite
+from pages._ui.ledgers.store import Key, Ledgers
 from tests.ledgers import server
 from tests.waiting import PATIENCE
 
@@ -28,7 +26,7 @@ def postgres() -> Iterator[str]:
 def database(request, tmp_path, monkeypatch):
     """A database of each kind, with its tables and nothing in them."""
     if request.param == "sqlite":
-        monkeypatch.setattr(sqlite, "WAIT_SECONDS", PATIENCE)  # writers at once, however busy the machine is
+        monkeypatch.setattr(databases, "WAIT_SECONDS", PATIENCE)  # writers at once, however busy the machine is
         found = Sqlite(tmp_path / "ledgers.sqlite")
         found.create()
         yield found

@@ -1,4 +1,4 @@
-from pages._ui.ledgers.deliveries import Deliveries, Issued
+from pages._ui.ledgers.state import Deliveries, Issued
 
 
 def test_the_latest_release_of_a_ledger_is_found_again_and_nobody_elses():

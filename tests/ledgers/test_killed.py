@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from pages._ui.ledgers import database as database_module
-from pages._ui.ledgers import keys, postgres, rows, sqlite, state, store
+from pages._ui.ledgers import databases as database_module
+from pages._ui.ledgers import state, store
 from pages._ui.ledgers.store import Ledgers
 from tests import killing
 from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.full
 
-MODULES = [store, rows, sqlite, postgres, keys, database_module]
+MODULES = [store, store, database_module, database_module, state, database_module]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def release(ledgers):
 
 @pytest.mark.parametrize("kills", [16, 200])
 def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
-    monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
     monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
     lines = killing.lines(release, tmp_path / "whole", MODULES)
     assert lines > 60
@@ -71,7 +71,7 @@ def releases_until_killed(release, folder, least):
 @pytest.mark.parametrize("kills", [4, 200])
 def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
     """Also inside the database's own code, which no line of ours marks."""
-    monkeypatch.setattr(rows, "MAX_ENTRIES", 10**6)
+    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
     monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
     for kill in range(kills):
         folder = tmp_path / str(kill)

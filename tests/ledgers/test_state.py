@@ -7,8 +7,8 @@ import pytest
 
 from pages._ui import environment
 from pages._ui.ledgers import state
-from pages._ui.ledgers.keys import Key
 from pages._ui.ledgers.state import State, StateLost
+from pages._ui.ledgers.store import Key
 
 
 @pytest.fixture

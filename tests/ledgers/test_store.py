@@ -11,12 +11,8 @@ from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from dpgp_core.release.json_text import MAX_ENTRIES, ledger_to_object
-from pages._ui.ledgers.database import LedgerUnavailable
-from pages._ui.ledgers.keys import Key
-from pages._ui.ledgers.postgres import Postgres
-from pages._ui.ledgers.rows import TableKnown
-from pages._ui.ledgers.sqlite import Sqlite
-from pages._ui.ledgers.store import Ledgers
+from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Sqlite
+from pages._ui.ledgers.store import Key, Ledgers, TableKnown
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32  # browsers
 TABLE, OTHER = "1" * 64, "2" * 64
@@ -79,7 +75,7 @@ def test_the_total_is_enforced_and_a_refusal_leaves_nothing(ledgers):
 
 
 def test_a_full_ledger_is_refused(ledgers, monkeypatch):
-    monkeypatch.setattr("pages._ui.ledgers.rows.MAX_ENTRIES", 3)
+    monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 3)
     for _ in range(3):
         spend(ledgers, limit=NO_LIMIT)
     with pytest.raises(BudgetExceeded, match="is full: it has 3 entries"):
@@ -197,7 +193,7 @@ def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
 
 
 def test_more_than_a_ledger_holds_is_not_joined(ledgers, monkeypatch):
-    monkeypatch.setattr("pages._ui.ledgers.joining.MAX_ENTRIES", 1)
+    monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 1)
     token = spend(ledgers).token
     spend(ledgers, B)
     with pytest.raises(ValueError, match="2 releases together, more than the 1 of a ledger"):

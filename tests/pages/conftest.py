@@ -10,9 +10,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
-from pages._ui.cloaking import left_out
-from pages._ui.compare import built, contenders
-from pages._ui.hiding import strategy
+from pages._ui.cloaking import computed
+from pages._ui.compare import compute, contenders
+from pages._ui.hiding import measured
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
@@ -39,9 +39,9 @@ def quick_work() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
-        quick.setattr(left_out, "PICTURE_GAP", 10.0)
-        quick.setattr(strategy, "EPSILONS", (0.1, 1))
-        quick.setattr(built, "kept", dict)
+        quick.setattr(computed, "PICTURE_GAP", 10.0)
+        quick.setattr(measured, "EPSILONS", (0.1, 1))
+        quick.setattr(compute, "kept", dict)
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)

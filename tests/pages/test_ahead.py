@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pages._ui.compare import computed, contenders, foreseen
-from pages._ui.compare.concern import concerning
+from pages._ui.compare import compute, contenders
+from pages._ui.compare.words import concerning
 from pages._ui.model import Model
 from pages._ui.visitor import HOUSE
 from pages._ui.work import cached
-from pages._ui.work.ahead import Ahead, Wish
+from pages._ui.work.cached import Ahead, Wish
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, refuse_ahead, tell
@@ -62,11 +62,11 @@ def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold,
     wished: list[Wish] = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 1e-5, 10, 6)
-    computed.curve(contest, "cloaking")
-    foreseen.foresee(contest, ["cloaking", "bayes"])
+    compute.curve(contest, "cloaking")
+    compute.foresee(contest, ["cloaking", "bayes"])
     here = concerning(contest, "bayes")
     assert [wish.settings for wish in wished[:5]] == [(here, "bayes", index) for index in (4, 3, 2, 1, 0)]
-    others = [concerning(each, "cloaking") for each in foreseen.neighbours(contest)]
+    others = [concerning(each, "cloaking") for each in compute.neighbours(contest)]
     assert [wish.settings[0] for wish in wished if wish.function is contenders.curve] == others
     assert [each.delta for each in others] == [1e-4, 1e-6, 1e-5, 1e-5]
     assert {wish.settings[0].delta for wish in wished if wish.function is contenders.piece} == {1e-6, 1e-5, 1e-4}

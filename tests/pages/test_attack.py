@@ -8,7 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.attack import attacks
+from pages._ui import attack
 from tests.pages.reading import page_text, traces
 
 
@@ -66,7 +66,7 @@ def test_more_paths_cost_more(seen):
 
 
 def test_allowed_power_is_the_complement_of_the_least_miss_rate():
-    setting = attacks.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000, 1)
+    setting = attack.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000, 1)
     guarantee = setting.guarantee
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
-    assert attacks.allowed(guarantee, np.array([0.01]))[0] == pytest.approx(delta + np.exp(epsilon) * 0.01)
+    assert attack.allowed(guarantee, np.array([0.01]))[0] == pytest.approx(delta + np.exp(epsilon) * 0.01)

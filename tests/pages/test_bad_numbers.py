@@ -23,25 +23,25 @@ def page_of_every_kind() -> None:
     """Every kind of control that pages bind to the address, and those that may stand at nothing."""
     import streamlit as st
 
-    from pages._ui.look import address, bound, offers, state
+    from pages._ui.look import address, controls, offers
 
-    state.begin()
+    controls.begin()
     with address.explained({}):
-        bound.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
-        bound.pick("Kernel", offers.KERNEL)
-        bound.switch("Overlay", "overlay")
-        state.note("draw", st.number_input("Draw", 1, 99, 1, key="draw", bind="query-params"), 1)
-        state.note("x1", st.slider("Position", 0.0, 10.0, 2.5, 0.5, key="x1", bind="query-params"), 2.5)
-        state.note("moved", st.slider("Moved", 1, 2, 1, 1, key="moved", bind="query-params"), 1)
+        controls.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
+        controls.pick("Kernel", offers.KERNEL)
+        controls.switch("Overlay", "overlay")
+        controls.note("draw", st.number_input("Draw", 1, 99, 1, key="draw", bind="query-params"), 1)
+        controls.note("x1", st.slider("Position", 0.0, 10.0, 2.5, 0.5, key="x1", bind="query-params"), 2.5)
+        controls.note("moved", st.slider("Moved", 1, 2, 1, 1, key="moved", bind="query-params"), 1)
         data = st.segmented_control("Data", ["a", "b"], default="a", key="data", bind="query-params", required=True)
-        state.note("data", data, "a")
-        state.note("hexagon", st.selectbox("Hexagon", ["a", "b"], None, key="hexagon", bind="query-params"), None)
+        controls.note("data", data, "a")
+        controls.note("hexagon", st.selectbox("Hexagon", ["a", "b"], None, key="hexagon", bind="query-params"), None)
         tolerance = st.number_input("Within", min_value=0.0, value=None, key="tolerance", bind="query-params")
-        state.note("tolerance", tolerance, None)
+        controls.note("tolerance", tolerance, None)
         target = st.number_input("Target", 0.001, 9.0, value=None, key="target", bind="query-params")
-        state.note("target", target, None, "8.5")
+        controls.note("target", target, None, "8.5")
         word = st.selectbox("Word", ["a"], None, key="word", bind="query-params")
-        state.note("word", word, None, "usual")
+        controls.note("word", word, None, "usual")
 
 
 def opened(**asked: str) -> AppTest:
@@ -68,7 +68,7 @@ def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
 
 
 def test_pages_bind_no_other_kind_of_control():
-    here = bound_kinds(Path(__file__)) | bound_kinds(ROOT / "pages/_ui/look/bound.py")
+    here = bound_kinds(Path(__file__)) | bound_kinds(ROOT / "pages/_ui/look/controls.py")
     here.add(("text_input", False))  # any text is one; the page says what of it is no age (test_how_cloaking_works)
     assert here == set().union(*(bound_kinds(path) for path in (ROOT / "pages").rglob("*.py")))
 

@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.release.check import check_folder
 from pages._ui.explore.statistic import opened
-from pages._ui.own.questions.bounds import BUY
+from pages._ui.own.outcome import BUY
 from tests.pages.own import captions, declare, invited, last_zip, press, said, spec_of, uploaded
 
 pytestmark = pytest.mark.usefixtures("ledgers")

@@ -8,8 +8,8 @@ import pytest
 
 from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.compare import computed, contenders, controls, figures, peers, pinned, released, words
-from pages._ui.compare.concern import concerning
+from pages._ui.compare import compute, contenders, view, words
+from pages._ui.compare.words import concerning
 from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
@@ -80,7 +80,7 @@ def test_errors_fall_with_epsilon(monkeypatch):
 
 
 def test_log_prices_are_shown_as_shares():
-    scale = words.scale_of(load_dataset("london_hexes"))
+    scale = contenders.scale_of(load_dataset("london_hexes"))
     assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
     assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
 
@@ -143,7 +143,7 @@ def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
 
 
 def test_what_is_done_is_said_while_the_others_follow():
-    scale, curves = words.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
+    scale, curves = contenders.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
     said = words.so_far(curves, 1.0, scale, "bayes", 0, 9)
     assert "2 of 9 methods are done" in said
     assert "**Refined cloaking** has the smallest error at epsilon = 1, 8 cm" in said
@@ -158,13 +158,13 @@ def test_what_is_done_is_said_while_the_others_follow():
 @pytest.mark.parametrize("name", ["bayes", "sparse"])
 def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
     data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
-    grown = list(computed.growing(contest, name))
+    grown = list(compute.growing(contest, name))
     assert [each.folds for each in grown] == [1, 2, 3, 4, 5]
     whole = contenders.curve(data, concerning(contest, name), name)
     np.testing.assert_array_equal(grown[-1].curve.errors, whole.errors)
     np.testing.assert_array_equal(grown[-1].curve.half_width, whole.half_width)
-    assert [each.folds for each in computed.growing(contest, name)] == [5]
-    assert [each.folds for each in computed.growing(contest, "cloaking")] == [5]
+    assert [each.folds for each in compute.growing(contest, name)] == [5]
+    assert [each.folds for each in compute.growing(contest, "cloaking")] == [5]
 
 
 @pytest.mark.full
@@ -183,11 +183,11 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
 def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
     heights = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 1e-5, 10, 6)
     warned: list[None] = []
-    monkeypatch.setattr(pin, "pinned", lambda page, read: controls.CompareSettings(heights, 1.0))
+    monkeypatch.setattr(pin, "pinned", lambda page, read: view.CompareSettings(heights, 1.0))
     monkeypatch.setattr(pin, "of_other_data", lambda: warned.append(None))
-    assert pinned.find(heights).contest == heights
+    assert view.find(heights).contest == heights
     assert not warned
-    assert pinned.find(replace(heights, model=replace(heights.model, dataset="kung_2d"))) is None
+    assert view.find(replace(heights, model=replace(heights.model, dataset="kung_2d"))) is None
     assert warned
 
 
@@ -195,17 +195,17 @@ def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monke
 def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
     data, place = load_dataset("toy_1d"), cloaking.scene("toy_1d")
-    found = computed.release(contest, name, 20.0)
+    found = compute.release(contest, name, 20.0)
     at = slice(place.records)
     assert list(found.rows[at]) == list(range(place.records))
-    assert found.values.shape == found.rows.shape
-    assert np.sqrt(np.mean((found.values[at] - place.truth) ** 2)) < 0.2 * data.output_range
-    figure = figures.release(found, place, data, cloaking.without_privacy(contest.model.dataset), name)
+    assert found.published.shape == found.rows.shape
+    assert np.sqrt(np.mean((found.published[at] - place.truth) ** 2)) < 0.2 * data.output_range
+    figure = view.release(found, place, data, cloaking.curve_without_privacy(contest.model.dataset), name)
     names = {trace.name for trace in figure.data}
     assert {"published curve", "true data", "without privacy"} <= names
     assert ("where the curve is (95 %)" in names) == (found.curve is not None)
     if found.curve is None:
-        assert "It has no interval." in released.caption(found, place, data, name, 20.0)
+        assert "It has no interval." in compute.caption(found, place, data, name, 20.0)
         return
     inside = found.outputs[:, at]
     assert ((inside[0] <= place.truth) & (place.truth <= inside[1])).mean() > 0.8
@@ -216,12 +216,12 @@ def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
     moved: dict[str, object] = {}
     monkeypatch.setattr(session, "move", moved.update)
     points = {"points": [{"customdata": ["published", 0.5]}]}
-    monkeypatch.setattr(session, "control", {controls.CHART: {"selection": points}}.get)
-    controls.take_point()
+    monkeypatch.setattr(session, "control", {view.CHART: {"selection": points}}.get)
+    view.take_point()
     assert moved == {"epsilon": 0.5, "release_of": "Cloaking, method of 2018"}
     moved.clear()
     points["points"] = []  # a click beside all points
-    controls.take_point()
+    view.take_point()
     assert moved == {}
 
 
@@ -240,16 +240,16 @@ def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
 def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
     contest = contenders.Contest(Model("london_hexes", "EQ", 15.0, 0.3), 0.01, 6, 30)
     data, place = load_dataset("london_hexes"), cloaking.scene("london_hexes")
-    found = computed.release(contest, "refined", 5.0)
-    table = released.cells(found, place, data)
+    found = compute.release(contest, "refined", 5.0)
+    table = compute.cells(found, place, data)
     assert set(table["cell"]) <= set(place.labels["cell"])
     assert len(table) == len(found.rows) >= place.records
-    prices, half = table[released.LAYER.column], table["95 % interval, half [%]"]
+    prices, half = table[compute.LAYER.column], table["95 % interval, half [%]"]
     low, high = np.exp(data.y_bounds)
     assert prices.between(low - 1000, high + 1000).all()  # cut to the bounds, then rounded
     np.testing.assert_allclose(half, 100 * np.expm1(np.diff(found.curve, axis=0)[0] / 2), atol=0.051)
-    assert not released.LAYER.unsure(table).any()
-    assert "at a typical hexagon" in released.caption(found, place, data, "refined", 5.0)
+    assert not compute.LAYER.unsure(table).any()
+    assert "at a typical hexagon" in compute.caption(found, place, data, "refined", 5.0)
 
 
 @pytest.mark.full  # every curve of the comparison, worked out anew
@@ -261,7 +261,7 @@ def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
     assert re.fullmatch(r"means of \d+ bins along each input", bins)
     best = contest.filter(regex=r"^error \[").iloc[:, 0].min()
     assert (otherwise.filter(like="error").iloc[:, 0] > best).all()
-    assert any(peers.NOTE in each.value for each in app.caption)
+    assert any(contenders.NOTE in each.value for each in app.caption)
 
 
 def test_interval_scores_are_half_widths_and_what_lies_outside(seen):

@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from pages._ui.own import practice
-from pages._ui.own.questions.holds import DATES
+from pages._ui.own.columns import DATES
 from tests.pages.own import declare, invited, last_zip, practised, press, said, uploaded
 from tests.pages.reading import page_text
 

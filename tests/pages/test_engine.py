@@ -13,7 +13,7 @@ import pytest
 
 from datasets import STUDIES
 from pages._ui.compare import contenders
-from pages._ui.excursion import exploration
+from pages._ui.excursion import compute
 from pages._ui.model import Model, load_dataset
 from pages._ui.work.engine import THREAD_CAPS, VARIABLE, engine, run_on
 from tests.pages.reading import ROOT
@@ -75,10 +75,10 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
 @pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
 def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
     monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
-    here = exploration.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
+    here = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
     monkeypatch.setenv(VARIABLE, cluster)
     seen: list[float] = []
-    there = exploration.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
+    there = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
     np.testing.assert_allclose(list(vars(there).values()), list(vars(here).values()), rtol=1e-10, atol=0)
     assert seen == sorted(seen)
     assert seen[-1] == pytest.approx(1)

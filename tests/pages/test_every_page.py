@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from pages._ui import menu, session
-from pages._ui.explore import computed as explore_slots
+from pages._ui.explore import statistic as explore_slots
 from pages._ui.look import offers, plots, tables
 from pages._ui.own import slots as own_slots
 from tests.pages.reading import ROOT, page_text

@@ -9,8 +9,8 @@ import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.data import Dataset
-from pages._ui.excursion import computed, contender, exploration
-from pages._ui.excursion.exploration import View
+from pages._ui.excursion import compute
+from pages._ui.excursion.compute import View
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
@@ -22,12 +22,12 @@ def simulated(name: str, epsilon: float, sets: int, noise: float) -> tuple[np.nd
     study = STUDIES[name]
     targets = study.simulated(sets, noise=noise, seed=909)
     public = study.shown(noise=noise, threshold=0.0)[0]
-    bayes = contender.mechanism(study.start[0], epsilon, 1e-4)
+    bayes = compute.mechanism(study.start[0], epsilon, 1e-4)
     view = replace(CURVE, name=name)
     probabilities = []
     for number, (X, y) in enumerate(zip(targets.X, targets.y, strict=True)):
-        told = contender.said(bayes, replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
-        probabilities.append(contender.read(told, view).probability)
+        told = compute.said(bayes, replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
+        probabilities.append(compute.read(told, view).probability)
     return np.concatenate(probabilities), targets.truth.ravel()
 
 
@@ -45,7 +45,7 @@ FULL = pytest.mark.full
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("epsilon", "noise"),
-    [(0.5, 0.3), pytest.param(5.0, 0.5, marks=FULL), pytest.param(contender.MOST_EPSILON, 0.1, marks=FULL)],
+    [(0.5, 0.3), pytest.param(5.0, 0.5, marks=FULL), pytest.param(compute.MOST_TESTED, 0.1, marks=FULL)],
 )
 def test_probabilities_hold_on_simulated_curves(epsilon, noise):
     """At ε = 0.5 a third of the curves have all places that are likely, side by side: so many curves."""
@@ -62,13 +62,13 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
     data = london_excursion.load()
     test = np.arange(0, data.n, 3)
     train: Dataset = data.subset(np.setdiff1d(np.arange(data.n), test))
-    told = contender.said(contender.mechanism(0.08, 3.0, 1e-4), train, data.X[test], np.random.default_rng(0))
-    holds(contender.read(told, LONDON).probability, data.y[test] >= 0)
+    told = compute.said(compute.mechanism(0.08, 3.0, 1e-4), train, data.X[test], np.random.default_rng(0))
+    holds(compute.read(told, LONDON).probability, data.y[test] >= 0)
 
 
 def test_the_release_costs_what_one_path_costs_and_protects_the_same():
-    found = exploration.explore(replace(CURVE, L=3), 0.5)
-    beside = computed.beside(CURVE, found)
+    found = compute.explore(replace(CURVE, L=3), 0.5)
+    beside = compute.beside(CURVE, found)
     assert beside.guarantee.budget.epsilon == found.path_epsilon
     assert beside.guarantee.budget.delta == CURVE.delta
     assert found.guarantee.budget.epsilon > found.path_epsilon
@@ -76,8 +76,8 @@ def test_the_release_costs_what_one_path_costs_and_protects_the_same():
 
 
 def test_another_threshold_reads_the_same_release():
-    said = contender.released(CURVE, 3.0)
-    low, high = (contender.read(said, replace(CURVE, threshold=level)) for level in (-0.4, 0.4))
+    said = compute.released(CURVE, 3.0)
+    low, high = (compute.read(said, replace(CURVE, threshold=level)) for level in (-0.4, 0.4))
     np.testing.assert_array_equal(low.mean, high.mean)
     assert (low.probability > high.probability).all()
     assert (low.inside | ~low.sure).all()
@@ -86,7 +86,7 @@ def test_another_threshold_reads_the_same_release():
 def test_nothing_is_said_where_the_budget_means_nothing(open_page):
     app = open_page("excursion_sets", r="1", sigma="0.0005")
     assert not app.exception
-    assert app.metric[2].value == f"none above ε = {contender.MOST_EPSILON:g}"
+    assert app.metric[2].value == f"none above ε = {compute.MOST_TESTED:g}"
     assert "Bayes cloaking" not in traces(app)
 
 

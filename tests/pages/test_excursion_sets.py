@@ -7,9 +7,9 @@ import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
-from pages._ui.excursion import computed, exploration, figures
-from pages._ui.excursion.controls import PATH_LENGTHS
-from pages._ui.excursion.exploration import View
+from pages._ui.excursion import compute, figures
+from pages._ui.excursion.compute import View
+from pages._ui.excursion.view import PATH_LENGTHS
 from pages._ui.look.offers import RIDGES, SIGMAS
 from tests.pages.reading import deck, page_text, traces
 
@@ -72,25 +72,25 @@ def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
 
 
 def test_overlap_of_a_view_by_brute_force():
-    found = exploration.explore(CURVE, 0.5)
+    found = compute.explore(CURVE, 0.5)
     inside, truth = found.paths[0] >= 0, found.truth >= 0
     assert found.path_iou[0] == pytest.approx((inside & truth).sum() / (inside | truth).sum())
     assert found.everything_iou == pytest.approx(truth.mean())
-    assert len(found.path_iou) == 3 + exploration.SIMULATED
+    assert len(found.path_iou) == 3 + compute.SIMULATED
 
 
 def test_the_cutoff_does_not_look_at_the_data():
     # validation data come from another seed than the data shown
-    targets = STUDIES["curve"].simulated(3, noise=0.3, seed=exploration.VALIDATION_SEED)
-    dataset, _, _ = exploration.data_of(CURVE)
+    targets = STUDIES["curve"].simulated(3, noise=0.3, seed=compute.VALIDATION_SEED)
+    dataset, _, _ = compute.data_of(CURVE)
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 
 
 @pytest.mark.parametrize("kind", ["curve", pytest.param("london", marks=pytest.mark.full)])
 def test_search_keeps_its_budget_and_reports_progress(kind):
     done = []
-    found = exploration.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)
-    assert exploration.epsilon_of(kind, found.lengthscale, found.r, found.scale, 0.005, 2) <= 3.0 * (1 + 1e-6)
+    found = compute.find_settings(kind, 0.3, 0.005, 2, 3.0, done.append)
+    assert compute.epsilon_of(kind, found.lengthscale, found.r, found.scale, 0.005, 2) <= 3.0 * (1 + 1e-6)
     assert done[-1] == pytest.approx(1)
     assert done == sorted(done)
 
@@ -103,7 +103,7 @@ def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
     assert "Found for epsilon at most 3" in app.success[0].value
     length, r, s = (float(app.select_slider(key=key).value) for key in ("length_curve", "r", "sigma"))
     assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
-    assert exploration.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
+    assert compute.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
     assert float(app.metric[0].value) <= 3.0
 
 
@@ -121,18 +121,18 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     study = STUDIES[kind]
     length, r, s = study.start
     view = View(kind, length, r, s, 1, 0.0, study.thresholds.level_of(study.thresholds.start), study.noise, 1e-4, 1)
-    found = computed.explored(view)
-    best = computed.best_without(found, computed.without_privacy(view, found))
+    found = compute.explored(view)
+    best = compute.best_without(found, compute.without_privacy(view, found))
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
-    beside = computed.beside(view, found)
+    beside = compute.beside(view, found)
     assert found.path_iou.mean() <= best + error
     assert found.iou_of(beside.inside) <= best + error
 
 
 def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
-    found = exploration.explore(CURVE, 0.5)
-    plain = computed.without_privacy(CURVE, found)
-    beside = computed.beside(CURVE, found)
+    found = compute.explore(CURVE, 0.5)
+    plain = compute.without_privacy(CURVE, found)
+    beside = compute.beside(CURVE, found)
     off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, beside.mean, found.paths[0])]
     assert off[0] < min(off[1:])
 

@@ -23,10 +23,10 @@ from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.json_text import guarantee_to_object
-from pages._ui.explore import computed, controls, figures, statistic, words
+from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
-from pages._ui.explore.computed import Refit
-from pages._ui.explore.statistic import CARD, FILE, Explored, Teaching
+from pages._ui.explore import view as explore_view
+from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
 from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
@@ -152,11 +152,11 @@ def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.
     )  # fmt: skip
     taught = Teaching("corner", 10.0, 1e-3)
     found = statistic.measured(data, statistic.planned(data, taught), taught)
-    return found, computed.refit_over_box(found, Refit("EQ", 50)), X
+    return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 
 def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(found):
-    read = computed.refit_over_box(found, Refit("EQ", 50))
+    read = statistic.refit_over_box(found, Refit("EQ", 50))
     for view in (WHOLE, dataclasses.replace(WHOLE, level=0.5), dataclasses.replace(WHOLE, of="outputs")):
         figure = figures.picture(found.statistics, read, view)
         low, high = figure.layout.yaxis.range
@@ -184,7 +184,7 @@ def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
 
 def test_a_map_is_not_said_to_have_a_band():
     found, read, _ = of_people_in_a_corner(22.0)
-    said = words.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
+    said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
     assert "band" not in said
     assert "Hatched" in said
 
@@ -235,7 +235,7 @@ def test_too_many_records_are_a_sentence(files, monkeypatch):
 
 
 def test_probabilities_and_averages_are_those_of_the_evidence(found):
-    read = computed.refit_over_box(found, Refit("EQ", 50))
+    read = statistic.refit_over_box(found, Refit("EQ", 50))
     shares = read.lengthscale_probabilities
     assert shares.sum() == pytest.approx(1)
     each = np.array([read.curve(at) for at in range(len(shares))])

@@ -12,9 +12,9 @@ import pytest
 
 from dpgp_core.release import CHOICES
 from dpgp_core.release.handout.groups import COLOURS
-from pages._ui.look.palette import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
+from pages._ui.look.plots import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
 from pages._ui.own import practice
-from pages._ui.own.questions.groups import ONLY_BAYES
+from pages._ui.own.columns import ONLY_BAYES
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, uploaded
 from tests.pages.reading import traces
 

@@ -5,7 +5,7 @@ import pytest
 
 import datasets
 from dpgp_core.release import CENTILES
-from pages._ui.cloaking import computed, growth
+from pages._ui.cloaking import computed, staged
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import page_text
 
@@ -44,7 +44,7 @@ def test_without_privacy_the_lines_hold_the_shares_that_they_name():
 
 
 def test_a_person_on_a_line_has_its_centile():
-    chart = growth.Growth(np.array([0.0, 10.0]), np.add.outer(np.array(growth.LEVELS, dtype=float), [0.0, 100.0]))
+    chart = staged.Growth(np.array([0.0, 10.0]), np.add.outer(np.array(staged.LEVELS, dtype=float), [0.0, 100.0]))
     assert chart.below(5.0, 50.0 + 15) == pytest.approx(15)
     assert chart.below(0.0, 1000.0) == 99
     assert chart.below(0.0, -5.0) == 1

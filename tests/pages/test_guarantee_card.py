@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui.look import frame, glossary, palette, text
+from pages._ui.look import frame, plots, text
 from tests.pages.test_every_page import PAGES
 
 ROWS = ("Protects", "Neighbours", "Unit", "Promise", "How sure", "Rests on", "Assumes", "Does not cover")
@@ -94,11 +94,11 @@ def test_a_formula_without_proof_is_no_promise():
 
 
 def test_each_row_has_its_plain_explanation_and_risk_its_colour(seen):
-    assert set(ROWS) == set(glossary.ROWS)
+    assert set(ROWS) == set(text.ROWS)
     bodies = [
         element.proto.body
         for element in seen("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall").get("html")
     ]
     [card] = [body for body in bodies if "What this guarantee says" in body]
-    assert palette.RISK in card
-    assert all(meaning.rstrip(".") in card for meaning in glossary.ROWS.values())
+    assert plots.RISK in card
+    assert all(meaning.rstrip(".") in card for meaning in text.ROWS.values())

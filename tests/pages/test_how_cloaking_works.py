@@ -8,8 +8,9 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui.cloaking import computed
-from pages._ui.hiding import by_hand, clipping, directions, steps, two_points
-from pages._ui.hiding.two_points import TwoPointSettings
+from pages._ui.hiding import clipping, spend, steps
+from pages._ui.hiding import two as hiding_two
+from pages._ui.hiding.two import TwoPointSettings
 from pages._ui.look import offers
 from pages._ui.model import Design, Draw, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
@@ -42,19 +43,19 @@ def test_lambda_is_public_and_few_people_carry_it(everybody):
 @pytest.mark.parametrize("lengthscale", [0.5, 1.5, 5.0])
 @pytest.mark.parametrize("positions", [(1.0, 9.0), (2.5, 5.0), (4.0, 4.0)], ids=str)
 def test_both_ellipses_enclose_what_one_record_can_do(positions, lengthscale):
-    points = two_points.build(TwoPointSettings(*positions, lengthscale, 0.1, 2.0))
+    points = hiding_two.build(TwoPointSettings(*positions, lengthscale, 0.1, 2.0))
     for covariance in (points.prior, points.d**2 * points.design.covariance()):
         for j in range(2):
             move = points.d * points.C[:, j]
             # the ellipse z^T M^+ z = 1 encloses the move; M may be singular when the records coincide
             shift = np.linalg.lstsq(covariance, move, rcond=1e-12)[0]
             assert move @ shift <= 1 + 1e-6
-    assert two_points.area_ratio(points) >= 1 - 1e-9
+    assert hiding_two.area_ratio(points) >= 1 - 1e-9
 
 
 def test_ellipse_is_the_unit_level_set():
     covariance = np.array([[2.0, 0.7], [0.7, 1.0]])
-    z = two_points.ellipse(covariance)
+    z = hiding_two.ellipse(covariance)
     assert np.einsum("ij,ik,kj->j", z, np.linalg.inv(covariance), z) == pytest.approx(1)
 
 
@@ -70,7 +71,7 @@ def test_the_lead_says_how_much_less_variance_it_is(seen):
     app = seen(PAGE)
     assert app.title[0].value == "Why does so little noise hide a person?"
     said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
-    points = two_points.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
+    points = hiding_two.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
     assert int(said[1]) == round(100 * np.trace(4 * points.design.covariance()) / np.trace(points.prior))
 
 
@@ -117,23 +118,23 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
     assert "write ages from 0 to 100" in app.warning[0].value
     assert not app.exception
     assert not open_page(PAGE, step="spend", measured_at="9" * 500).exception
-    assert by_hand.read_places("inf", 0.0, 100.0)[0] == ()
-    assert by_hand.read_places("1e9", 0.0, 100.0)[0] == ()
-    many, wrong = by_hand.read_places(" ".join(map(str, range(30))), 0.0, 100.0)
+    assert spend.read_places("inf", 0.0, 100.0)[0] == ()
+    assert spend.read_places("1e9", 0.0, 100.0)[0] == ()
+    many, wrong = spend.read_places(" ".join(map(str, range(30))), 0.0, 100.0)
     assert len(many) == 20
     assert "at most 20" in wrong
 
 
 def test_a_click_adds_a_place_or_takes_it_away():
-    assert by_hand.toggled((5.0, 40.0), 15.0) == "5, 15, 40"
-    assert by_hand.toggled((5.0, 15.0, 40.0), 15.0) == "5, 40"
+    assert spend.toggled((5.0, 40.0), 15.0) == "5, 15, 40"
+    assert spend.toggled((5.0, 15.0, 40.0), 15.0) == "5, 40"
 
 
 def test_all_that_is_drawn_of_a_world_is_simulated():
     """No outcome of a woman enters: with other heights the picture is the same."""
     data = load_dataset("kung")
-    asked = by_hand.Spending((5.0, 40.0), 7.0, 1.0, 1e-5)
-    one, two = (by_hand.spend(each, asked) for each in (data, replace(data, y=data.y[::-1].copy())))
+    asked = spend.Spending((5.0, 40.0), 7.0, 1.0, 1e-5)
+    one, two = (spend.spend(each, asked) for each in (data, replace(data, y=data.y[::-1].copy())))
     for name in ("truth", "by_hand", "best", "deviation"):
         assert np.array_equal(getattr(one, name), getattr(two, name))
 
@@ -158,12 +159,12 @@ def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
 
 def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
-    assert len(table) == directions.SHOWN
+    assert len(table) == hiding_two.SHOWN
     share = table["share of the noise [%]"]
     assert share.is_monotonic_decreasing
     assert 50 < share.sum() <= 100
     result = computed.run(usual("kung"), Design("cloaking"), Draw(1.0, offers.DELTA))
-    found = directions.directions_of(result)
+    found = hiding_two.directions_of(result)
     s = noise_multiplier(1.0, offers.DELTA)
     assert (found.moves <= found.sds / s * (1 + 1e-6)).all()  # |u c_j| is at most the root of its eigenvalue
     assert (found.moves > 0.2 * found.sds / s).any()
@@ -171,7 +172,7 @@ def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(
     np.testing.assert_allclose(lengths, found.sds)
     cosines = (found.shapes / lengths[:, None]) @ (found.shapes / lengths[:, None]).T
     np.testing.assert_allclose(cosines, np.eye(len(lengths)), atol=1e-8)
-    less = directions.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
+    less = hiding_two.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
     assert (less.sds > 5 * found.sds).all()  # ten times as private: the same directions, more noise
     np.testing.assert_allclose(less.shares, found.shares)
 

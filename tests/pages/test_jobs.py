@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages._ui.visitor import HOUSE
 from pages._ui.work import cached, waiting
-from pages._ui.work.jobs import Jobs
-from pages._ui.work.tasks import Postponed, WorkStopped
+from pages._ui.work.jobs import Jobs, WorkStopped
+from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Workers
 from tests.pages.work import (
     beat,
@@ -191,7 +191,7 @@ def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(worker
 
 
 def test_postponed_work_that_nobody_comes_back_for_is_stopped(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr("pages._ui.work.tasks.KEPT_SECONDS", 0.1)
+    monkeypatch.setattr("pages._ui.work.jobs.KEPT_SECONDS", 0.1)
     jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
@@ -284,7 +284,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tm
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
         assert jobs.get(beat, str(tmp_path), 1.0).value == "done"
-    monkeypatch.setattr("pages._ui.work.tasks.LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr("pages._ui.work.jobs.LONGEST_SECONDS", 0.5)
     with pytest.raises(WorkStopped, match=r"and was stopped; choose a coarser one"):
         jobs.get(beat, str(tmp_path), 60.0)
 

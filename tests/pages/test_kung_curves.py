@@ -11,7 +11,7 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from pages._ui.cloaking import figures, pipeline, play, staged
+from pages._ui.cloaking import figures, results, staged, variants
 from pages._ui.left_out import folds_of
 from pages._ui.model import KERNELS
 from tests.pages.reading import numbers, page_text, traces
@@ -34,7 +34,7 @@ def width(band):
 def stages(cold, monkeypatch):
     """Counts how often stage 1 (C) and stage 2 (lambda and M, or what is measured) really run."""
     calls: Counter[str] = Counter()
-    for room, name in ((pipeline, "stage_matrix"), (pipeline, "stage_plan"), (staged, "plan_stages")):
+    for room, name in ((results, "stage_matrix"), (results, "stage_plan"), (staged, "plan_stages")):
         original = getattr(room, name)
 
         def counted(*args, name=name, original=original):
@@ -160,7 +160,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
     app = open_page("kung_curves", mechanism=mechanism)
     [button] = [each for each in app.button if each.label.startswith("Show 20 draws")]
     app = button.click().run()
-    assert app.session_state["draws"] == play.MANY == 20
+    assert app.session_state["draws"] == variants.MANY == 20
     assert "draws=20" in app.sidebar.code[0].value
     assert "20 example draws" in app.metric[3].delta
     for chart in (0, 1):

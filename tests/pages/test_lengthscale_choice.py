@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
-from pages._ui.lengthscale import arriving, choice, computed, figures
+from pages._ui.lengthscale import compute, view
 from pages._ui.model import Model, load_dataset
 from pages._ui.work import cached
 from tests.pages.reading import numbers, page_text, traces
@@ -60,27 +60,27 @@ def test_both_mechanisms_of_choice(seen, by, name):
 def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeypatch):
     wished = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
-    grid = choice.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
-    grown = list(computed.growing(grid))
+    grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
+    grown = list(compute.growing(grid))
     assert [wish.settings[0].lengthscale for wish in wished] == [2.0, 1.0, 0.5, 0.25]  # from the other end
     assert [len(each.grid.lengthscales) for each in grown] == [2, 3, 4]
     data = load_dataset("toy_1d")
-    whole = choice.scored(
-        data, [choice.planned(data, grid.candidate(each), "trace") for each in grid.lengthscales], grid
+    whole = compute.score(
+        data, [compute.planned(data, grid.candidate(each), "trace") for each in grid.lengthscales], grid
     )
     np.testing.assert_array_equal(grown[-1].scored.scores.sse, whole.scores.sse)
     assert grown[-1].scored.ours == whole.ours
     for each in grown[:-1]:  # errors that are shown stand
         np.testing.assert_array_equal(each.scored.scores.sse, whole.scores.sse[: len(each.grid.lengthscales)])
-    assert [len(each.grid.lengthscales) for each in computed.growing(grid)] == [4]
+    assert [len(each.grid.lengthscales) for each in compute.growing(grid)] == [4]
 
 
 def test_while_rows_are_missing_the_picture_leaves_room_and_says_so(cold):
-    grid = choice.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
-    first = next(computed.growing(grid))
-    said = arriving.so_far(first.grid, grid, "units")
+    grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
+    first = next(compute.growing(grid))
+    said = view.so_far(first.grid, grid, "units")
     assert said.startswith("2 of 4 lengthscales are done, up to 0.5 units")
-    budgets = choice.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
-    picture = figures.tiles(choice.tabulate(first.scored, budgets), first.grid, budgets, "units", "", 4)
+    budgets = compute.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
+    picture = view.tiles(compute.tabulate(first.scored, budgets), first.grid, budgets, "units", "", 4)
     assert len(picture.data[0].y) == 2
     assert list(picture.layout.yaxis.range) == [-0.5, 3.5]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
-from pages._ui.cloaking import computed, left_out, pipeline, results
+from pages._ui.cloaking import computed, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.left_out import without_privacy
-from pages._ui.look import decks, maps, offers, text
+from pages._ui.look import maps, offers, text
 from pages._ui.model import Design, Draw, Model, usual
 from tests.pages.reading import deck, page_text
 
@@ -82,7 +82,7 @@ def test_the_page_opens_with_the_method_and_the_error_of_start(seen):
     [method] = [box.value for box in app.selectbox if box.key == "mechanism"]
     assert method == CONTENDERS["bayes"].title
     assert "Bayes cloaking gets one hexagon's median price wrong by" in page_text(app)
-    errors = left_out.errors(usual("london_hexes"), Design(), Draw(epsilon=1.0, delta=offers.DELTA))
+    errors = computed.errors(usual("london_hexes"), Design(), Draw(epsilon=1.0, delta=offers.DELTA))
     assert app.metric[0].value == text.factor_of(errors.mean)
 
 
@@ -188,13 +188,13 @@ def test_dataset_of_another_page_is_explained(seen):
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
     few = london_sales.load(n=200)
-    scene = pipeline.scene_of(few, "london_hexes")
+    scene = results.scene_of(few, "london_hexes")
     model = Model("london_sales", "EQ", 15.0, 0.3)
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
-    fit = pipeline.stage_matrix(few, scene, model)
-    plan = pipeline.stage_plan(few, scene, fit, model, design)
-    outcome = pipeline.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
-    halves = pipeline.stage_halves(few, scene, plan, model, design, draw)
+    fit = results.stage_matrix(few, scene, model)
+    plan = results.stage_plan(few, scene, fit, model, design)
+    outcome = results.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
+    halves = results.stage_halves(few, scene, plan, model, design, draw)
     intervals = halves.about(outcome.samples)
     return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 
@@ -215,7 +215,7 @@ def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind
     sizes = []
     for data in (sales_result.dataset, london_sales.load(n=200_000)):
         cells = cell_table(replace(sales_result, dataset=data), overlay=True)
-        spec = decks.deck(cells, LAYERS[kind], kind, decks.boroughs()).to_json()
+        spec = maps.deck(cells, LAYERS[kind], kind, maps.boroughs()).to_json()
         [rows] = [layer["data"] for layer in json.loads(spec)["layers"] if layer["id"] == f"hex-{kind}"]
         assert len(rows) == len({row["cell"] for row in rows}) == 412
         sizes.append(len(spec))
@@ -227,7 +227,7 @@ def test_names_on_the_map_do_not_lie_on_one_another():
     """Where two are side by side their lines, of up to 77 px, leave room; elsewhere a line of type does."""
     cells = london_hexes.map_cells()
     cells = cells[cells["cell"].isin(london_hexes.greater_london())].assign(**{LAYERS["noise"].column: 1.0})
-    drawn = decks.deck(cells, LAYERS["noise"], "noise", decks.boroughs())
+    drawn = maps.deck(cells, LAYERS["noise"], "noise", maps.boroughs())
     names, view = drawn.layers[-1].data, drawn.initial_view_state
     width = 512 * 2**view.zoom / 360  # px a degree of longitude
     stretched = width / np.cos(np.radians(view.latitude))

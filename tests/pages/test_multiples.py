@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from pages._ui.cloaking import multiples
+from pages._ui.cloaking import variants
 from pages._ui.look import offers
 
 
@@ -19,7 +19,7 @@ def drawing(app):
 
 @pytest.mark.parametrize("three", ["epsilon", "kernel", "lengthscale"])
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
-    app = seen("london_noise_map", map="noise", three=three)
+    app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
     assert not app.exception
     svg = drawing(app)
     ET.fromstring(svg)
@@ -50,7 +50,7 @@ def test_nothing_is_computed_before_it_is_asked_for(seen):
 
 @pytest.mark.parametrize(("value", "found"), [(0.1, (0.1, 0.5, 1.5)), (1, (0.3, 1, 3)), (100, (3, 10, 100))])
 def test_the_present_setting_is_in_the_middle_where_it_can_be(value, found):
-    assert multiples._three(offers.EPSILONS, value, 3) == found
+    assert variants._three(offers.EPSILONS, value, 3) == found
 
 
 def test_kernels_are_offered_where_they_are_quick(seen):

@@ -8,7 +8,7 @@ import pytest
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.kernels import EQ
 from pages._ui.cloaking import computed
-from pages._ui.hiding.moved import Choice, move
+from pages._ui.hiding.person import Choice, move
 from pages._ui.model import Design, Draw, Model
 from tests.pages.reading import page_text, traces
 

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes
-from pages._ui import left_out
+from pages._ui import left_out, tour
 from pages._ui.cloaking import cells
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.excursion import computed as excursion
-from pages._ui.excursion.exploration import View
+from pages._ui.excursion import compute as excursion
+from pages._ui.excursion.compute import View
 from pages._ui.look import offers
 from pages._ui.model import Design, Draw, usual
-from pages._ui.sparse import computed as sparse
-from pages._ui.sparse.setting import SparseSetting
-from pages._ui.tour import walk
+from pages._ui.sparse import compute as sparse
+from pages._ui.sparse.compute import SparseSetting
 from tests.pages.reading import ROOT, numbers
 from tests.pages.test_every_page import PAGES
 
@@ -125,9 +124,9 @@ def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(seen
     assert not [each for each in app.number_input if each.key.startswith("target")]  # its default is an error
 
 
-@pytest.mark.parametrize("step", [step for step in walk.STEPS if step.from_true_data], ids=lambda step: step.page)
+@pytest.mark.parametrize("step", [step for step in tour.STEPS if step.from_true_data], ids=lambda step: step.page)
 def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(seen, step):
-    number = walk.STEPS.index(step) + 1
+    number = tour.STEPS.index(step) + 1
     app = seen(step.page, tour=str(number), overlay="false", **step.state)
     assert "The answer quotes true data" in words(app)
 

@@ -12,21 +12,21 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pages._ui.cloaking import cells, computed, figures, taken
-from pages._ui.compare import computed as compare
-from pages._ui.compare import figures as compared
+from pages._ui.cloaking import cells, computed, figures
+from pages._ui.compare import compute as compare
+from pages._ui.compare import view as compared
 from pages._ui.compare.contenders import Contest
-from pages._ui.excursion import computed as excursion
+from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
-from pages._ui.excursion.exploration import View
-from pages._ui.look import decks, offers, picture, sheet, sheet_figure, sheet_map
-from pages._ui.look.palette import NON_PRIVATE, TRUTH
+from pages._ui.excursion.compute import View
+from pages._ui.look import maps as look_maps
+from pages._ui.look import offers, pictures, sheet, sheet_figure, sheet_map
+from pages._ui.look.plots import NON_PRIVATE, TRUTH
 from pages._ui.look.sheet import SHAPES
 from pages._ui.model import Design, Draw, usual
-from pages._ui.sparse import computed as sparse
-from pages._ui.sparse import figures as sparse_figures
-from pages._ui.sparse import words as sparse_words
-from pages._ui.sparse.setting import SparseSetting
+from pages._ui.sparse import compute as sparse
+from pages._ui.sparse import view as sparse_view
+from pages._ui.sparse.compute import SparseSetting
 from tests.pages.test_every_page import PAGES
 
 DAY, LINK = date(2026, 1, 2), "http://localhost:8501/kung_curves?epsilon=1"
@@ -66,7 +66,7 @@ def places_in(svg):
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_what_may_be_published_says_all_that_it_needs(shape):
     result = kung()
-    svg = published(taken.curves(result), shape)
+    svg = published(figures.public_curves(result), shape)
     root = ET.fromstring(svg)
     assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
     said = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
@@ -82,7 +82,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
 
 def test_the_published_curve_is_the_same_whoever_the_people_were():
     result = kung()
-    before, after = (published(taken.curves(each)) for each in (result, without_truth(result)))
+    before, after = (published(figures.public_curves(each)) for each in (result, without_truth(result)))
     assert before == after
     assert TRUTH not in before
     assert NON_PRIVATE not in before
@@ -106,7 +106,9 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 def test_the_published_growth_chart_is_the_same_whoever_the_people_were():
     result = kung()
     chart = computed.growth_of(result)
-    one, other = (published(taken.growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result)))
+    one, other = (
+        published(figures.public_growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result))
+    )
     assert one == other
     assert NON_PRIVATE not in one
 
@@ -118,7 +120,7 @@ def london():
 def map_of(result, kind, overlay):
     layer = cells.layers(result, overlay)[kind]
     table = cells.cell_table(result, overlay)[["cell", *{layer.column, layer.spread} - {""}]]
-    return sheet_map.drawn(table, layer, decks.boroughs(), sheet.Box(0, 0, 1500, 700))
+    return sheet_map.drawn(table, layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
@@ -139,7 +141,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(seen):
     layer = cells.layers(result, True)["truth"]
     assert not layer.private
     with pytest.raises(ValueError, match="nothing of this figure may be published"):
-        picture.written(picture.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
+        pictures.written(pictures.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
 
 
 def test_the_published_paths_know_no_truth():
@@ -156,8 +158,8 @@ def test_the_published_sparse_fits_know_no_truth():
     setting = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, offers.DELTA, 1)
     fits = sparse.fits(setting)
     other = replace(fits, plain=fits.plain + 9, dataset=replace(fits.dataset, y=fits.dataset.y[::-1]))
-    about = sparse_words.about(fits, setting.released("one person")[0][1])
-    drawn = [published(picture.Public(partial(sparse_figures.fit, each), about)) for each in (fits, other)]
+    about = sparse_view.about(fits, setting.released("one person")[0][1])
+    drawn = [published(pictures.Public(partial(sparse_view.fit, each), about)) for each in (fits, other)]
     assert drawn[0] == drawn[1]
 
 
@@ -200,14 +202,14 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in ("your_data",)])
 def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
     made = []
-    monkeypatch.setattr(picture, "button", lambda key, drawn: made.append((key, drawn())))
+    monkeypatch.setattr(pictures, "button", lambda key, drawn: made.append((key, drawn())))
     app = open_page(page)
     assert not app.exception
     assert made
     for key, drawn in made:
-        ET.fromstring(picture.written(drawn, key, False, SHAPES[0], LINK))
+        ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.public is not None:
             for shape in SHAPES:
-                svg = picture.written(drawn, key, True, shape, LINK)
+                svg = pictures.written(drawn, key, True, shape, LINK)
                 ET.fromstring(svg)
                 assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key

@@ -10,11 +10,12 @@ import pytest
 
 from dpgp_core.evaluation.comparison import Held, rung
 from dpgp_core.mechanisms import BayesCloaking
-from pages._ui.cloaking import computed, plans, results, staged
+from pages._ui.cloaking import computed, results, staged
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, Model
-from pages._ui.work import cached, waiting
-from pages._ui.work.ahead import Ahead
+from pages._ui.work import cached
+from pages._ui.work import waiting as work_waiting
+from pages._ui.work.cached import Ahead
 from pages._ui.work.jobs import Answer, Jobs
 from pages._ui.work.workers import Workers
 from tests.pages.reading import page_text
@@ -55,27 +56,27 @@ def slow(monkeypatch):
 @pytest.fixture
 def first_look(slow, monkeypatch):
     """A page ends before anything better is computed."""
-    monkeypatch.setattr(waiting, "finish", lambda: None)
+    monkeypatch.setattr(work_waiting, "finish", lambda: None)
 
 
 @pytest.mark.full
 def test_the_nearest_plan_is_that_of_the_closest_noise(given):
-    assert plans.nearest(budget(3.0)) is None
-    plans.best(budget(0.1), given)
-    assert plans.nearest(budget(3.0)) == budget(0.1)
-    plans.best(budget(3.0, 1e-4), given)
-    plans.best(budget(5.0), given)
-    assert plans.nearest(budget(3.0)) == budget(3.0, 1e-4)
-    assert plans.nearest(budget(7.0)) == budget(5.0)
-    plans.best(budget(3.0), given)
-    assert plans.nearest(budget(3.0)) == budget(3.0)
+    assert staged.nearest(budget(3.0)) is None
+    staged.best(budget(0.1), given)
+    assert staged.nearest(budget(3.0)) == budget(0.1)
+    staged.best(budget(3.0, 1e-4), given)
+    staged.best(budget(5.0), given)
+    assert staged.nearest(budget(3.0)) == budget(3.0, 1e-4)
+    assert staged.nearest(budget(7.0)) == budget(5.0)
+    staged.best(budget(3.0), given)
+    assert staged.nearest(budget(3.0)) == budget(3.0)
 
 
 @pytest.mark.usefixtures("slow")
 def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
     """Sum 1/s_i^2 = 1/s^2 and columns of norm <= 1: no neighbour is further away than was calibrated."""
-    best = plans.best(budget(1.5), given).value
-    plan, serving = plans.soon(budget(1.0), given)
+    best = staged.best(budget(1.5), given).value
+    plan, serving = staged.soon(budget(1.0), given)
     assert serving == budget(1.0, planned_for=(1.5, offers.DELTA))
     asked = computed.run(KUNG, Design(), Draw(epsilon=1.0, delta=offers.DELTA)).outcome.guarantee
     numbers = staged.measure(*given, plan.value, results.Draws(serving, 1, 1))
@@ -94,9 +95,9 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
 @pytest.mark.usefixtures("slow")
 def test_the_error_by_another_plan_is_hardly_larger(given):
     """At most a tenth, for a step of the slider; each mean of 100 draws is known to about 1 %."""
-    plans.best(budget(1.5), given)
-    plan, serving = plans.soon(budget(1.0), given)
-    best = plans.best(budget(1.0), given).value
+    staged.best(budget(1.5), given)
+    plan, serving = staged.soon(budget(1.0), given)
+    best = staged.best(budget(1.0), given).value
     data, scene = given
 
     def error(plan, of):
@@ -111,7 +112,7 @@ def test_the_error_by_another_plan_is_hardly_larger(given):
 @pytest.mark.full
 @pytest.mark.usefixtures("first_look")
 def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
-    plans.best(budget(1.5), given)
+    staged.best(budget(1.5), given)
     said = page_text(open_page("kung_curves"))
     assert BY_ANOTHER in said
     assert SO_FAR in said
@@ -122,14 +123,14 @@ def test_a_page_says_by_which_plan_it_was_measured(given, open_page):
 @pytest.mark.full
 @pytest.mark.usefixtures("first_look")
 def test_a_page_says_that_its_errors_are_to_come(given, open_page):
-    plans.best(budget(1.0), given)
+    staged.best(budget(1.0), given)
     assert SO_FAR in page_text(open_page("kung_curves"))
     assert SO_FAR not in page_text(open_page("kung_curves", overlay="false"))  # no error there
 
 
 def test_on_a_map_only_one_step_away_is_likely():
     here = replace(budget(1.0), dataset="london_hexes")
-    steps = plans.likely(here)
+    steps = staged.likely(here)
     assert [each.epsilon for each in steps if each.delta == here.delta] == [1.5, 0.7]
     assert {each.delta for each in steps if each.epsilon == here.epsilon} == {1e-4, 1e-6}
     assert len(steps) == 4
@@ -139,8 +140,8 @@ def test_on_a_map_only_one_step_away_is_likely():
 def test_idle_processes_plan_one_step_away_then_every_other_epsilon(given, monkeypatch):
     wished = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
-    plans.best(budget(1.5), given)
-    plans.soon(budget(1.0), given)
+    staged.best(budget(1.5), given)
+    staged.soon(budget(1.0), given)
     settings = [each.settings for each in wished]
     steps, rest = settings[:4], settings[4:]
     assert steps == [(budget(1.5),), (budget(0.7),), (budget(1.0, 1e-4),), (budget(1.0, 1e-6),)]
@@ -156,7 +157,7 @@ def test_idle_processes_plan_one_step_away_then_every_other_epsilon(given, monke
 @pytest.mark.full
 @pytest.mark.usefixtures("slow")
 def test_a_page_ends_with_what_is_best(given, open_page, monkeypatch):
-    plans.best(budget(1.5), given)
+    staged.best(budget(1.5), given)
     app = open_page("kung_curves")
     said = page_text(app)
     assert "Measured by the plan for" not in said
@@ -170,7 +171,7 @@ def test_a_page_ends_with_what_is_best(given, open_page, monkeypatch):
 @pytest.mark.usefixtures("first_look")
 def test_figures_of_both_plans_are_kept_apart(given):
     """A figure is kept by the settings of its result. Of the settings seen, which are added up, it is one."""
-    plans.best(budget(1.5), given)
+    staged.best(budget(1.5), given)
     settings = (KUNG, Design(), Draw(epsilon=1.0, delta=offers.DELTA))
     first, last = computed.run(*settings, meanwhile=True), computed.run(*settings)
     assert first.planned_for == (1.5, offers.DELTA)

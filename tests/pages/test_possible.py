@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from datasets import exhibit
-from pages._ui.compare import possible
-from pages._ui.compare.words import scale_of
+from pages._ui.compare import contenders
+from pages._ui.compare.contenders import scale_of
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -24,7 +24,7 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def found():
-    return possible.possible(load_dataset("toy_1d"), TOY, 0.01)
+    return contenders.possible(load_dataset("toy_1d"), TOY, 0.01)
 
 
 @pytest.mark.full
@@ -38,27 +38,29 @@ def test_nothing_passes_the_limit_of_all(found):
 
 
 def test_the_share_beyond_the_bounds_is_that_of_the_prior():
-    kernel, noise, half = possible.prior_of(load_dataset("toy_1d"), TOY)
+    kernel, noise, half = contenders.prior_of(load_dataset("toy_1d"), TOY)
     draws = np.random.default_rng(0).normal(0, np.sqrt(kernel.variance + noise), 100_000)
     # a false alarm has a probability below 1e-6: five standard errors
-    assert (np.abs(draws) > half).mean() == pytest.approx(possible.OUTSIDE, abs=5 * np.sqrt(possible.OUTSIDE / 100_000))
+    assert (np.abs(draws) > half).mean() == pytest.approx(
+        contenders.OUTSIDE, abs=5 * np.sqrt(contenders.OUTSIDE / 100_000)
+    )
 
 
 def test_no_output_is_read():
     data = load_dataset("toy_1d")
     other = replace(data, y=data.y[::-1])
-    one, two = (possible._at(each.X, each.x_box, possible.prior_of(each, TOY), 0.01, 1.0) for each in (data, other))
+    one, two = (contenders._at(each.X, each.x_box, contenders.prior_of(each, TOY), 0.01, 1.0) for each in (data, other))
     assert one == two
 
 
 @pytest.mark.full
 def test_figure_and_words_name_every_line(found):
     scale = scale_of(load_dataset("toy_1d"))
-    drawn = {trace.name: trace for trace in possible.figure(found, scale).data if trace.name}
+    drawn = {trace.name: trace for trace in contenders.figure(found, scale).data if trace.name}
     assert set(drawn) == NAMES
     np.testing.assert_array_equal(drawn["no mechanism can do better"].y, found.any)
-    np.testing.assert_array_equal(drawn["Bayes cloaking, simulated"].x, possible.EPSILONS)
-    assert "not the error on people left out" in possible.caption()
+    np.testing.assert_array_equal(drawn["Bayes cloaking, simulated"].x, contenders.EPSILONS)
+    assert "not the error on people left out" in contenders.caption()
 
 
 @pytest.mark.full

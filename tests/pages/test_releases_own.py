@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dpgp_core.release import Published, ledger_from_json, spec_from_json
 from dpgp_core.release.publishing import known_share
 from dpgp_core.release.specification import EXAMPLE
-from pages._ui.ledgers.deliveries import Deliveries
+from pages._ui.ledgers.state import Deliveries
 from pages._ui.own import figures, upload
 from pages._ui.work import cached
 from tests.pages.own import captions, declare, declared, last_zip, ledgers_of_its_own, practised, press, said

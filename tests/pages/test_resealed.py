@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from pages._ui.explore import computed, statistic
-from pages._ui.explore.computed import Refit
+from pages._ui.explore import statistic
+from pages._ui.explore.statistic import Refit
 from tests import fuzz_statistics as fuzz
 from tests.pages.test_explore_release import uploaded, zipped
 
@@ -73,7 +73,7 @@ def test_the_page_says_what_is_wrong_and_goes_on(open_page):
 
 
 def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch):
-    monkeypatch.setattr(computed, "refit_over_box", lambda *_: 1 / 0)
+    monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
     app = uploaded(open_page, zipped(fuzz.of_records()))
     assert not app.exception
     assert "nothing can be computed from them" in app.error[0].value
@@ -82,9 +82,9 @@ def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(o
 
 def test_what_is_not_finite_is_not_drawn(monkeypatch):
     files = fuzz.of_records()
-    read = computed.refit_over_box(statistic.opened(files), Refit("EQ", 50))
+    read = statistic.refit_over_box(statistic.opened(files), Refit("EQ", 50))
     assert read.is_finite
     read.mixture.means[0, 0, 0] = float("nan")
-    monkeypatch.setattr(computed, "refit_over_box", lambda *_: read)
+    monkeypatch.setattr(statistic, "refit_over_box", lambda *_: read)
     with pytest.raises(ValueError, match="nothing can be computed"):
-        computed._own(files, Refit("EQ", 50))
+        statistic._own(files, Refit("EQ", 50))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pages._ui.look import text
-from pages._ui.sparse import choosing, errors, fitting
-from pages._ui.sparse.setting import LEVELS, SparseSetting, load, parts
+from pages._ui.sparse import compute
+from pages._ui.sparse.compute import LEVELS, SparseSetting, load, parts
 from tests.pages.reading import numbers, page_text, traces
 
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
@@ -45,7 +45,7 @@ def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_p
     assert "without privacy" not in curves
     away = [numbers(curves[name]["y"]) - numbers(drawn[name]["y"]) for name in ("ours: whitened", "Bayes cloaking")]
     np.testing.assert_allclose(*away, atol=1e-9)  # the same curve is taken off both
-    said = next(each.value for each in app.caption if "on average" in each.value)
+    said = next(each.value for each in app.caption if "On average" in each.value)
     mean = float(np.abs(numbers(drawn["Bayes cloaking"]["y"])).mean())
     assert f"Bayes cloaking {text.number(mean)}" in said
 
@@ -61,7 +61,7 @@ def test_without_the_overlay_no_error_is_shown(seen):
 
 @pytest.mark.full
 def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
-    curves = errors.curves(TOY)
+    curves = compute.errors_against_epsilon(TOY)
     assert (curves.rmse["ours"][1:] < curves.rmse["paper"][1:]).all()
     assert curves.rmse["ours"][-1] < 1.1 * curves.plain
     assert (np.diff(curves.rmse["ours"]) < 0).all()
@@ -69,7 +69,7 @@ def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
 
 @pytest.mark.full
 def test_our_intervals_hold_and_the_papers_are_too_narrow():
-    found = fitting.fits(TOY)
+    found = compute.fit(TOY)
     level = LEVELS
     assert (found.coverage["ours"] > level - 0.03).all()
     assert (found.coverage["paper"][9:] < level[9:] - 0.1).all()
@@ -80,7 +80,7 @@ def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
     guarantees = [guarantee for _, guarantee in TOY.released("one record")]
     assert {each.protects for each in guarantees} == {"inputs and outputs"}
     assert len({each.budget for each in guarantees}) == 1
-    found = fitting.fits(TOY)
+    found = compute.fit(TOY)
     assert (found.bayes.low <= found.bayes.mean).all()
     assert (found.bayes.mean <= found.bayes.high).all()
     assert found.rmse["bayes"] < found.rmse["paper"]
@@ -98,8 +98,8 @@ def test_people_left_out_are_not_fitted_and_everybody_is_left_out_once():
 
 @pytest.mark.full
 def test_shares_of_choices_are_shares():
-    found = choosing.choices(TOY)
+    found = compute.choose_hyperparameters(TOY)
     for name, shares in found.lengthscales.items():
         assert (shares.sum(axis=1) <= 1 + 1e-9).all(), name
-    assert found.lengthscales["Evidence: free (ours)"].sum() == pytest.approx(len(choosing.CHOICE_EPSILONS))
+    assert found.lengthscales["Evidence: free (ours)"].sum() == pytest.approx(len(compute.CHOICE_EPSILONS))
     assert found.rmse["Evidence: free (ours)"][0] < found.rmse["Liu-Talwar (the paper)"][0]

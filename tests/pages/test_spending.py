@@ -10,9 +10,9 @@ from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui.lengthscale.choice import Budgets, guarantees
-from pages._ui.look import spending, text
-from pages._ui.sparse import words
+from pages._ui.lengthscale.compute import Budgets, guarantees
+from pages._ui.look import sidebar, text
+from pages._ui.sparse import view
 from tests.pages.test_sparse_dp_gp import TOY
 
 
@@ -69,10 +69,10 @@ def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
 def two_data_sets_of_the_same_women():
     from dpgp_core.kernels import EQ
     from dpgp_core.mechanisms import Cloaking
-    from pages._ui.look import spending
+    from pages._ui.look import sidebar
 
     for name in ("kung", "kung_2d", "toy_1d"):
-        spending.spent(name, (name, Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=0.01).guarantee))
+        sidebar.spent(name, (name, Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=0.01).guarantee))
 
 
 def test_totals_are_of_people_not_of_data_sets():
@@ -86,14 +86,14 @@ def test_a_table_of_three_private_releases_costs_all():
     together = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
     assert len(released) == 3
     assert together > 1.2 * max(each.proven_epsilon for each in released)
-    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in words.table_note("fits", released)
-    assert spending._together(released, TOY.delta) == text.at_most(together)
+    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in view.table_note("fits", released)
+    assert sidebar._together(released, TOY.delta) == text.at_most(together)
 
 
 def test_what_settings_cost_together_is_at_the_delta_that_is_named():
     release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
     both = epsilon_of(1 / (2**0.5 * release.loss.mu), 1e-6)  # two Gaussian releases of the same mu
-    assert spending._together([release, release], 1e-6) == text.at_most(both)
+    assert sidebar._together([release, release], 1e-6) == text.at_most(both)
 
 
 def test_choice_and_release_together_are_at_the_delta_of_the_page():

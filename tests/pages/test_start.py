@@ -7,12 +7,11 @@ import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.compare.contenders import Contest, contender
-from pages._ui.compare.words import Scale
+from pages._ui.compare.contenders import Contest, Scale, contender
 from pages._ui.look import offers, text
 from pages._ui.model import Draw, Model, load_dataset
-from pages._ui.start import brief, decision, deployments, overview, words
-from pages._ui.start.controls import MECHANISM, Decision
+from pages._ui.start import brief, decision, overview
+from pages._ui.start.decision import MECHANISM, Decision
 from tests.pages.reading import numbers, page_text, traces
 
 
@@ -50,13 +49,13 @@ def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
     app = open_page("start", epsilon="1", prior="1")
     said = page_text(app)
     assert (
-        "whoever thought a fact about a person **1 %** likely will think it at most **2.7 %** likely" in said
+        "whoever thought a fact **1 %** likely will think it at most **2.7 %** likely." in said
     )  # odds 1 : 99 times e
     mu = 1 / noise_multiplier(1.0, offers.DELTA)
     beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
-    assert f"(in all but 1 of {text.at_least(1 / beyond, 2)} releases)" in said
-    assert "(in all releases)" in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
-    assert "(in all but 66 of 100 releases)" in page_text(open_page("start", epsilon="0.1", delta="0.05"))
+    assert f"in all but 1 of {text.at_least(1 / beyond, 2)} releases." in said
+    assert "That holds in all releases." in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
+    assert "in all but 66 of 100 releases." in page_text(open_page("start", epsilon="0.1", delta="0.05"))
 
 
 def test_the_brief_says_it_in_people_too():
@@ -79,8 +78,8 @@ def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
     table = next(table.value for table in app.dataframe if "lowest chance after [%]" in table.value)
     [error] = [name for name in table if "error" in name]
-    said = next(each.value for each in app.markdown if "without privacy it is " in each.value)
-    plain = float(re.search(r"without privacy it is ([\d.]+\d)", said)[1])
+    said = next(each.value for each in app.markdown if "Without privacy it is " in each.value)
+    plain = float(re.search(r"Without privacy it is ([\d.]+\d)", said)[1])
     within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
     assert ("No epsilon up to" in said) == within.empty
     assert within.empty or f'<span class="recommended">Recommended: epsilon = {within.min():g}</span>' in said
@@ -115,9 +114,9 @@ def test_one_live_region_says_the_whole_lead(open_page):
     [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
     for part in (
         'class="recommended"',
-        "likely after the release",
-        "without privacy it is ",
-        "is then published with an error of",
+        "%** likely.",
+        "Without privacy it is ",
+        "with an error of",
     ):
         assert part in status
 
@@ -157,11 +156,11 @@ def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
 
 def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
     app = open_page("start", epsilon="3")
-    names = {found.name for found in deployments.DEPLOYMENTS}
+    names = {found.name for found in overview.DEPLOYMENTS}
     table = next(table.value for table in app.dataframe if "release" in table.value)
     assert set(table["release"]) == names
     assert table["source"].str.len().min() > 10
-    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in deployments.DEPLOYMENTS]
+    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in overview.DEPLOYMENTS]
     assert "cannot be compared one to one" in "".join(caption.value for caption in app.caption)
     assert list(table["ε"]) == sorted(table["ε"])
 
@@ -185,10 +184,10 @@ def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
     data, contest = load_dataset("kung"), Contest(Model("kung", "EQ", 25.0, 0.3), offers.DELTA, 10, 6)
     draw = Draw(epsilon=1.0, delta=offers.DELTA)
     chosen = Decision(draw, 0.01, "gaussian", contest, name, True)
-    page = words.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    page = brief.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     card = dict(page.card)
     assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
     assert card["Unit"] == data.privacy_unit
     assert "lengthscale 25 years" in dict(page.setting)["Model"]
-    bayes = words.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    bayes = brief.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     assert dict(bayes.setting)["Model"].startswith("none to set")

@@ -25,7 +25,7 @@ def quiet(monkeypatch):
         finally:
             started.append("no visits")
 
-    monkeypatch.setattr(startup.warm, "open_pages", open_pages)
+    monkeypatch.setattr(startup, "open_pages", open_pages)
     interval = sys.getswitchinterval()
     yield started
     sys.setswitchinterval(interval)

@@ -7,13 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import menu
-from pages._ui.attack import controls as attack
-from pages._ui.compare import controls as compare
-from pages._ui.excursion import controls as excursion
-from pages._ui.lengthscale import controls as lengthscale
+from pages._ui import attack, menu
+from pages._ui.compare import view as compare
+from pages._ui.excursion import view as excursion
+from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers
-from pages._ui.sparse import controls as sparse
+from pages._ui.sparse import view as sparse
 from tests import fuzz_links
 
 SWITCHES = {  # page -> what changes which controls it has

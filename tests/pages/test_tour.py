@@ -12,20 +12,18 @@ from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
-from pages._ui import menu
-from pages._ui.attack import attacks
-from pages._ui.attack.attacks import attacked
+from pages._ui import attack, menu, tour
+from pages._ui.attack import attacked
 from pages._ui.look import text
-from pages._ui.tour import answers, walk
 from tests.pages.reading import page_text
 
-NUMBERS = range(1, len(walk.STEPS) + 1)
+NUMBERS = range(1, len(tour.STEPS) + 1)
 SLOW = ("start", "compare")  # many releases behind each: in `make test-all`
-SOON = [pytest.param(i, marks=pytest.mark.full if walk.STEPS[i - 1].page in SLOW else []) for i in NUMBERS]
+SOON = [pytest.param(i, marks=pytest.mark.full if tour.STEPS[i - 1].page in SLOW else []) for i in NUMBERS]
 
 
 def open_step(open_page, number, **more):
-    address = urlsplit(walk.link(number))
+    address = urlsplit(tour.link(number))
     page = address.path.removeprefix("./") or "start"
     return open_page(page, **dict(parse_qsl(address.query)) | more)
 
@@ -44,7 +42,7 @@ def links(app):
 
 
 def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
-    pages = [step.page for step in walk.STEPS]
+    pages = [step.page for step in tour.STEPS]
     assert len(set(pages)) == len(pages) == 7
     assert pages[0] == "start"
     assert pages[-1] == "compare"
@@ -52,7 +50,7 @@ def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
 
 @pytest.mark.parametrize("number", SOON)
 def test_each_state_link_opens_its_page_in_its_state_with_its_banner(seen, number):
-    app, step = open_step(seen, number), walk.STEPS[number - 1]
+    app, step = open_step(seen, number), tour.STEPS[number - 1]
     assert not app.exception
     assert not app.warning
     assert f"Guided tour, step {number} of 7: {step.title}" in banner(app)
@@ -69,7 +67,7 @@ def test_back_and_next_lead_to_the_neighbouring_steps_states(seen, number):
     found = links(open_step(seen, number))
     for label, other in (("Back", number - 1), ("Next question", number + 1)):
         if other in NUMBERS:
-            assert found[label] == {"tour": str(other)} | walk.STEPS[other - 1].state
+            assert found[label] == {"tour": str(other)} | tour.STEPS[other - 1].state
         else:
             assert label not in found
 
@@ -86,7 +84,7 @@ def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page)
 def test_another_page_than_the_steps_says_so_and_leads_back(open_page):
     app = open_page("sparse_dp_gp", tour="3")
     assert "This page is off the tour. The question was: **What does twice the ε buy?**" in banner(app)
-    assert links(app)["Back to the tour"] == {"tour": "3"} | walk.STEPS[2].state
+    assert links(app)["Back to the tour"] == {"tour": "3"} | tour.STEPS[2].state
     holding = [block for block in blocks(app.main) if any("Guided tour" in each.value for each in block.get("caption"))]
     assert holding[0].get("title")
     assert not holding[-1].get("title")  # the page stands below the box, not in it
@@ -124,10 +122,10 @@ def test_the_start_page_invites_and_the_button_begins(open_page):
 
 def test_claim_1_attackers_success():
     for epsilon in (0.1, 0.5, 10):
-        expected = ndtr(0.5 / noise_multiplier(epsilon, answers.DELTA))
-        assert text.percent(expected) in answers.promise()
-    assert ndtr(0.5 / noise_multiplier(0.1, answers.DELTA)) < 0.53
-    assert ndtr(0.5 / noise_multiplier(10, answers.DELTA)) > 0.8
+        expected = ndtr(0.5 / noise_multiplier(epsilon, tour.DELTA))
+        assert text.percent(expected) in tour.promise()
+    assert ndtr(0.5 / noise_multiplier(0.1, tour.DELTA)) < 0.53
+    assert ndtr(0.5 / noise_multiplier(10, tour.DELTA)) > 0.8
 
 
 def test_claim_2_two_in_one_place_share_one_pull():
@@ -138,8 +136,8 @@ def test_claim_2_two_in_one_place_share_one_pull():
     assert np.linalg.matrix_rank(together, tol=1e-9) == 1  # the same direction
     assert np.abs(together).max() < 0.5 * np.abs(apart).max()  # and each less far
     # one direction c: the least noise that hides it is c itself, times d = 2
-    assert answers.two_point_noise(4.5) == pytest.approx(2 * np.abs(together[:, 0]).max(), rel=1e-3)
-    assert answers.two_point_noise(4.5) < 0.5 * answers.two_point_noise(5.5)
+    assert tour.two_point_noise(4.5) == pytest.approx(2 * np.abs(together[:, 0]).max(), rel=1e-3)
+    assert tour.two_point_noise(4.5) < 0.5 * tour.two_point_noise(5.5)
     assert exact_sensitivity(EQ(lengthscale=1.5), np.array([[4.5], [4.5]]), 0.1) > 0
 
 
@@ -147,27 +145,27 @@ def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
     data = datasets.load("kung")
 
     def noise(epsilon):
-        cloaking = Cloaking(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=epsilon, delta=answers.DELTA)
+        cloaking = Cloaking(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=epsilon, delta=tour.DELTA)
         return 1.96 * np.median(cloaking.release(data, data.X, np.random.default_rng(0)).noise_sd)
 
-    ratio = noise_multiplier(1, answers.DELTA) / noise_multiplier(0.5, answers.DELTA)
+    ratio = noise_multiplier(1, tour.DELTA) / noise_multiplier(0.5, tour.DELTA)
     assert 0.5 < ratio < 0.65
-    assert answers.kung_noise(1, False) / answers.kung_noise(0.5, False) == pytest.approx(ratio, rel=2e-3)
+    assert tour.kung_noise(1, False) / tour.kung_noise(0.5, False) == pytest.approx(ratio, rel=2e-3)
     # the page's design weighs the records and spans a grid too: within 10 % of one at the records alone
-    assert answers.kung_noise(0.5, False) == pytest.approx(noise(0.5), rel=0.1)
-    assert answers.kung_noise(0.5, True) > 1.8 * answers.kung_noise(0.5, False)
+    assert tour.kung_noise(0.5, False) == pytest.approx(noise(0.5), rel=0.1)
+    assert tour.kung_noise(0.5, True) > 1.8 * tour.kung_noise(0.5, False)
 
 
 def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywhere():
-    dense, empty = answers.london_noise(15.0)
-    dense_8, empty_8 = answers.london_noise(8.0)
+    dense, empty = tour.london_noise(15.0)
+    dense_8, empty_8 = tour.london_noise(8.0)
     assert empty > 4 * dense
     assert dense_8 > 1.5 * dense
     assert empty_8 > dense_8
 
 
 def test_claim_5_more_privacy_wants_a_longer_lengthscale(seen):
-    private, loose = answers.best_lengthscales()
+    private, loose = tour.best_lengthscales()
     assert private > loose
     for epsilon, best in (("0.1", private), ("10", loose)):
         app = seen("lengthscale_choice", epsilon=epsilon)
@@ -179,17 +177,17 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
     def cloaked(delta):
-        return attacks.OutputAttack(answers.KUNG, "cloaking", attacks.Draw(epsilon=1.0, delta=delta), 100_000)
+        return attack.OutputAttack(tour.KUNG, "cloaking", attack.Draw(epsilon=1.0, delta=delta), 100_000)
 
-    paths = attacks.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
+    paths = attack.PathAttack(1.0, 0.5, 1, 0.01, "halves", 10000, 1)  # the page's defaults
     # Of twelve seeds: .85 to .91 at delta = .01. At 1e-5 it is 0 to .61: the rarest scores decide, by chance.
     assert 0.7 < proven(attacked(cloaked(0.01))) <= 1
-    assert proven(attacked(cloaked(answers.DELTA))) <= 1
+    assert proven(attacked(cloaked(tour.DELTA))) <= 1
     assert proven(attacked(paths)) < 0.2
 
 
 def test_claim_7_accuracy_costs_privacy(seen):
-    nine, eight = answers.needed(9.0), answers.needed(8.0)
+    nine, eight = tour.needed(9.0), tour.needed(8.0)
     assert eight > 1.3 * nine
     app = seen("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]

@@ -8,10 +8,9 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from pages._ui.work import cached, pace
+from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.turns import SLOW_SECONDS, Turn, Turns
-from pages._ui.work.workers import Workers
+from pages._ui.work.workers import SLOW_SECONDS, Turn, Turns, Workers
 from tests.pages.work import beat, scaled
 from tests.waiting import PATIENCE, wait_until
 
@@ -121,7 +120,7 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
 
 
 def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
-    monkeypatch.setattr("pages._ui.work.turns.SLOW_SECONDS", 0.0)
+    monkeypatch.setattr("pages._ui.work.workers.SLOW_SECONDS", 0.0)
     pool = cached.private_pool()
     gone = threading.Event()
 
@@ -151,42 +150,42 @@ def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatc
 
 
 def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
-    visitors_here = pace.AT_ONCE + 5
+    visitors_here = waiting.AT_ONCE + 5
     come, made, most, lock = [0], [0], [0], threading.Lock()
     together = threading.Barrier(visitors_here)
 
     def page(_):
         with lock:
             come[0] += 1
-        with pace.making():
+        with waiting.making():
             with lock:
                 made[0] += 1
                 most[0] = max(most[0], made[0])
             wait_until(lambda: come[0] == visitors_here, "all others to ask for a place")
             with lock:
                 made[0] -= 1
-            with pace.aside(), pace.aside():  # all of them get here, for none holds a place meanwhile
+            with waiting.aside(), waiting.aside():  # all of them get here, for none holds a place meanwhile
                 together.wait(PATIENCE)
             return True
 
     with ThreadPoolExecutor(visitors_here) as visitors:
         assert all(visitors.map(page, range(visitors_here)))
-    assert 1 <= most[0] <= pace.AT_ONCE
-    assert pace.PLACES.free == pace.AT_ONCE
+    assert 1 <= most[0] <= waiting.AT_ONCE
+    assert waiting.PLACES.free == waiting.AT_ONCE
 
 
 def test_a_page_that_fails_or_is_left_gives_its_place_back():
     def page(_):
-        with pytest.raises(KeyError), pace.making(), pace.aside():
+        with pytest.raises(KeyError), waiting.making(), waiting.aside():
             raise KeyError
 
     with ThreadPoolExecutor(1) as visitors:
-        list(visitors.map(page, range(2 * pace.AT_ONCE)))
-    assert pace.PLACES.free == pace.AT_ONCE
+        list(visitors.map(page, range(2 * waiting.AT_ONCE)))
+    assert waiting.PLACES.free == waiting.AT_ONCE
 
 
 def test_who_came_first_gets_the_next_place():
-    places, order = pace.Places(1), []
+    places, order = waiting.Places(1), []
     places.take()
 
     def visit(number):

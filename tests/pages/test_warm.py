@@ -8,7 +8,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages._ui import menu
-from pages._ui.serve import warm
+from pages._ui.serve import startup
 from pages._ui.visitor import is_house
 from pages._ui.work.cached import LOOK_AGAIN
 
@@ -54,9 +54,9 @@ class House:
 def house(monkeypatch):
     def made(sends):
         found = House(sends)
-        monkeypatch.setattr(warm.Runtime, "instance", lambda: found)
-        monkeypatch.setattr(warm, "_PAUSE_SECONDS", 0.0)
-        asyncio.run(warm.open_pages())
+        monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
+        monkeypatch.setattr(startup, "_PAUSE_SECONDS", 0.0)
+        asyncio.run(startup.open_pages())
         assert found.tabs == {}  # every tab is closed
         return found
 
@@ -68,7 +68,7 @@ def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
     assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
     assert found.visited[-2:] == ["", "compare"]  # those that take long
-    assert found.most == warm._AT_ONCE
+    assert found.most == startup._AT_ONCE
 
 
 def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):
@@ -82,6 +82,6 @@ def test_a_page_that_was_postponed_is_opened_again(house):
 
 
 def test_its_work_and_nobody_elses_gives_way():
-    assert is_house(warm.HOUSE + "x")
+    assert is_house(startup.HOUSE + "x")
     assert not is_house(None)
     assert not is_house("a visitor's token of enough length")

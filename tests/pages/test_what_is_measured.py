@@ -11,7 +11,7 @@ import pytest
 import datasets
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, staged
-from pages._ui.hiding import strategy
+from pages._ui.hiding import measured
 from pages._ui.model import PICTURE_GAP, Budget
 from tests.pages.reading import numbers, page_text, traces
 
@@ -25,7 +25,7 @@ def kung():
 
 
 def described(data, budget=BUDGET):
-    return strategy.describe(data, staged.plan_stages(data, computed.scene("kung"), budget), budget)
+    return measured.describe(data, staged.plan_stages(data, computed.scene("kung"), budget), budget)
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from dpgp_core.release import CHOICES, bundle, ledger_from_json
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
-from pages._ui.ledgers.standing import Standing
-from pages._ui.own import figures, practice, protection, upload
-from pages._ui.own.questions.written import USUAL
+from pages._ui.ledgers.store import Standing
+from pages._ui.own import figures, practice, steps, upload
+from pages._ui.own.columns import USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
 from tests.pages.reading import page_text
 
@@ -112,13 +112,13 @@ def account(limit: float | None, *entries) -> Standing:
 def test_a_release_that_would_be_refused_is_not_offered():
     one = replace(EXAMPLE, total_epsilon=1.0)
     spent = ("a", one.guarantee)
-    assert protection.refusal(one, account(1.0)) == ""
-    assert protection.refusal(one, account(None)) == ""
-    assert "above the declared 1" in protection.refusal(one, account(1.0, spent))
-    assert "Use epsilon = " in protection.refusal(one, account(1.2, spent))
-    assert protection.refusal(one, account(2.0, spent)) == ""
+    assert steps.protection_refusal(one, account(1.0)) == ""
+    assert steps.protection_refusal(one, account(None)) == ""
+    assert "above the declared 1" in steps.protection_refusal(one, account(1.0, spent))
+    assert "Use epsilon = " in steps.protection_refusal(one, account(1.2, spent))
+    assert steps.protection_refusal(one, account(2.0, spent)) == ""
     people = replace(one, rows_per_person=3)
-    assert "would be no promise to anybody" in protection.refusal(people, account(5.0, spent))
+    assert "would be no promise to anybody" in steps.protection_refusal(people, account(5.0, spent))
     assert Budget(epsilon=1.0, delta=1e-5) == people.guarantee.budget
 
 

@@ -1,20 +1,29 @@
-"""Results to the table of cells behind the map of London, and what the map can show. No streamlit here."""
+"""The map of a release: its layers, the table of its cells, and what it says."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 from numpy.typing import NDArray
 
 from datasets import hexagons, london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
+from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result, Scene
+from pages._ui.left_out import Trio
+from pages._ui.look import text
+from pages._ui.look.controls import segments, switch
 from pages._ui.look.maps import FACTORS, Layer
-from pages._ui.look.palette import NOISE_SCALE, PREDICTION_SCALE
+from pages._ui.look.offers import DropDown
+from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
+from pages._ui.look.text import Metric
 
 _NOISE = "privacy noise [factor]"
 _WIDTH = "where the price is [factor]"
@@ -120,3 +129,93 @@ def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], 
     """Number of sales and mean of their clipped ln prices in each cell; NaN where there is none."""
     by_cell = hexagons.aggregate(data.X, data.clipped_y).set_index("cell").reindex(cells)
     return by_cell["count"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
+
+
+TITLE = "Where does privacy blur the map?"
+
+
+def lead(ours: Result, errors: Trio | None) -> str:
+    """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
+    sharp, blurred = extremes(ours)
+    where = f"The map is sharpest in **{sharp}** and most blurred in **{blurred}**."
+    setting = f"At epsilon = {ours.draw.epsilon:g}"
+    if errors is not None:
+        return (
+            f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
+            f"**{words.error(errors.ours, text.factor_of)}** (typical error); "
+            f"without privacy by {text.factor_of(errors.without)}. {where}"
+        )
+    half = text.factor_of(words.at_records(ours, _blur(ours)))
+    if ours.intervals.noise is None:
+        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {where}"
+    return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
+
+
+def _kind_of(result: Result) -> str:
+    """What is left out to know an error: hexagons, or sales."""
+    return "hexagons" if "hexagon" in result.dataset.privacy_unit else "sales"
+
+
+def extremes(result: Result) -> tuple[str, str]:
+    """The boroughs that are least and most blurred, by the middle one of their hexagons with sales."""
+    by_borough = _by_borough(result)
+    return str(by_borough.idxmin()), str(by_borough.idxmax())
+
+
+_FIVE = 5
+
+
+def told(result: Result) -> str:
+    """The map in words: the boroughs that are sharpest and most blurred, with their values."""
+    ordered = list(_by_borough(result).sort_values().items())
+    sharp, blurred = (
+        ", ".join(f"{name} {_within(value)}" for name, value in some)
+        for some in (ordered[:_FIVE], ordered[: -_FIVE - 1 : -1])
+    )
+    return f"Sharpest: {sharp}. Most blurred: {blurred}."
+
+
+def _by_borough(result: Result) -> pd.Series[float]:
+    """The middle one of each borough's hexagons with sales."""
+    labels = result.outcome.scene.labels
+    assert labels is not None
+    blur = pd.Series(_blur(result)[: result.outcome.scene.records])
+    return blur.groupby(labels["borough"].iloc[: len(blur)].to_numpy()).median()
+
+
+def _blur(result: Result) -> FloatArray:
+    """Half of the range of the privacy noise (P,); where that is not added once, of the price."""
+    noise = result.intervals.noise
+    return result.intervals.curve.half if noise is None else noise
+
+
+def _within(half: float) -> str:
+    return text.factor_of(half) if half > math.log(text.TWICE) else f"± {text.factor_of(half)}"
+
+
+def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
+    """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
+    guarantee, uncertain = ours.outcome.guarantee, words.uncertainty(ours, paper)
+    named = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
+    within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
+    many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
+    return [
+        *([] if errors is None else words.errors_of(errors, text.factor_of, _kind_of(ours))),
+        Metric(named, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
+        Metric(
+            "Spent",
+            f"ε = {text.at_most(guarantee.proven_epsilon)}",
+            f"{many}, δ = {text.small(guarantee.budget.delta)}",
+        ),
+    ]
+
+
+LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
+
+
+def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
+    """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
+    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+        kind = segments("The map shows", LAYER, kinds)
+        beside = switch("Method of 2018 beside it", "beside", width="content")
+    return kind, beside

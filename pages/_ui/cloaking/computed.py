@@ -1,30 +1,30 @@
-"""The stages from the cache.
-
-Of noise that is added once, only the third and the intervals, both quick, depend on epsilon, delta or the draw; of
-Bayes cloaking plan and numbers do, and only what reads them depends on the model.
-"""
+"""Results of the pages that release, and their errors on people left out, from the cache."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation import baseline
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
 from dpgp_core.gp.uncertainty import Predictive
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan
-from pages._ui.cloaking import growth, pipeline, plans, staged
-from pages._ui.cloaking.growth import Growth
-from pages._ui.cloaking.plans import Given
+from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Result, Scene
-from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model
-from pages._ui.work import cached
+from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
+from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
+from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
+from pages._ui.work import cached, waiting
+from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
 
 
 def scene(name: str) -> Scene:
     """Where the pages predict for a shipped dataset, by name."""
-    return cached.value("Loading the data", pipeline.scene_of, name, given=(cached.dataset(name),))
+    return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
 def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
@@ -36,7 +36,7 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
             plan that is ready (see ``plans.soon``).
     """
     public = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.answer("Computing the cloaking matrix C", pipeline.stage_matrix, model, given=public)
+    fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=public)
     if design.in_stages:
         return _run_staged(model, design, draw, public, fit, meanwhile)
     return _run_once(model, design, draw, public, fit)
@@ -45,14 +45,12 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
 def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
     """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
     stage_2 = (*given, fit.value)
-    plan = cached.answer("Designing the noise: λ and M", pipeline.stage_plan, model, design, given=stage_2)
+    plan = cached.answer("Designing the noise: λ and M", results.stage_plan, model, design, given=stage_2)
     stages = (*given, plan.value)
-    stage_3 = (*stages, without_privacy(model.dataset))
-    outcome = cached.answer("Drawing the noise", pipeline.stage_outcome, model, design, draw, given=stage_3, here=True)
+    stage_3 = (*stages, curve_without_privacy(model.dataset))
+    outcome = cached.answer("Drawing the noise", results.stage_outcome, model, design, draw, given=stage_3, here=True)
     a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
-    halves = cached.answer(
-        "Simulating intervals", pipeline.stage_halves, model, design, a_draw, given=stages, here=True
-    )
+    halves = cached.answer("Simulating intervals", results.stage_halves, model, design, a_draw, given=stages, here=True)
     return Result(
         model, design, draw, given[0], fit.value, plan.value, outcome.value,
         intervals=halves.value.about(outcome.value.samples),
@@ -65,10 +63,10 @@ def _run_staged(
 ) -> Result:
     """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
     budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
-    plan, budget = plans.soon(budget, given) if meanwhile else (plans.best(budget, given), budget)
+    plan, budget = staged.soon(budget, given) if meanwhile else (staged.best(budget, given), budget)
     stages, draws = (*given, plan.value), Draws(budget, draw.seed, draw.draws)
     numbers = cached.answer("Measuring", staged.measure, draws, given=stages)
-    reading = (*stages, numbers.value, without_privacy(model.dataset))
+    reading = (*stages, numbers.value, curve_without_privacy(model.dataset))
     read = cached.answer("Reading the numbers", staged.outcome, draws, model, given=reading)
     mixed = replace(plan.value, models=staged.models(given[0], plan.value, model))
     return Result(
@@ -80,23 +78,23 @@ def _run_staged(
 def growth_of(result: Result) -> Growth:
     """Centiles of people from the first draw of a result."""
     if result.numbers is None:
-        return growth.by_one_noise(result)
+        return staged.by_one_noise(result)
     given = result.dataset, result.outcome.scene, result.plan, result.numbers
-    return cached.value("Drawing the centiles", growth.released, result.draws, result.model, given=given)
+    return cached.value("Drawing the centiles", staged.released, result.draws, result.model, given=given)
 
 
 def growth_without_privacy(name: str) -> Growth:
     """The same when nothing is hidden. Not private."""
     given = cached.dataset(name), scene(name)
-    return cached.value("Drawing the centiles without privacy", growth.without_privacy, name, given=given)
+    return cached.value("Drawing the centiles without privacy", staged.without_privacy, name, given=given)
 
 
 def plan_of(budget: Budget) -> BayesPlan:
     """What Bayes cloaking measures at a budget."""
-    return plans.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
+    return staged.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
 
 
-def without_privacy(name: str) -> FloatArray:
+def curve_without_privacy(name: str) -> FloatArray:
     """The curve when nothing is hidden at every row of the scene (P,), in the output's unit. Not private."""
     given = cached.dataset(name), scene(name)
     return cached.value("Fitting without privacy", _without_privacy, name, given=given)
@@ -110,3 +108,93 @@ def run_published(model: Model, draw: Draw) -> Result:
 
 def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
     return baseline.without_privacy(data, scene.X_test)
+
+
+def trio(ours: Result, paper: Result) -> Trio:
+    """Of two releases of the same data; a page that got less than all is made again when more is there."""
+    return Trio(soon(*ours.chosen), soon(*paper.chosen), without_privacy(ours.model.dataset, ours.model))
+
+
+def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
+    """Of a release with these settings."""
+    model, design, draw = _concerned(model, design, draw)
+    data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
+    function, settings = _held(model, design, draw)
+    held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
+    if not design.in_stages:
+        return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
+    budget = _budget(model, draw)
+    numbers = cached.value(f"Simulating {title}", _numbers, budget, given=(held,))
+    cached.wish(*_next(budget, data))
+    return LeftOut(cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers)))
+
+
+def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+    """The same if it is there soon; else None, and a page that got that is made again when it is."""
+    concerned = _concerned(model, design, draw)
+    function, settings = _held(*concerned)
+    if cached.find(function, *settings) is None:
+        data = cached.dataset(model.dataset)
+        if cached.within(staged.PATIENCE_SECONDS, "Leaving people out", function, *settings, given=(data,)) is None:
+            waiting.afterwards(lambda: errors(*concerned))
+            return None
+    return errors(*concerned)
+
+
+def foresee(model: Model, design: Design, draw: Draw) -> None:
+    """An idle process begins with it, while a page that will ask computes something else."""
+    function, settings = _held(*_concerned(model, design, draw))
+    cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
+
+
+def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:
+    """The settings as far as they matter: errors are those of one draw, whichever it is."""
+    return model, replace(design, focus="records"), replace(draw, draws=1, seed=SEED)
+
+
+def _next(budget: Budget, data: Dataset) -> Iterator[Wish]:
+    for each in staged.likely(budget):
+        held = cached.find(_hold_stages, _planned(each))
+        yield Wish(_hold_stages, (_planned(each),), (data,)) if held is None else Wish(_numbers, (each,), (held,))
+
+
+def _budget(model: Model, draw: Draw) -> Budget:
+    return Budget(model.dataset, "records", draw.epsilon, draw.delta)
+
+
+def _planned(budget: Budget) -> Budget:
+    """The budget that folds are planned for."""
+    return replace(budget, epsilon=rung(budget.epsilon))
+
+
+def _held(
+    model: Model, design: Design, draw: Draw
+) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Budget, ...]]:
+    """What plans every fold, and the settings that it depends on: not all that a slider moves."""
+    return (_hold_stages, (_planned(_budget(model, draw)),)) if design.in_stages else (_hold, (model, design))
+
+
+def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
+    """What is planned does not depend on the budget: any will do."""
+    return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
+
+
+def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, gap=PICTURE_GAP)
+    held = hold_out(mechanism, data, folds_of(data))
+    for fold in held:
+        plan_near(mechanism, fold)
+    return held
+
+
+def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
+    draws = CATALOGUE[design.mechanism].simulated
+    return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED, intervals=False).rmse
+
+
+def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
+    return staged.left_out_numbers(held, budget, CATALOGUE["bayes"].simulated, SEED)
+
+
+def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
+    return staged.left_out_errors(held, numbers, model)

@@ -1,18 +1,42 @@
-"""Results to plotly figures. No streamlit here: the theme is applied where they are shown."""
+"""The curve of a release: its figures, and what stands on its page."""
 
 from __future__ import annotations
 
+import math
+from functools import partial
+
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.linalg import dense_of
-from pages._ui.cloaking.growth import Growth
+from pages._ui.cloaking import computed, nearness, words
 from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking.staged import Growth
+from pages._ui.cloaking.words import Shown
 from pages._ui.left_out import Trio
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PINNED, PRIVATE, TRUTH, faded
-from pages._ui.look.plots import HEIGHT, axis, band, centile_lines, finish, named_lines, rows_named_inside
+from pages._ui.look import controls, offers, pictures, sheet
+from pages._ui.look.pictures import Public
+from pages._ui.look.plots import (
+    GUARANTEE,
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    TRUTH,
+    axis,
+    band,
+    centile_lines,
+    faded,
+    finish,
+    named_lines,
+    rows_named_inside,
+)
+from pages._ui.look.sheet import About
+from pages._ui.work import cached
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
 _PINNED = "pinned (A), its interval thin"
@@ -173,3 +197,108 @@ def stems(result: Result) -> go.Figure:
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
     return finish(figure, 300)
+
+
+_ALT = (
+    "Growth chart: {what} by {x}, from {source}. The lines are the 3rd, 15th, 50th, 85th and 97th centile. Half of the "
+    "people lie below the middle line, 97 in 100 below the highest."
+)
+_MEASURED = (
+    "The spread of people was measured with privacy noise at each {x}, at a share of the same epsilon. The curve is "
+    "the mean of {what} cut to the public bounds."
+)
+_DECLARED = "This method has one declared spread for everybody: its lines are as far apart at every {x}."
+
+
+def question(data: Dataset) -> str:
+    """The title: heights grow, other outcomes have a curve."""
+    return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
+
+
+def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
+    """The plain sentences under the question."""
+    if errors is None:
+        return words.without_overlay(ours, paper, shown)
+    return (
+        f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
+        f"of **{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people "
+        f"differ. With the method of 2018 it is {words.error(errors.paper, shown)}."
+    )
+
+
+def show(ours: Result, paper: Result, overlay: bool) -> None:
+    """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
+    data = ours.dataset
+    st.header("The growth chart")
+    chart, other = computed.growth_of(ours), computed.growth_of(paper)
+    plain = computed.growth_without_privacy(data.name) if overlay else None
+    left, right = st.columns(2)
+    with left:
+        st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
+        spot = st.container()
+        person = _person(chart, data)
+        with spot:
+            of = (ours.settings, overlay, person)
+            source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
+            picture = cached.drawn(growth, chart, data, person, plain, of=of)
+            measured = ours.intervals.scatter is not None
+            public = public_growth(ours, chart, person, _said("one release (orange)", data, measured))
+            pictures.chart(picture, "growth", _said(source, data, measured), public)
+    with right:
+        st.subheader("The method of 2018")
+        picture = cached.drawn(growth, other, data, person, None, True, of=(paper.settings, person))
+        said = _said("the method of 2018 (purple)", data, measured=False)
+        pictures.chart(picture, "growth_paper", said, public_growth(paper, other, person, said, other=True))
+    nearness.show(ours, person[0], overlay)
+
+
+def _said(source: str, data: Dataset, measured: bool) -> str:
+    names = {"what": data.y_name, "x": data.x_names[0]}
+    return f"{_ALT.format(source=source, **names)} {(_MEASURED if measured else _DECLARED).format(**names)}"
+
+
+def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
+    """Age and height of anybody, moved by hand, and the centile; from the release alone."""
+    (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
+    young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
+    keys = f"growth_x_{data.name}", f"growth_y_{data.name}"  # its range is that of the data set
+    left, right = st.columns(2)
+    with left:
+        x = st.slider(
+            f"A person's {data.x_names[0]} [{data.x_units[0]}]", math.ceil(low), math.floor(high), young,
+            key=keys[0], bind="query-params",
+        )  # fmt: skip
+    with right:
+        y = st.slider(
+            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key=keys[1], bind="query-params"
+        )  # fmt: skip
+    controls.note(keys[0], x, young)
+    controls.note(keys[1], y, usual)
+    below = chart.below(x, y)
+    many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
+    st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
+    return x, y
+
+
+def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:
+    """Of the curves, and a pinned release over them."""
+    said = words.curves_alt(result, "purple" if other else "orange", overlay=False)
+    if kept is not None:
+        beside = about(kept, "").release.removeprefix("Published: ")
+        said += f" Brown: another release, {beside} at ε = {kept.draw.epsilon:g}: both together cost more."
+    return Public(partial(curves, result, False, other, kept), about(result, said))
+
+
+def public_growth(
+    result: Result, chart: Growth, person: tuple[float, float], shows: str, *, other: bool = False
+) -> Public:
+    """Of the growth chart; the person on it is anybody, moved by hand."""
+    return Public(partial(growth, chart, result.dataset, person, None, other), about(result, shows))
+
+
+def about(result: Result, shows: str) -> About:
+    """What is said of a release."""
+    first, count = result.draw.seed, result.draw.draws
+    drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
+    made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"
+    return sheet.of_release(result.dataset, result.outcome.guarantee, made, shows)

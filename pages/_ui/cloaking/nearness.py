@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from pages._ui.cloaking import computed
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.look import state, text
+from pages._ui.look import controls, text
 
 _STEPS = 20  # tolerances that the slider offers
 _TWO_SIDED = float(ndtri((1 + LEVEL) / 2))
@@ -76,5 +76,5 @@ def show(result: Result, x: float, overlay: bool) -> None:
         f"How near must it be? [{data.y_unit}]", most / _STEPS, most, start, most / _STEPS, key=key,
         bind="query-params", format="%.3g", width=320,
     )  # fmt: skip
-    state.note(key, tolerance, start)
+    controls.note(key, tolerance, start)
     st.markdown(sentence(nearness(result, x, tolerance, overlay), result, x, tolerance))

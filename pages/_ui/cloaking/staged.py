@@ -1,19 +1,20 @@
-"""Bayes cloaking on a page, in three stages: what is measured, the numbers, and how they are read. No streamlit here.
-
-Plan and numbers rest on the automatic models, so they depend on inputs, outputs and budget alone; the numbers are read
-with the page's model, mixed with its neighbours and the automatic ones, which is post-processing and spends nothing.
-"""
+"""Releases in stages: the best plan, or the nearest that is ready, and its draws."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
+from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.plan import rescaled
 from dpgp_core.bayes.records.measuring import read_stages
 from dpgp_core.bayes.records.places import places_of
 from dpgp_core.bayes.records.released import beside, stacked
@@ -24,8 +25,22 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
-from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Outcome, Scene
+from dpgp_core.release import CENTILES
+from pages._ui.cloaking.results import (
+    LEVEL,
+    Draws,
+    Ends,
+    Intervals,
+    Numbers,
+    Outcome,
+    Result,
+    Scene,
+)
+from pages._ui.look import offers
 from pages._ui.model import PICTURE_GAP, Budget, Model, usual
+from pages._ui.work import cached, waiting
+from pages._ui.work.cached import Wish
+from pages._ui.work.jobs import Answer
 
 
 class LeftOutNumbers(NamedTuple):
@@ -145,3 +160,125 @@ def outcome(
     published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
+
+
+PATIENCE_SECONDS = 1.0  # for what is best, before something else serves
+
+Given = tuple[Dataset, Scene]  # whose budgets these are
+
+
+def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
+    """The plan that is made for a budget."""
+    return cached.answer(_what(budget), plan_stages, budget, given=given)
+
+
+def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
+    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with what that is for.
+
+    A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
+    ``likely`` budgets.
+    """
+    near = nearest(budget)
+    cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
+    if near is None or near == budget:
+        return best(budget, given), budget
+    ready = cached.within(PATIENCE_SECONDS, _what(budget), plan_stages, budget, given=given)
+    if ready is not None:
+        return ready, budget
+    waiting.afterwards(lambda: best(budget, given))
+    plan = best(near, given).value
+    scaled = replace(plan, stages=rescaled(plan.stages, _noise(budget)))
+    return Answer(scaled, False, 0.0), replace(budget, planned_for=(near.epsilon, near.delta))
+
+
+def nearest(budget: Budget) -> Budget | None:
+    """Whose plan is ready, and whose noise is closest: this budget, or one of another epsilon or another delta."""
+    offered = {
+        budget,
+        *(replace(budget, epsilon=float(epsilon)) for epsilon in offers.EPSILONS),
+        *(replace(budget, delta=delta) for delta in offers.DELTAS),
+    }
+    noise = _noise(budget)
+    by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / noise)))
+    return next(filter(_is_ready, by_noise), None)
+
+
+def likely(budget: Budget) -> list[Budget]:
+    """What is asked for next: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
+
+    def at(epsilons: Iterable[float]) -> Iterator[Budget]:
+        return (replace(budget, epsilon=float(epsilon)) for epsilon in epsilons)
+
+    rest = offers.EPSILONS if exhibit(budget.dataset).scene == "curve" else ()
+    steps = [
+        *at(offers.beside(offers.EPSILONS, budget.epsilon)),
+        *(replace(budget, delta=delta) for delta in offers.beside(offers.DELTAS, budget.delta)),
+        *at(sorted(rest, key=lambda other: abs(math.log(other / budget.epsilon)))),
+    ]
+    return [each for each in dict.fromkeys(steps) if each != budget]
+
+
+def _is_ready(budget: Budget) -> bool:
+    return cached.find(plan_stages, budget) is not None
+
+
+def _noise(budget: Budget) -> float:
+    return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).shares("number").curve
+
+
+def _what(budget: Budget) -> str:
+    return f"Planning what to measure at ε = {budget.epsilon:g}"
+
+
+NOTHING_HIDDEN, _DELTA, _GAP = 1000.0, 1e-5, 0.3  # budget at which privacy noise is too small to see
+LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[-1:], 99)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """Values that so many in 100 people stay below, along the first input.
+
+    Attributes:
+        x: first inputs (G,).
+        values: of each of ``LEVELS`` (L, G), in the output's unit.
+    """
+
+    x: FloatArray
+    values: FloatArray
+
+    @property
+    def lines(self) -> dict[int, FloatArray]:
+        """Those of a growth chart."""
+        return {centile: self.values[LEVELS.index(centile)] for centile in CENTILES}
+
+    def below(self, x: float, y: float) -> float:
+        """How many in 100 people at x lie below y; between 1 and 99."""
+        there = [float(np.interp(x, self.x, row)) for row in self.values]
+        return float(np.interp(y, there, LEVELS))
+
+
+def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
+    """From the first draw of Bayes cloaking: spends nothing beyond it."""
+    X = scene.X_test[scene.records :]
+    return _of(X, read(dataset, X, plan, numbers.first, model))
+
+
+def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
+    """The same mixture of models when nothing is hidden. Not private."""
+    X = scene.X_test[scene.records :]
+    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP)
+    plan = mechanism.plan_for(dataset, X)
+    return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
+
+
+def by_one_noise(result: Result) -> Growth:
+    """Of a method with one declared noise for everybody: normal centiles from its interval for one more person."""
+    grid = slice(result.outcome.scene.records, None)
+    low, high = result.intervals.output.of(0)[:, grid]
+    sd = (high - low) / 2 / ndtri((1 + LEVEL) / 2)
+    values = [(low + high) / 2 + ndtri(level / 100) * sd for level in LEVELS]
+    return Growth(result.outcome.scene.X_test[grid, 0], np.array(values))
+
+
+def _of(X: FloatArray, uncertainty: MixtureUncertainty) -> Growth:
+    return Growth(X[:, 0], np.array([uncertainty.quantile(level / 100)[0] for level in LEVELS]))

@@ -1,4 +1,4 @@
-"""Results to tables and to the figures quoted in sentences."""
+"""What a release says in words and tables: the answer, what it measures, how its noise is made."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.inference import Inference
+from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.left_out import LeftOut, Trio
-from pages._ui.look import glossary, offers, text
+from pages._ui.left_out import FOLDS, LeftOut, Trio
+from pages._ui.look import offers, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
+from pages._ui.model import Design, Draw, Model, usual
 
 
 def at_records(result: Result, half: FloatArray) -> float:
@@ -129,13 +134,13 @@ def errors_of(errors: Trio, shown: Shown, kind: str = "people") -> list[Metric]:
             "Error",
             error(errors.ours, shown),
             f"method of 2018: {error(errors.paper, shown)}",
-            glossary.help_of("Error"),
+            text.help_of("Error"),
         ),
         Metric(
             "Error without privacy",
             shown(errors.without),
             f"the same {kind} left out",
-            glossary.help_of("Without privacy"),
+            text.help_of("Without privacy"),
         ),
     ]
 
@@ -214,3 +219,183 @@ def _trend(result: Result) -> str:
     x, y = scene.X_test[grid, 0], result.outcome.samples[0, grid]
     first, middle, last = (f"{text.number(y[at], 3)} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1))
     return f"from {first} {data.x_units[0]} by {middle} to {last} [{data.y_unit}]"
+
+
+Steps = list[tuple[str, str]]
+ERROR = (
+    "Error",
+    f"root mean square on people left out, in {FOLDS} public parts: each part is predicted from a release about the "
+    "others. Bayes cloaking is simulated 8 times, methods that add noise once 60 times. Without privacy: the same "
+    "models on the exact outputs of the others, or the sidebar's model where that does better",
+)
+
+
+def explain(result: Result) -> Steps:
+    """What was computed for a result, in order."""
+    model, design, draw = result.chosen
+    plan = result.plan
+    if isinstance(plan, BayesPlan):
+        before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan, planned_for(result))
+    else:
+        before, after = [_matrix(result, model)], _noise(plan.design, design)
+    return [*before, *_budget(result, draw), *after, ("Time", _times(result))]
+
+
+def _matrix(result: Result, model: Model) -> tuple[str, str]:
+    P, n = result.linear_plan.weights.shape
+    return (
+        "Cloaking matrix",
+        f"C = K₍*f₎ (K₍ff₎ + {model.noise:g} I)⁻¹, {P} test points × {n} records; {model.kernel}, "
+        f"lengthscale {model.lengthscale:g} {result.dataset.x_units[0]}; {_inference(result.fit.inference)}",
+    )
+
+
+def _models(plan: BayesPlan, model: Model, unit: str) -> tuple[str, str]:
+    if model == usual(model.dataset):
+        return (
+            "Models",
+            f"{len(plan.models)} Gaussian processes made from bounds and box. The released numbers themselves say how "
+            "much each counts. A model that is set in the sidebar joins them",
+        )
+    return (
+        "Models",
+        f"{len(plan.models)} Gaussian processes: the sidebar's {model.kernel} of lengthscale {model.lengthscale:g} "
+        f"{unit} and noise {model.noise:g}, with half and twice of both, and those made from bounds and box. The "
+        "released numbers themselves say how much each counts, so a wrong lengthscale costs little",
+    )
+
+
+def _budget(result: Result, draw: Draw) -> Steps:
+    data, (low, high) = result.dataset, result.dataset.y_bounds
+    return [
+        (
+            "Largest change of one person",
+            f"d = {text.number(data.output_range, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
+            f"{data.y_unit} ({data.bounds_reason})",
+        ),
+        (
+            "Noise multiplier",
+            f"s′ = {text.number(noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True), 4)} "
+            f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
+        ),
+    ]
+
+
+def _measured(plan: BayesPlan, other: str) -> Steps:
+    best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
+    ranks = [stage.strategy.rank for stage in plan.stages]
+    return [
+        (
+            "Measured",
+            f"{' + '.join(map(str, ranks))} = {sum(ranks)} noisy weighted sums of the outputs, in {len(ranks)} stages. "
+            "The first takes them as they are. Each later one takes what is left of them near the curve that is known "
+            "by then. No person moves any stage by more than 1, in units that the noise is calibrated to",
+        ),
+        (
+            "Certificate",
+            f"what each stage measures is within {100 * plan.gap:.2g} % {best}, as a share of what privacy costs. It "
+            "was planned from inputs, bounds and box: the sidebar's model only reads the numbers. "
+            "Moving it spends nothing: a real release can be read again with any other, for ever",
+        ),
+    ]
+
+
+def _times(result: Result) -> str:
+    return ", ".join(
+        f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
+        for stage, took in result.times.items()
+    )
+
+
+def _inference(inference: Inference) -> str:
+    if inference.residual is None:
+        return "exact, by one Cholesky factorisation"
+    return (
+        f"low-rank: {inference.rank} pivots, which leave {inference.residual:.0e} of K₍ff₎'s trace out; the noise is "
+        "calibrated to this C, so privacy is exact"
+    )
+
+
+def _noise(noise: NoiseDesign | None, design: Design) -> Steps:
+    if noise is None:
+        return [
+            (
+                "Noise",
+                "s′ Δ G, G from the GP prior, Δ the exact RKHS sensitivity: valid at any later test point",
+            )
+        ]
+    return [
+        (
+            "Noise",
+            f"(d s′)² M, M of rank {noise.rank} from the {design.objective} objective; "
+            "everybody's shift c_jᵀ M⁺ c_j is at most 1",
+        ),
+        (
+            "Certificate",
+            f"within {100 * noise.gap:.2g} % of the optimum after {noise.iterations} Newton steps; "
+            f"{carriers(noise)} people carry the noise (λ above 1 % of the largest)",
+        ),
+        (
+            "Dropped by the rank tolerance",
+            f"{text.small(float(f'{noise.dropped_energy:.0e}')) if noise.dropped_energy > 0 else 'nothing'} of C's "
+            "energy, from noise and mean alike",
+        ),
+    ]
+
+
+def cloaking_answer(result: Result) -> str:
+    """One sentence on the real data, with its numbers."""
+    data, noise = result.dataset, _design(result)
+    heavy = carriers(noise)
+    return (
+        f"The privacy noise for {len(result.fit.C)} predictions has only **{noise.rank} independent directions**. Of "
+        f"{data.n} people, **{heavy}** decide its shape: those with the largest λ."
+    )
+
+
+def certificate(result: Result) -> list[Metric]:
+    """What proves the design: largest shift, gap, rank."""
+    noise = _design(result)
+    # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
+    shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]
+    largest = float((shifts**2).sum(axis=0).max())
+    return [
+        Metric("Largest shift of any person", text.number(largest, 4), "must not exceed 1"),
+        Metric("Optimality gap", f"{text.at_most(100 * noise.gap, 2)} %", "certified upper bound"),
+        Metric("Directions of privacy noise", f"{noise.rank}", f"of {len(result.fit.C)} test points"),
+        Metric("Newton steps", f"{noise.iterations}", f"objective {noise.objective}"),
+    ]
+
+
+def record_table(result: Result) -> pd.DataFrame:
+    """One row a record: public inputs and its weight in the noise."""
+    data, noise = result.dataset, _design(result)
+    columns = {
+        axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
+    }
+    columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
+    columns["|c|, pull on all test points"] = np.linalg.norm(dense_of(result.fit.C), axis=0).round(6)
+    return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
+
+
+C_ALT = "Cloaking matrix: how far each prediction moves when one person's output changes by one unit."
+M_ALT = "Correlation of the privacy noise between test points: noise at nearby points moves together."
+
+
+def lambda_alt(result: Result) -> str:
+    """Text alternative of the stems."""
+    noise = _design(result)
+    return (
+        f"Weight of each person in the noise. {carriers(noise)} of {len(noise.lambdas)} have more than 1 % of the "
+        "largest weight. They are at the edges and in sparse places, where one person moves the curve most."
+    )
+
+
+def _design(result: Result) -> NoiseDesign:
+    assert result.linear_plan.design is not None
+    return result.linear_plan.design
+
+
+def carriers(noise: NoiseDesign) -> int:
+    """Number of records with more than 1 % of the largest weight."""
+    return int((noise.lambdas > 0.01 * noise.lambdas.max()).sum())

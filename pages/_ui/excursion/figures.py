@@ -12,11 +12,22 @@ from numpy.typing import NDArray
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from dpgp_core.arrays import BoolArray, FloatArray
-from pages._ui.excursion.contender import SURE, Beside
-from pages._ui.excursion.exploration import Explored
+from pages._ui.excursion.compute import SURE, Beside, Explored
 from pages._ui.look.maps import Layer
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, REFINED, RISK, TRUTH, faded
-from pages._ui.look.plots import finish, named_lines, rows_named_inside
+from pages._ui.look.plots import (
+    GUARANTEE,
+    NON_PRIVATE,
+    OTHER,
+    PREDICTION_SCALE,
+    PRIVATE,
+    REFINED,
+    RISK,
+    TRUTH,
+    faded,
+    finish,
+    named_lines,
+    rows_named_inside,
+)
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)

@@ -12,12 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.bayes.intervals import Of
 from dpgp_core.levels import level_columns, number_sides
 from pages._ui import environment
-from pages._ui.explore import computed, statistic
-from pages._ui.explore.computed import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Refit, Taken
+from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
-from pages._ui.explore.statistic import Explored, Teaching
+from pages._ui.explore.statistic import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Explored, Refit, Taken, Teaching
 from pages._ui.look import offers
-from pages._ui.look.bound import choice, folded, into, pick, segments, side
+from pages._ui.look.controls import choice, folded, into, pick, segments, side
 from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import unit_of_length
 from pages._ui.look.sidebar import delta_fits, draw_number, privacy
@@ -188,13 +187,13 @@ def _taught(budget: DeltaGenerator) -> Teaching:
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
     if taken is not None:
         try:
-            explored, read = computed.own(taken, refit)
+            explored, read = statistic.own(taken, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
             waiting.end_page()
         return explored, read, taken.name
     assert taught is not None
-    return computed.teaching(taught), computed.refitted(taught, refit), f"example draw {taught.draw}"
+    return statistic.teaching(taught), statistic.refitted(taught, refit), f"example draw {taught.draw}"
 
 
 def _source() -> Taken | None:
@@ -223,11 +222,11 @@ def _upload() -> None:
     if not uploaded:
         return
     files = {each.name: each.getvalue() for each in uploaded}
-    fresh = computed.taken(" and ".join(files), files)
+    fresh = statistic.taken(" and ".join(files), files)
     held = EXPLORED.find()
     if held is not None and held.digest == fresh.digest:
         return
-    computed.drop()
+    statistic.drop()
     try:
         cached.of_one_session("Reading the release", statistic.opened, files)
     except ValueError as error:
@@ -237,5 +236,5 @@ def _upload() -> None:
 
 
 def _back() -> None:
-    computed.drop()
+    statistic.drop()
     EXPLORED_FILES.put(EXPLORED_FILES.get(0) + 1)

@@ -1,4 +1,4 @@
-"""Figures of an explored release: curve with its interval, excursion probability, probability of lengthscales."""
+"""Figures of a release that is read again."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from dpgp_core.release import CENTILES
 from dpgp_core.release.handout.groups import COLOURS
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
-from pages._ui.look.palette import GUARANTEE, OTHER, PREDICTION_SCALE, PRIVATE, TRUTH
 from pages._ui.look.plots import (
+    GUARANTEE,
     HEIGHT,
+    OTHER,
+    PREDICTION_SCALE,
+    PRIVATE,
+    TRUTH,
     axis,
     band,
     centile_lines,

@@ -15,10 +15,9 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, text
-from pages._ui.look.bound import choice, into
-from pages._ui.look.palette import PRIVATE, RISK
-from pages._ui.look.picture import as_it_is
-from pages._ui.look.plots import finish
+from pages._ui.look.controls import choice, into
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import PRIVATE, RISK, finish
 from pages._ui.look.sheet import of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw

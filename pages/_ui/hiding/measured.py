@@ -1,25 +1,165 @@
-"""The part of How cloaking works about what Bayes cloaking measures."""
+"""The step about what Bayes cloaking measures: planned from inputs and budget alone."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.models import typical_models
 from dpgp_core.data import Dataset
+from dpgp_core.evaluation.limits import least_error
+from dpgp_core.mechanisms.bayes_release import BayesPlan
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.hiding import measured_figures as figures
-from pages._ui.hiding import steps, strategy
-from pages._ui.hiding.strategy import Measured
-from pages._ui.look import bound, frame, pictures, text
-from pages._ui.look.picture import as_it_is
-from pages._ui.look.plots import axis
+from pages._ui.hiding import steps
+from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
 from pages._ui.model import PICTURE_GAP, Budget, Draw
 from pages._ui.work import cached
+
+EPSILONS = (0.1, 0.3, 1, 3, 10)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A plan. Public: no output was read. Errors are of the curve at the records, averaged over the prior's worlds.
+
+    Attributes:
+        settings: what it depends on.
+        strategies: B of each stage (r, n), rows by falling weight, each with its largest entry above 0.
+        expected: root mean square error after each stage (S,), in the output's unit.
+        unmeasured: the same when nothing is measured.
+        unbuyable: the same when every output is known.
+    """
+
+    settings: Budget
+    strategies: tuple[FloatArray, ...]
+    expected: FloatArray
+    unmeasured: float
+    unbuyable: float
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """How many numbers each stage measures."""
+        return tuple(len(B) for B in self.strategies)
+
+    @property
+    def error(self) -> float:
+        """Expected error of the whole release."""
+        return float(self.expected[-1])
+
+    @property
+    def price(self) -> float:
+        """What privacy adds, as a root mean square: squares of errors add up, not errors."""
+        return math.sqrt(max(self.error**2 - self.unbuyable**2, 0.0))
+
+
+def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
+    """What can be shown of a plan for a dataset's inputs."""
+    models = typical_models(planned.models)
+    prior = np.average([model.kernel.variance for model in models], weights=[model.weight for model in models])
+    return Measured(
+        settings=budget,
+        strategies=tuple(_upright(stage.strategy.B) for stage in planned.stages),
+        expected=dataset.y_scale * np.sqrt([stage.strategy.risk for stage in planned.stages]),
+        unmeasured=dataset.y_scale * math.sqrt(prior),
+        unbuyable=dataset.y_scale * least_error(models, dataset.X, dataset.X),
+    )
+
+
+def _upright(B: FloatArray) -> FloatArray:
+    """Each row with the sign that makes its largest entry positive: -b y + noise tells as much as b y + noise."""
+    largest = B[np.arange(len(B)), np.abs(B).argmax(axis=1)]
+    upright: FloatArray = B * np.where(largest < 0, -1.0, 1.0)[:, None]
+    return upright
+
+
+NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
+_SMALL = 330
+
+
+def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
+    """The rows of B of a stage (1, 2, ...) over the first input."""
+    order = np.argsort(data.X[:, 0], kind="stable")
+    figure, x = go.Figure(), data.X[order, 0]
+    for index, row in enumerate(measured.strategies[stage - 1][:, order]):
+        named = index < len(NAMED)
+        figure.add_scatter(
+            x=x,
+            y=row.round(4),
+            mode="lines",
+            name=f"number {index + 1}" if named else "further numbers",
+            legendgroup=str(min(index, len(NAMED))),
+            showlegend=index <= len(NAMED),
+            line={
+                "color": PRIVATE if named else faded(PRIVATE, 0.45),
+                "width": 2.2 if named else 0.8,
+                "dash": NAMED[index] if named else "solid",
+            },
+        )
+    figure.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    figure.update_yaxes(title=f"weight of each {data.y_name} in the sum", range=[-1.05, 1.05])
+    return finish(figure, HEIGHT)
+
+
+def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
+    """How many numbers each stage measures, over epsilon."""
+    figure = go.Figure()
+    names = [f"{each.settings.epsilon:g}" for each in measured]
+    stages = len(measured[0].ranks)
+    for stage in range(stages):
+        figure.add_bar(
+            x=names,
+            y=[each.ranks[stage] for each in measured],
+            name=f"stage {stage + 1}",
+            marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
+        )
+    here = [each.settings.epsilon for each in measured].index(epsilon)
+    figure.add_annotation(x=here, y=sum(measured[here].ranks), text="here", showarrow=True, ax=0, ay=-22)
+    figure.update_layout(barmode="stack")
+    figure.update_xaxes(title="ε", type="category")
+    figure.update_yaxes(title="numbers measured")
+    return finish(figure, _SMALL)
+
+
+def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
+    """Expected error over epsilon: what no budget buys, and what privacy adds on top."""
+    x = [each.settings.epsilon for each in measured]
+    here = next(each for each in measured if each.settings.epsilon == epsilon)
+    figure = go.Figure()
+    floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
+    figure.add_scatter(
+        x=x, y=floor, name="no budget buys", mode="lines", line={"color": NON_PRIVATE, "width": 2},
+        fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18),
+    )  # fmt: skip
+    figure.add_scatter(
+        x=x, y=error, name="with privacy", mode="lines+markers", line={"color": PRIVATE, "width": 2},
+        marker={"size": 7}, fill="tonexty", fillcolor=faded(PRIVATE, 0.22),
+    )  # fmt: skip
+    nothing = [each.unmeasured for each in measured]
+    line = {"color": TRUTH, "dash": "dot"}
+    figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
+    figure.add_annotation(x=np.log10(epsilon), y=here.error, text="here", showarrow=True, ax=18, ay=-22)
+    figure.update_xaxes(title="ε", **ticked(x))
+    top = 1.1 * max(*nothing, *error)
+    figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
+    ends = [
+        (floor, "no budget buys", NON_PRIVATE),
+        (error, "with privacy", PRIVATE),
+        (nothing, "nothing measured", TRUTH),
+    ]
+    return named(finish(figure, _SMALL), [End(each[-1] / top, name, colour) for each, name, colour in ends])
+
 
 STAGES = (1, 2, 3, 4, 5)
 
@@ -30,13 +170,13 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
-    with bound.into(st.container()):
-        stage = bound.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
-    rows = cached.drawn(figures.rows, measured, data, stage, of=(budget, stage))
+    with controls.into(st.container()):
+        stage = controls.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
+    rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     said = row_of(measured, data, stage)
     pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)))
     frame.metrics(metrics(measured, data.y_unit), "measured")
-    if bound.switch("How many sums, and what privacy costs", "more_measured"):
+    if controls.switch("How many sums, and what privacy costs", "more_measured"):
         _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
         frame.table(row_table(measured, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)
@@ -49,12 +189,12 @@ def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
     with left:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
-        ranks = cached.drawn(figures.ranks, every, budget.epsilon, of=budget)
+        ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
         pictures.chart(ranks, "ranks", RANKS_ALT, as_it_is(ranks, of_inputs(data, RANKS_ALT)))
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
-        split = cached.drawn(figures.split, every, budget.epsilon, data.y_unit, of=budget)
+        split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
         said = split_alt(measured, data.y_unit)
         pictures.chart(split, "split", said, as_it_is(split, of_inputs(data, said)))
 
@@ -62,12 +202,12 @@ def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
 def plan_at(budget: Budget) -> Measured:
     """The plan of one budget."""
     public = cached.dataset(budget.dataset), cloaking.plan_of(budget)
-    return cached.value("What the plan expects", strategy.describe, budget, given=public)
+    return cached.value("What the plan expects", describe, budget, given=public)
 
 
 def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
     """The plans over ``EPSILONS`` and the budget asked for, by epsilon."""
-    epsilons = sorted({*map(float, strategy.EPSILONS), budget.epsilon})
+    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
     return tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
 
 

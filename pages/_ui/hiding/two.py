@@ -1,25 +1,279 @@
-"""The first two steps: one person moves two predictions, and noise covers that; then the same with everybody."""
+"""The first two steps: one person moves two predictions, and noise covers that; then everybody (Smith et al. 2018)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages._ui.cloaking import computed, design_words, explain, figures, play
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.arrays import FloatArray
+from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.kernels import EQ
+from dpgp_core.linalg import dense_of
+from dpgp_core.mechanisms.gp_prior import exact_sensitivity
+from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
+from pages._ui.cloaking import computed, figures, variants, words
+from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.hiding import directions, person, steps, two_points
-from pages._ui.hiding.two_points import TwoPoints, TwoPointSettings
-from pages._ui.look import frame, pictures, state, text
-from pages._ui.look.bound import switch
-from pages._ui.look.picture import as_it_is
+from pages._ui.hiding import person, steps
+from pages._ui.look import controls, pictures, text
+from pages._ui.look import frame as look_frame
+from pages._ui.look.controls import switch
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import (
+    BINS,
+    GUARANTEE,
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    RISK,
+    TRUTH,
+    axis,
+    finish,
+    named_lines,
+)
 from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw, ReleaseSettings
 from pages._ui.work import cached
+
+TEST_POINTS = np.array([[3.0], [7.0]])
+OUTPUTS = np.array([1.0, -0.5])
+_TWO_SIDED = 1.96  # standard deviations that hold 95 % of a normal value
+_GRID = np.linspace(0, 10, 101)[:, None]
+
+
+@dataclass(frozen=True)
+class TwoPointSettings:
+    """Inputs of the two records, lengthscale, noise variance, largest change d, and which record changes (1 or 2)."""
+
+    x1: float
+    x2: float
+    lengthscale: float
+    noise: float
+    d: float
+    moved: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class TwoPoints:
+    """Two records, two test points.
+
+    Attributes:
+        X: inputs of the records (2, 1).
+        C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of record j.
+        grid_C: the same on a grid (101, 2), for drawing curves.
+        d: largest change of one output.
+        prior: covariance of the GP-prior noise per unit multiplier (2, 2), scaled by d^2.
+        design: the cloaking noise, per unit multiplier and unit change.
+    """
+
+    X: FloatArray
+    C: FloatArray
+    grid_C: FloatArray
+    d: float
+    prior: FloatArray
+    design: NoiseDesign
+
+
+def build(settings: TwoPointSettings) -> TwoPoints:
+    """The picture's numbers; microseconds, so nothing is cached."""
+    kernel, X = EQ(lengthscale=settings.lengthscale), np.array([[settings.x1], [settings.x2]])
+    noise, d = settings.noise, settings.d
+    C = cloaking_matrix(kernel, X, TEST_POINTS, noise)
+    sensitivity = d * exact_sensitivity(kernel, X, noise)
+    return TwoPoints(
+        X=X,
+        C=C,
+        grid_C=cloaking_matrix(kernel, X, _GRID, noise),
+        d=d,
+        prior=sensitivity**2 * kernel(TEST_POINTS, TEST_POINTS),
+        design=design_noise(C, "trace", gap=1e-8, rank_tolerance=1e-9),
+    )
+
+
+def ellipse(covariance: FloatArray) -> FloatArray:
+    """Points z with z^T M^-1 z = 1, shape (2, 121): what noise of covariance M just masks."""
+    values, vectors = np.linalg.eigh(covariance)
+    angle = np.linspace(0, 2 * np.pi, 121)
+    circle = np.stack([np.cos(angle), np.sin(angle)])
+    points: FloatArray = vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
+    return points
+
+
+def area_ratio(points: TwoPoints) -> float:
+    """How much larger the GP-prior ellipse is than the cloaking ellipse, as a ratio of mean squared noise."""
+    return float(np.trace(points.prior) / (points.d**2 * np.trace(points.design.covariance())))
+
+
+def noise_at(points: TwoPoints, epsilon: float, delta: float) -> FloatArray:
+    """Half of what holds the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
+    sds = points.d * noise_multiplier(epsilon, delta) * np.sqrt(np.diag(points.design.covariance()))
+    return np.asarray(_TWO_SIDED * sds)
+
+
+def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None) -> go.Figure:
+    """Prediction before and after record ``moved`` (0 or 1) changes by d; and ``noise`` (2,) to each side of both."""
+    figure = go.Figure()
+    after = OUTPUTS + points.d * np.eye(2)[moved]
+    for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
+        figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
+        figure.add_scatter(
+            x=points.X[:, 0], y=y, mode="markers", name=f"people, {name}", showlegend=False,
+            marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
+        )  # fmt: skip
+    for index, x in enumerate(TEST_POINTS[:, 0], 1):
+        figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
+        figure.add_annotation(
+            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"prediction {index}", showarrow=False
+        )
+    if noise is not None:
+        figure.add_scatter(
+            x=TEST_POINTS[:, 0], y=points.C @ OUTPUTS, mode="markers", name="published, with noise", showlegend=False,
+            error_y={"array": noise, "color": PRIVATE, "thickness": 3}, marker={"color": PRIVATE, "size": 9},
+        )  # fmt: skip
+    figure.update_xaxes(title="input", range=[0, 10])
+    figure.update_yaxes(title="output", range=[-4, 5])
+    return named_lines(finish(figure, 400))
+
+
+def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
+    """Both predictions against each other: moves of +-d c_1, +-d c_2; ``covered`` by the two noise ellipses."""
+    figure = go.Figure()
+    shapes = (
+        (points.prior, TRUTH, "dot", "noise in all directions"),
+        (points.d**2 * points.design.covariance(), PRIVATE, "solid", "cloaking noise"),
+    )
+    for covariance, colour, dash, name in shapes if covered else ():
+        x, y = ellipse(covariance)
+        figure.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2})
+    for index, colour in enumerate((NON_PRIVATE, OTHER)):
+        move = points.d * points.C[:, index]
+        figure.add_scatter(
+            x=[-move[0], move[0]], y=[-move[1], move[1]], mode="lines+markers",
+            name=f"person {index + 1} moves", line={"color": colour}, marker={"size": 8},
+        )  # fmt: skip
+    reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
+    figure.update_xaxes(title="change of prediction 1", range=[-reach, reach])
+    figure.update_yaxes(title="change of prediction 2", range=[-reach, reach], scaleanchor="x")
+    return finish(figure, 400)
+
+
+SHOWN, _FRAMES = 6, 48
+_COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
+
+
+class Directions(NamedTuple):
+    """The eigenvectors of M on the drawn curve with the largest eigenvalues. Public: no output enters.
+
+    Attributes:
+        x: along the first input (G,).
+        shapes: one standard deviation of the noise along each (k, G), in the output's unit.
+        shares: of the noise's variance (k,).
+        sds: length of each, root of the eigenvalue, times d s (k,).
+        moves: the furthest that anybody can move the curve along each (k,), in the same length.
+    """
+
+    x: FloatArray
+    shapes: FloatArray
+    shares: FloatArray
+    sds: FloatArray
+    moves: FloatArray
+
+
+def directions_of(result: Result) -> Directions:
+    """From the factor of M on the grid: M = L L^T, so L's left singular vectors, and what c_j reaches along them."""
+    grid = slice(result.outcome.scene.records, None)
+    draw, data = result.draw, result.dataset
+    s = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
+    vectors, roots, _ = np.linalg.svd(result.linear_plan.factor[grid], full_matrices=False)
+    count = min(SHOWN, len(roots))
+    kept, lengths = vectors[:, :count], data.output_range * s * roots[:count]
+    reached = np.abs(kept.T @ dense_of(result.linear_plan.weights)[grid]).max(axis=1)
+    return Directions(
+        x=result.outcome.scene.X_test[grid, 0],
+        shapes=(kept * lengths).T,
+        shares=roots[:count] ** 2 / float((roots**2).sum()),
+        sds=lengths,
+        moves=data.output_range * reached,
+    )
+
+
+def figure(found: Directions, result: Result) -> go.Figure:
+    """Each direction as the change of the curve that one standard deviation of its noise makes."""
+    drawn, data = go.Figure(), result.dataset
+    for at, (shape, share) in enumerate(zip(found.shapes, found.shares, strict=True)):
+        drawn.add_scatter(
+            x=found.x, y=shape, mode="lines", name=f"{at + 1}: {text.percent(float(share))}",
+            line={"color": _COLOURS[at], "width": 2.5 if at == 0 else 1.6},
+        )  # fmt: skip
+    drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_yaxes(title=axis("one standard deviation of noise", data.y_unit))
+    return named_lines(finish(drawn, HEIGHT))
+
+
+def moving(found: Directions, result: Result) -> go.Figure:
+    """Noise along the first directions as frames: each a draw, and each a little further along a circle of draws.
+
+    Two independent draws z, z' of the directions' noise make cos(t) z + sin(t) z', which has the same law at every t.
+    """
+    drawn, data = go.Figure(), result.dataset
+    rng = np.random.default_rng(result.draw.seed)
+    first, second = rng.standard_normal((2, len(found.shapes)))
+    turns = np.linspace(0, 2 * np.pi, _FRAMES, endpoint=False)
+    frames = (np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ found.shapes
+    for at, frame in enumerate(frames):
+        drawn.add_scatter(
+            x=found.x.astype(np.float32), y=frame.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
+            showlegend=at == 0, line={"color": PRIVATE, "width": 1.6}, hoverinfo="skip",
+        )  # fmt: skip
+    most = 1.05 * float(np.abs(frames).max())
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
+    return finish(drawn, HEIGHT).update_layout(showlegend=False)
+
+
+def moving_said(found: Directions, result: Result) -> str:
+    """What the moving picture shows."""
+    typical = text.number(float(np.median(np.sqrt((found.shapes**2).sum(axis=0)))))
+    return (
+        f"Privacy noise along the first {len(found.shapes)} directions: {_FRAMES} draws that turn into one another. "
+        f"One standard deviation is {typical} {result.dataset.y_unit} at a typical {result.dataset.x_names[0]}."
+    )
+
+
+def said(found: Directions, result: Result) -> str:
+    """What the picture shows."""
+    together, first = text.percent(float(found.shares.sum())), text.percent(float(found.shares[0]))
+    return (
+        f"The first {len(found.shares)} directions hold {together} of the noise at ε = {result.draw.epsilon:g}, the "
+        f"first alone {first}. A direction in which one person could move the curve far gets much noise; one that "
+        "nobody can move gets none."
+    )
+
+
+def directions_table(found: Directions, result: Result) -> pd.DataFrame:
+    """One row a direction: its share, its noise, and how far anybody can move the curve along it."""
+    unit = result.dataset.y_unit
+    return pd.DataFrame(
+        {
+            "direction": np.arange(1, len(found.shares) + 1),
+            "share of the noise [%]": (100 * found.shares).round(4),
+            f"noise along it, one sd, all grid points together [{unit}]": found.sds.round(4),
+            f"furthest that one person moves the curve along it [{unit}]": found.moves.round(4),
+        }
+    )
+
 
 _BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."
 _BARS = " Orange bars: where each prediction is published, in 95 of 100 releases at ε = {epsilon:g}."
@@ -31,7 +285,7 @@ def lead(points: TwoPoints) -> str:
     """The sentences under the question."""
     return (
         "One person moves these two predictions along one line only. Noise that covers just such lines has "
-        f"**{text.percent(1 / two_points.area_ratio(points))}** of the variance of noise in all directions."
+        f"**{text.percent(1 / area_ratio(points))}** of the variance of noise in all directions."
     )
 
 
@@ -40,14 +294,14 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     spot = st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
         pair = _sliders()
-    points = two_points.build(pair)
+    points = build(pair)
     with top:
-        frame.heading(steps.TITLE, lead(points))
+        look_frame.heading(steps.TITLE, lead(points))
     with spot:
         _pictures(step, points, pair, chosen.draw)
-        frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
+        look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
-            frame.table(table(points, pair), "two_people")
+            look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if switch(f"The same with {n} people", "everybody"):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
@@ -68,7 +322,7 @@ def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -
         ]
     variances = pair.d**2 * points.design.covariance().trace(), points.prior.trace()
     at_budget = f"at ε = {draw.epsilon:g}, in 95 of 100 releases"
-    within = two_points.noise_at(points, draw.epsilon, draw.delta)
+    within = noise_at(points, draw.epsilon, draw.delta)
     both = "of both predictions together"
     return [
         Metric("Noise of prediction 1", f"±\u00a0{text.number(within[0])}", at_budget),
@@ -78,7 +332,7 @@ def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -
     ]
 
 
-def table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
+def points_table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
     """One row a person: how far a change moves each prediction."""
     moves = pair.d * points.C
     return pd.DataFrame(
@@ -95,13 +349,13 @@ def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) 
     left, right = st.columns(2)
     covered = step == "covered"
     with left:
-        noise = two_points.noise_at(points, draw.epsilon, draw.delta) if covered else None
-        curves = cached.drawn(two_points.curves, points, pair.moved - 1, noise, of=(pair, draw, covered))
+        noise = noise_at(points, draw.epsilon, draw.delta) if covered else None
+        curves = cached.drawn(curves_figure, points, pair.moved - 1, noise, of=(pair, draw, covered))
         said = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
         said += _BARS.format(epsilon=draw.epsilon) if covered else ""
         pictures.chart(curves, "two_curves", said, as_it_is(curves, of_theory(said)))
     with right:
-        plane = cached.drawn(two_points.plane, points, covered, of=(pair, covered))
+        plane = cached.drawn(plane_figure, points, covered, of=(pair, covered))
         said = _ELLIPSES if covered else _LINES
         pictures.chart(plane, "two_plane", said, as_it_is(plane, of_theory(said)))
 
@@ -109,32 +363,32 @@ def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) 
 def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, who carries it, and what proves it."""
     st.header(f"The same with {result.dataset.n} people")
-    st.markdown(design_words.cloaking_answer(result))
-    frame.metrics(design_words.certificate(result))
+    st.markdown(words.cloaking_answer(result))
+    look_frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
-        _of_inputs(result, figures.cloaking_heat, "C", design_words.C_ALT)
+        _of_inputs(result, figures.cloaking_heat, "C", words.C_ALT)
     with right:
         st.subheader("M: the privacy noise that hides them")
-        _of_inputs(result, figures.noise_heat, "M", design_words.M_ALT)
+        _of_inputs(result, figures.noise_heat, "M", words.M_ALT)
     st.subheader("The directions of M: where the noise goes")
-    found = directions.directions_of(result)
-    _of_inputs(result, lambda each: directions.figure(found, each), "directions", directions.said(found, result))
-    player, motion = st.container(), cached.drawn(lambda each: directions.moving(found, each), result, of="moving")
-    said = directions.moving_said(found, result)
-    pictures.chart(motion, "moving", said, as_it_is(motion, of_inputs(result.dataset, said)))
-    play.move("moving", motion, player)
+    found = directions_of(result)
+    _of_inputs(result, lambda each: figure(found, each), "directions", said(found, result))
+    player, motion = st.container(), cached.drawn(lambda each: moving(found, each), result, of="moving")
+    moves = moving_said(found, result)
+    pictures.chart(motion, "moving", moves, as_it_is(motion, of_inputs(result.dataset, moves)))
+    variants.move("moving", motion, player)
     with st.expander("Table of the directions"):
-        frame.table(directions.table(found, result), "directions", "From inputs, budget and bounds alone: public.")
+        look_frame.table(directions_table(found, result), "directions", "From inputs, budget and bounds alone: public.")
     st.subheader("λ: few people carry the noise")
-    _of_inputs(result, figures.stems, "lambda", design_words.lambda_alt(result))
+    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result))
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        frame.table(design_words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        look_frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        frame.steps(explain.explain(result))
+        look_frame.steps(words.explain(result))
 
 
 def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:
@@ -148,7 +402,7 @@ def _sliders() -> TwoPointSettings:
 
     def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
         chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
-        state.note(key, chosen, value)
+        controls.note(key, chosen, value)
         return chosen
 
     left, middle, right = st.columns(3)
@@ -161,5 +415,5 @@ def _sliders() -> TwoPointSettings:
     with right:
         d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
         moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
-    state.note("moved", moved, 1)
+    controls.note("moved", moved, 1)
     return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))

@@ -1,8 +1,4 @@
-"""The folder in which a server's ledgers and key last: for its owner's eyes only, and never begun anew by accident.
-
-A file with our mark lists what belongs to it. What is listed and missing was lost, and that is said; nothing is ever
-removed from the folder, and no folder is used that holds anything else.
-"""
+"""The state of a server that outlasts it: its folder, its keys, and what was delivered."""
 
 from __future__ import annotations
 
@@ -10,18 +6,18 @@ import fcntl
 import os
 import secrets
 import stat
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from dpgp_core.release.files import force_folder
 from pages._ui import environment
-from pages._ui.ledgers.database import Database, LedgerUnavailable
-from pages._ui.ledgers.keys import Key
-from pages._ui.ledgers.sqlite import Sqlite
-from pages._ui.ledgers.store import Ledgers
+from pages._ui.ledgers.databases import Database, LedgerUnavailable, Postgres, Sqlite
+from pages._ui.ledgers.store import Key, Ledgers
 
 MARK = "dpgp-state"
 KEY, LEDGERS = "key", "ledgers.sqlite"
@@ -162,10 +158,48 @@ def of_this_server() -> Ledgers:
     if address is None:
         database = state.database()
     else:
-        from pages._ui.ledgers.postgres import Postgres  # psycopg is an extra
-
         database = Postgres(address)
         database.create()
     ledgers = Ledgers(database, key)
     ledgers.prepare()
     return ledgers
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A release that was made: its name and the zip, which holds nothing but what may be published."""
+
+    name: str
+    bundle: bytes = field(repr=False)
+
+
+class Deliveries:
+    """Releases by ledger, least recently used dropped first. Safe to use from many threads.
+
+    Args:
+        most_bytes: of all zips together.
+    """
+
+    def __init__(self, most_bytes: int = 64 * 2**20) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, Issued] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, ledger: str, issued: Issued) -> None:
+        """Remember the latest release of a ledger; the one before is forgotten."""
+        with self._lock:
+            self._kept[ledger] = issued
+            self._kept.move_to_end(ledger)
+            while len(self._kept) > 1 and sum(len(each.bundle) for each in self._kept.values()) > self._most_bytes:
+                self._kept.popitem(last=False)
+
+    def find(self, ledger: str | None) -> Issued | None:
+        """The latest release of a ledger, if it was made here and is still remembered."""
+        with self._lock:
+            if ledger is None or ledger not in self._kept:
+                return None
+            self._kept.move_to_end(ledger)
+            return self._kept[ledger]
+
+
+DELIVERIES = Deliveries()

@@ -1,23 +1,129 @@
-"""Ledgers that last: a release is counted in a transaction before its noise is drawn, whatever happens after that.
-
-A ledger belongs to whoever holds its token; a browser goes on with one at a time. Tokens, cookies and tables are known
-by keyed digests only. It guards honest users and accidents, not the owner of the data.
-"""
+"""One ledger a table, whichever database keeps it: what is spent, by whom, and when it is full."""
 
 from __future__ import annotations
 
+import hmac
+import json
 import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpgp_core.accounting.guarantee import Budget, Guarantee
-from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.release.json_text import ledger_from_object
-from pages._ui.ledgers.database import Database, LedgerUnavailable, Run
-from pages._ui.ledgers.joining import join, twins
-from pages._ui.ledgers.keys import Key
-from pages._ui.ledgers.rows import begin_again, count, head_of, loaded, spend
-from pages._ui.ledgers.standing import Spent, Standing
+from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
+from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object, read_object
+from pages._ui.ledgers.databases import Database, LedgerUnavailable, Run
+
+_LETTERS = 1000  # of an owner's reasons
+
+
+class TableKnown(ValueError):
+    """A release was refused because another ledger counts the same table."""
+
+
+def head_of(ledger: Ledger) -> str:
+    """All of a ledger but its releases."""
+    return json.dumps(ledger_to_object(replace(ledger, entries=[])))
+
+
+def loaded(run: Run, id: str) -> Ledger:
+    """A ledger as it was counted. Raises LedgerUnavailable if a part of it is missing or unreadable."""
+    [[head]] = run("SELECT head FROM ledgers WHERE id = ?", id)
+    rows = run("SELECT number, entry FROM releases WHERE ledger = ? ORDER BY number", id)
+    try:
+        if [row[0] for row in rows] != list(range(1, len(rows) + 1)):
+            raise ValueError("a release is missing")
+        return ledger_from_object({**json.loads(head), "entries": [json.loads(row[1]) for row in rows]})
+    except ValueError as error:
+        raise LedgerUnavailable(
+            f"this ledger is damaged ({error}); nothing was released. Ask whoever runs this server for its backup"
+        ) from None
+
+
+def count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
+    """Write a release into its ledger."""
+    text = json.dumps(entry_to_object(*entry), allow_nan=False)
+    run("INSERT INTO releases (ledger, number, entry) VALUES (?, ?, ?)", id, number, text)
+
+
+def begin_again(ledger: Ledger, because: str) -> None:
+    """Record why a table is counted from zero; raise TableKnown without a reason."""
+    reason = " ".join(because.split())
+    if not reason:
+        raise TableKnown(
+            "another ledger counts releases of this very table, and beginning again would hide what they cost. Go on "
+            "with that ledger, or say why its count does not matter: the reason will be on the release's card"
+        )
+    said = f"{ledger.begun_again}; {reason}".removeprefix("; ")
+    if len(said) > _LETTERS or not said.isprintable():
+        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(said)}")
+    ledger.begun_again = said
+
+
+def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
+    """Spend under the total that was declared.
+
+    Raises ValueError for another total, BudgetExceeded, MixedProtection, MixedRows.
+    """
+    if ledger.limit is None or ledger.limit.epsilon != limit.epsilon:
+        declared = "none" if ledger.limit is None else f"{ledger.limit.epsilon:g}"
+        raise ValueError(f"the total was declared as {declared} and stays so, got {limit.epsilon:g}")
+    if len(ledger.entries) >= MAX_ENTRIES:
+        raise BudgetExceeded(f"the ledger is full: it has {MAX_ENTRIES} entries")
+    ledger.spend([entry])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What a browser's ledger says.
+
+    Attributes:
+        id: of the ledger, which says nothing else and opens nothing; None before the first release.
+        ledger: what was spent.
+        counts: whether this ledger has counted a release of the table that was asked about.
+        elsewhere: whether another one has.
+        unmade: numbers of the releases that were counted and not handed out, the first being 1.
+    """
+
+    id: str | None
+    ledger: Ledger
+    counts: bool = False
+    elsewhere: bool = False
+    unmade: frozenset[int] = frozenset()
+
+    @property
+    def spent(self) -> float:
+        """Epsilon of all releases together, at the delta that the first one declared."""
+        limit = self.ledger.limit
+        return 0.0 if limit is None else self.ledger.epsilon(limit.delta)
+
+    @property
+    def rest(self) -> float:
+        """The declared total less what is spent: less than ``left`` where losses add up in squares."""
+        limit = self.ledger.limit
+        return 0.0 if limit is None else limit.epsilon - self.spent
+
+    @property
+    def left(self) -> float:
+        """Epsilon that a further Gaussian release may have; 0 before the first release declares a total."""
+        return 0.0 if self.ledger.limit is None else self.ledger.epsilon_left()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """A release that counts from now on.
+
+    Attributes:
+        id: of its ledger.
+        name: of the release.
+        ledger: all that is spent, this release included.
+        token: of the ledger, if it began with this release; it is kept nowhere.
+    """
+
+    id: str
+    name: str
+    ledger: Ledger
+    token: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -213,3 +319,115 @@ class Ledgers:
 
     def _table(self, digest: str) -> str:
         return self.key.digest("table", digest)
+
+
+def twins(run: Run, id: str, browser: str) -> list[str]:
+    """Ledgers of a browser that count a table which this one counts too, unless an owner has said why that is right.
+
+    Args:
+        run: the transaction.
+        id: the ledger that the browser goes on with now.
+        browser: digest of its cookie.
+    """
+    rows = run(
+        "SELECT DISTINCT theirs.ledger FROM seen AS theirs JOIN seen AS ours ON ours.digest = theirs.digest "
+        "JOIN browsers ON browsers.ledger = theirs.ledger "
+        "WHERE ours.ledger = ? AND theirs.ledger <> ? AND browsers.browser = ? ORDER BY theirs.ledger",
+        *(id, id, browser),
+    )
+    if loaded(run, id).begun_again:
+        return []
+    return [other for (other,) in rows if not loaded(run, other).begun_again]
+
+
+def join(run: Run, other: str, id: str, nobody: str) -> None:
+    """Count in one ledger what another did, and have whoever went on with the other go on with it.
+
+    The total stays that of the ledger that goes on; what the two have spent together may be above it, and then nothing
+    more is released. The other's token opens nothing from now on, and its cards begin nothing.
+
+    Args:
+        run: the transaction.
+        other: the ledger that ends.
+        id: the ledger that goes on.
+        nobody: digest of a token that nobody has.
+
+    Raises:
+        ValueError: together they have more releases than a ledger holds.
+    """
+    ours, theirs = loaded(run, id), loaded(run, other)
+    total = len(ours.entries) + len(theirs.entries)
+    if total > MAX_ENTRIES:
+        raise ValueError(
+            f"this browser's ledger counts the same table. The two have {total} releases together, more than the "
+            f"{MAX_ENTRIES} of a ledger. Go on with the one you have"
+        )
+    for number, (text, guarantee) in enumerate(theirs.entries, len(ours.entries) + 1):
+        count(run, id, number, (f"joined: {text}", guarantee))
+    run("INSERT INTO unmade SELECT ?, number + ? FROM unmade WHERE ledger = ?", id, len(ours.entries), other)
+    run("DELETE FROM unmade WHERE ledger = ?", other)
+    ours.inputs_public = ours.inputs_public or theirs.inputs_public
+    run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ours), id)
+    run("UPDATE ledgers SET owner = ? WHERE id = ?", nobody, other)
+    run("INSERT INTO seen SELECT digest, ? FROM seen WHERE ledger = ? ON CONFLICT DO NOTHING", id, other)
+    run("DELETE FROM seen WHERE ledger = ?", other)
+    run(
+        "INSERT INTO browsers (browser, ledger, goes_on) SELECT browser, ?, goes_on FROM browsers WHERE ledger = ? "
+        "ON CONFLICT (browser, ledger) DO UPDATE SET goes_on = browsers.goes_on + excluded.goes_on",  # one is 0
+        *(id, other),
+    )
+    run("DELETE FROM browsers WHERE ledger = ?", other)
+    loaded(run, id)
+
+
+ALGORITHM = "HMAC-SHA256"
+
+
+_LEAST_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Key:
+    """A secret of this server, or of all that share their ledgers.
+
+    Args:
+        secret: 32 random bytes or more.
+    """
+
+    secret: bytes = field(repr=False)
+
+    @classmethod
+    def read(cls, text: str) -> Key:
+        """From hexadecimal digits. Raises ValueError unless there are 64 or more; what they are is not repeated."""
+        secret = bytes.fromhex(text.strip())
+        if len(secret) < _LEAST_BYTES:
+            raise ValueError(f"a key has at least {_LEAST_BYTES} bytes, got {len(secret)}")
+        return cls(secret)
+
+    def digest(self, kind: str, text: str) -> str:
+        """HMAC-SHA256 of a text, apart for every kind: who reads it can neither guess nor check what it is of."""
+        return hmac.new(self.secret, f"{kind}\0{text}".encode(), "sha256").hexdigest()
+
+    def signed(self, card: Mapping[str, Any]) -> dict[str, Any]:
+        """A card with this server's signature under all that it says."""
+        return {**card, "signature": {"algorithm": ALGORITHM, "value": self._signature(card)}}
+
+    def believed(self, content: bytes) -> dict[str, Any]:
+        """A card that was signed with this key, as it was.
+
+        Raises:
+            ValueError: it is no card, was signed by nobody or another server, or changed after that.
+        """
+        card = read_object(content, "release.json")
+        signature = card.pop("signature", None)
+        value = signature.get("value") if isinstance(signature, dict) else None
+        if not isinstance(value, str) or not value.isascii() or not hmac.compare_digest(value, self._signature(card)):
+            raise ValueError(
+                "that release.json is not as this server signed it, so what it counts is not believed. Use the file "
+                "as it was downloaded here, or the token of its ledger"
+            )
+        return card
+
+    def _signature(self, card: Mapping[str, Any]) -> str:
+        plain = {name: value for name, value in card.items() if name != "signature"}
+        return self.digest("card", json.dumps(plain, sort_keys=True, ensure_ascii=True, allow_nan=False))

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import state, text
+from pages._ui.look import controls, text
 from pages._ui.session import Untold
 from pages._ui.work import waiting
 
@@ -96,7 +96,7 @@ def explained(titles: Titles) -> Iterator[None]:
 def _examined(titles: Titles) -> list[str]:
     """The sentences about whatever has been drawn by now; those about controls that were moved since are dropped."""
     untold = session.UNTOLD.get(Untold({}))
-    drawn = {key: raw for key, raw in untold.unread.items() if state.stands(key)}
+    drawn = {key: raw for key, raw in untold.unread.items() if controls.stands(key)}
     new = {key: _explanation(key, raw, titles.get(key, {})) for key, raw in drawn.items()}
     sentences = {key: told for key, told in untold.sentences.items() if _used(key) == told[0]}
     sentences |= {key: told for key, told in new.items() if told is not None}

@@ -1,4 +1,4 @@
-"""The frame every page shares: question, answer, metrics, picture, tabs, guarantee."""
+"""The frame of every page: heading, figures in words, tables, guarantee, link."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,8 +17,46 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
-from pages._ui.look import bar, bound, glossary, palette, picture, pictures, state, text
+from pages._ui import session
+from pages._ui.look import controls, offers, pictures, plots, text
 from pages._ui.look.text import Metric
+
+_OFFERED = (  # the first that a page has; where epsilon follows from others, the scale of the paths moves it
+    ("epsilon", offers.EPSILON, offers.EPSILONS),
+    ("sigma", offers.SCALE, offers.SIGMAS),
+    ("attack_sigma", offers.SCALE, offers.SIGMAS),
+)
+_TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
+
+
+@contextmanager
+def bar() -> Iterator[None]:
+    """Keep a place above the page that is drawn meanwhile, for the budget."""
+    before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
+    try:
+        yield
+    finally:
+        _TOP.reset(before)
+
+
+def above() -> DeltaGenerator:
+    """The place above the page."""
+    return _TOP.get() or st.container()
+
+
+def repeated() -> None:
+    """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
+    for key, label, options in _OFFERED:
+        at = session.control(key)
+        if at in options and controls.stands(key):
+            session.move({f"{key}_above": at})
+            above().select_slider(label, options, key=f"{key}_above", on_change=_take, args=(key,))
+            return
+
+
+def _take(key: str) -> None:
+    session.move({key: session.control(f"{key}_above")})
+
 
 TEACHING_NOTE = (
     "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "
@@ -31,7 +70,7 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     Returns:
         what puts more sentences in their place, once they are known: all of them are said aloud, as one.
     """
-    picture.asks(question)
+    pictures.asks(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         spot = st.empty()
@@ -40,7 +79,7 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
         spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
 
     say(answer)
-    bar.repeated()
+    repeated()
     return say
 
 
@@ -162,10 +201,10 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
 
 def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     """The promise in one line; unfolded, each row of the guarantee with what its name means in small print."""
-    colour = palette.GUARANTEE if guarantee.established else palette.RISK
+    colour = plots.GUARANTEE if guarantee.established else plots.RISK
     rows = guarantee_rows(guarantee)
     body = "".join(
-        f"<p><b>{name}.</b> {html.escape(value)} <small>({glossary.ROWS[name].rstrip('.')})</small></p>"
+        f"<p><b>{name}.</b> {html.escape(value)} <small>({text.ROWS[name].rstrip('.')})</small></p>"
         for name, value in rows
     )
     promise = html.escape(dict(rows)["Promise"].partition(":")[0] if guarantee.established else dict(rows)["How sure"])
@@ -179,7 +218,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 def here() -> str:
     """The address of this state, once all controls have been drawn."""
-    return state.link()
+    return controls.link()
 
 
 def qr(link: str) -> bytes:
@@ -192,20 +231,20 @@ def qr(link: str) -> bytes:
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
     address = here()
-    with bound.folded("This state"):
-        st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=state.reset)
+    with controls.folded("This state"):
+        st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=controls.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)
-        if not state.is_lesson():
+        if not controls.is_lesson():
             st.button(
-                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=state.present,
+                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=controls.present,
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
             )  # fmt: skip
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
-    if state.is_lesson():
-        bar.above().button("End", key="present_end", icon=":material/close:", on_click=state.end_presentation)
-        with bar.above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
+    if controls.is_lesson():
+        above().button("End", key="present_end", icon=":material/close:", on_click=controls.end_presentation)
+        with above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")
             st.caption("This state on every telephone. The arrow keys step through the tour.")

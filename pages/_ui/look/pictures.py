@@ -1,12 +1,14 @@
-"""Charts and maps on a page, each with what it shows in words and its table one key further."""
+"""Pictures on a page: the figure, its words, and what of it may be taken along."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,12 +16,132 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
-from pages._ui.look import decks, maps, picture, plots, sheet, sheet_map, state, tables
+from pages._ui.look import controls, maps, plots, sheet, sheet_figure, sheet_map, tables
 from pages._ui.look.maps import Layer
-from pages._ui.look.picture import Public
 from pages._ui.look.plots import axis
-from pages._ui.look.sheet import About, Draw, Panel
+from pages._ui.look.sheet import SHAPES, About, Draw, Panel, Shape
 from pages._ui.work import cached
+
+_QUESTION: ContextVar[str] = ContextVar("question", default="")
+_LATER: ContextVar[list[Callable[[], None]] | None] = ContextVar("later", default=None)
+PUBLISHED, SCREEN = "What may be published", "The screen, stamped"
+_SHAPE_TITLES = {f"{shape.width:,} × {shape.height:,} px": shape for shape in SHAPES}
+_NONE_TO_PUBLISH = (
+    "All of this figure is computed from true data, so none of it may be published. The screen as it is carries a "
+    "stamp that says so."
+)
+
+
+@dataclass(frozen=True)
+class Public:
+    """What may be published of a figure: how it is drawn from the release alone, and what is said of it."""
+
+    figure: Callable[[], go.Figure]
+    about: About
+
+
+class Drawn(NamedTuple):
+    """How a figure is drawn where it goes.
+
+    Attributes:
+        screen: as it is on the screen.
+        says: what it shows, in a sentence.
+        public: from the release alone; None where nothing of it may be published.
+        about: said of that.
+        bare: whether the screen shows nothing but that, so that it needs no stamp.
+    """
+
+    screen: Draw
+    says: str
+    public: Draw | None = None
+    about: About | None = None
+    bare: bool = False
+
+
+def of_figure(figure: go.Figure, says: str, public: Public | None) -> Drawn:
+    """Of a plotly figure."""
+    screen = partial(sheet_figure.drawn, figure)
+    if public is None:
+        return Drawn(screen, says)
+    published = public.figure()
+    return Drawn(screen, says, partial(sheet_figure.drawn, published), public.about, bare=published is figure)
+
+
+def as_it_is(figure: go.Figure, about: About) -> Public:
+    """Of a figure without true data: all of it."""
+    return Public(lambda: figure, about)
+
+
+def asks(question: str) -> None:
+    """What the page asks stands above every picture of it."""
+    _QUESTION.set(question)
+
+
+def begin() -> None:
+    """A page begins."""
+    _QUESTION.set("")
+    _LATER.set([])
+
+
+def finish() -> None:
+    """A page has drawn all its controls: its address is whole, and pictures that were asked for can be made."""
+    for make in _LATER.get() or []:
+        make()
+    _LATER.set(None)
+
+
+def button(key: str, made: Callable[[], Drawn]) -> None:
+    """The button, and once it is open the picture with its downloads."""
+    with st.popover(
+        "Picture", type="tertiary", icon=":material/image:", key=f"picture_{key}", on_change="rerun"
+    ) as box:
+        if not box.open:
+            return
+        spot = st.container()
+    waiting = _LATER.get()
+    show = partial(_show, key, made, spot, _QUESTION.get())
+    if waiting is None:
+        show()
+    else:
+        waiting.append(show)
+
+
+def written(drawn: Drawn, question: str, publish: bool, shape: Shape, address: str) -> str:
+    """The picture as SVG.
+
+    Raises:
+        ValueError: nothing of it may be published.
+    """
+    day = datetime.now(UTC).date()
+    if not publish:
+        return sheet.on_screen(question, drawn.says, drawn.screen, shape, address, day)
+    if drawn.public is None or drawn.about is None:
+        raise ValueError(f"nothing of this figure may be published; take {SCREEN!r}")
+    return sheet.publishable(question, drawn.about, drawn.public, shape, address, day)
+
+
+def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: str) -> None:
+    drawn = made()
+    with spot:
+        offered = ([] if drawn.public is None else [PUBLISHED]) + ([] if drawn.bare else [SCREEN])
+        if drawn.public is None:
+            st.caption(_NONE_TO_PUBLISH)
+        kind = st.segmented_control("Which", offered, default=offered[0], required=True, key=f"picture_kind_{key}")
+        title = st.segmented_control(
+            "Size", list(_SHAPE_TITLES), default=next(iter(_SHAPE_TITLES)), required=True, key=f"picture_size_{key}"
+        )
+        shape = _SHAPE_TITLES[title]
+        svg = written(drawn, question, kind == PUBLISHED, shape, controls.link())
+        name = f"{key}-{'published' if kind == PUBLISHED else 'with-true-data'}-{shape.name}"
+        with st.container(key=f"sheet_{key}"):
+            st.image(svg, width="stretch")
+            with st.container(horizontal=True):
+                st.download_button(
+                    "SVG", svg, f"{name}.svg", "image/svg+xml", key=f"picture_svg_{key}", icon=":material/download:",
+                    on_click="ignore",
+                )  # fmt: skip
+                st.html(f'<button class="save-png" data-name="{name}.png">PNG</button>', width="content")
+
 
 _HEXAGON = "hexagon"  # in the address
 _MOST_ROWS = 2000  # of an HTML table
@@ -32,15 +154,15 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
     Args:
         figure: as on the screen.
         key: of the chart.
-        alt: what it shows.
+        alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
     """
-    enlarged = plots.enlarge(figure) if state.is_lesson() else figure
+    enlarged = plots.enlarge(figure) if controls.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
-        st.plotly_chart(enlarged, key=key, config=config, alt=alt, **options)
-    _caption(key, alt, lambda: tables.of_figure(figure), lambda: picture.of_figure(figure, alt, public))
+        st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
+    _caption(key, alt, lambda: tables.of_figure(figure), lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
@@ -78,13 +200,13 @@ def panels(
     with st.container(key=f"panels_{key}"):
         st.image(sheet.bare(draw, *_PANELS, st.context.theme.type == "dark"), width="stretch")
 
-    def drawn() -> picture.Drawn:
-        return picture.Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
+    def drawn() -> Drawn:
+        return Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
 
     _caption(key, alt, lambda: numbers, drawn)
 
 
-def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], picture.Drawn]) -> None:
+def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
     """What a picture shows in words; one key further in numbers, and to take along: made when they are asked for."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
         st.caption(alt)
@@ -93,7 +215,7 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
         ) as box:
             if box.open:
                 _for_readers(numbers(), alt)
-        picture.button(key, drawn)
+        button(key, drawn)
 
 
 def _for_readers(rows: pd.DataFrame, caption: str) -> None:
@@ -135,17 +257,18 @@ def hexagon_map(
     alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}. {more}".strip()
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
-            around = cached.value("Drawing the boroughs", decks.boroughs) if boroughs else None
+            around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
             legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
-            deck = decks.deck(cells, layer, kind, legible, picked)
-            st.pydeck_chart(deck, height=decks.HEIGHT, on_select=on_click, key=key, alt=alt)
+            deck = maps.deck(cells, layer, kind, legible, picked)
+            called = f"Map of London: {layer.title.lower()}. The text below it tells it."
+            st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
 
-    def drawn() -> picture.Drawn:
+    def drawn() -> Drawn:
         draw = partial(sheet_map.drawn, cells[["cell", *{layer.column, layer.spread} - {""}]], layer, around)
         public = layer.private and about is not None
-        return picture.Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
+        return Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
 
     _caption(key, alt, lambda: cells, drawn)
 
@@ -161,7 +284,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     name = st.selectbox(
         "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
     )
-    state.note(_HEXAGON, name, None)
+    controls.note(_HEXAGON, name, None)
     if name is None:
         return None
     st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))

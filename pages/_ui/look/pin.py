@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from datasets import exhibit
 from pages._ui import session
-from pages._ui.look import offers, state, text
-from pages._ui.look.offers import LAST_DRAW, DropDown
-from pages._ui.model import Draw, Model, ReleaseSettings, chosen_design
+from pages._ui.look import controls, text
 
-PIN = state.PIN
+PIN = controls.PIN
 _OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of", "inputs_too")  # no part of what is compared
 _NAMES = {"epsilon": "ε", "delta": "δ"}
 
@@ -23,87 +19,25 @@ T = TypeVar("T")
 Value = TypeVar("Value", bound=str)
 
 
-@dataclass(frozen=True)
-class Link:
-    """What an address says, read as the controls of a page would: what it leaves out stands at its default."""
-
-    address: Mapping[str, str]
-
-    def one(self, key: str, options: Sequence[T], default: T) -> T:
-        """Where a slider stands. Raises ValueError if that is not offered."""
-        raw = self.address.get(key, str(default))
-        for option in options:
-            if raw in (str(option), str(option).removesuffix(".0")):
-                return option
-        raise ValueError(f"{key} cannot be what it says")
-
-    def picked(self, offered: DropDown[Value], values: Sequence[Value] | None = None) -> Value:
-        """Where a drop-down (of some of its values) stands. Raises ValueError if that is not offered."""
-        among = list(offered.titles) if values is None else values
-        return self.one(offered.key, among, among[0])
-
-    def model(self, name: str) -> Model:
-        """Kernel, lengthscale and noise variance for a dataset. Raises ValueError."""
-        shipped = exhibit(name)
-        [usual] = offers.whole([shipped.lengthscale])
-        length = self.one(offers.lengthscale_key(shipped), offers.whole(shipped.lengthscales), usual)
-        return Model(name, self.picked(offers.KERNEL), float(length), float(self.one("noise", offers.NOISES, 0.3)))
-
-    def draw(self) -> Draw:
-        """Budget and draw. Raises ValueError."""
-        return Draw(
-            epsilon=float(self.one("epsilon", offers.EPSILONS, 1)),
-            delta=float(self.one("delta", offers.DELTAS, offers.DELTA)),
-            seed=_draw_number(self.address.get("draw", "1")),
-        )
-
-
-def pinned(page: str, read: Callable[[Link], T]) -> T | None:
+def pinned(page: str, settings: Callable[[], T]) -> T | None:
     """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so.
 
     Args:
         page: its file.
-        read: the settings of the page from what is given; raises ValueError for what it does not offer.
+        settings: the page's sidebar.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
     if not raw or (file != page and "?" in raw):
         return None
     try:
-        if file != page or not state.fits(raw):
+        if file != page or not controls.fits(raw):
             raise ValueError("it is no link of this page")
-        return read(Link(dict(parse_qsl(query))))
+        with controls.reading(dict(parse_qsl(query))):
+            return settings()
     except ValueError as error:
         st.warning(text.bad_link_value(PIN, raw, f"{error}.", "nothing pinned"))
         return None
-
-
-def release_settings(link: Link, offered: DropDown[str]) -> ReleaseSettings:
-    """The settings that the sidebar of a page that releases has at an address.
-
-    Args:
-        link: parameters as the page writes them.
-        offered: datasets of the page.
-
-    Raises:
-        ValueError: a value is not offered.
-    """
-    name = link.picked(offered)
-    design, draw = chosen_design(
-        link.draw(),
-        mechanism=link.picked(offers.MECHANISM, offers.mechanisms(name)),
-        objective=link.picked(offers.OBJECTIVE),
-        calibration=link.picked(offers.CALIBRATION),
-        focus=link.picked(offers.FOCUS),
-        shrinkage=link.one("shrinkage", ("true", "false"), "false") == "true",
-    )
-    return ReleaseSettings(link.model(name), design, draw, overlay=False)
-
-
-def _draw_number(raw: str) -> int:
-    if not (raw.isascii() and raw.isdecimal() and 1 <= int(raw[:9]) <= LAST_DRAW):
-        raise ValueError(f"draw must be a whole number from 1 to {LAST_DRAW}")
-    return int(raw)
 
 
 def buttons(page: str) -> None:
@@ -123,7 +57,7 @@ def buttons(page: str) -> None:
 
 
 def _pin(page: str) -> None:
-    st.query_params[PIN] = f"{page}?{urlencode(_compared(state.address()))}"
+    st.query_params[PIN] = f"{page}?{urlencode(_compared(controls.address()))}"
 
 
 def _unpin() -> None:
@@ -135,7 +69,7 @@ def _unpin() -> None:
 
 def differences() -> str:
     """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
-    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(state.address())
+    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(controls.address())
     keys = [key for key in now if key in kept and kept[key] != now[key]]
     whole = now.keys() <= kept.keys()
     if not keys:

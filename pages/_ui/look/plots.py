@@ -1,10 +1,8 @@
-"""The look of every plotly figure: a registered template, axes, bands, the finish, and the sizes for a projector.
-
-Fonts and the colours of text, grid and background come from the page's theme, which knows the colour scheme.
-"""
+"""What all plots share: colours, axes, bands, names at the ends of lines."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,17 +14,38 @@ import plotly.io as pio
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
 from dpgp_core.release.handout.figure import marks
-from pages._ui.look.palette import (
-    GUARANTEE,
-    NOISE_SCALE,
-    NON_PRIVATE,
-    OTHER,
-    PREDICTION_SCALE,
-    PRIVATE,
-    RISK,
-    TRUTH,
-    faded,
+
+TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
+NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
+PRIVATE = "#E69F00"  # private release and its noise: band at 22 %; beside other methods, Bayes cloaking
+REFINED = "#6A3D9A"  # beside it: cloaking whose noise is added once, and posterior paths
+SPARSE = "#00735A"  # beside it: the sparse DP-GP
+OTHER = "#CC79A7"  # the method compared with: dashed
+PINNED = "#A65628"  # a pinned setting: dash-dotted
+BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
+RISK = "#D55E00"
+GUARANTEE = "#009E73"
+
+NOISE_SCALE = "Cividis"
+PREDICTION_SCALE = "Viridis"
+
+
+MEANINGS = (
+    (PRIVATE, "published, with privacy noise"),
+    (NON_PRIVATE, "without privacy"),
+    (TRUTH, "true data"),
+    (OTHER, "the method compared with"),
+    (PINNED, "what you pinned"),
+    (GUARANTEE, "what is guaranteed"),
+    (RISK, "risk, attack"),
 )
+
+
+def faded(colour: str, opacity: float) -> str:
+    """A hex colour as rgba(...) with the given opacity in [0, 1]."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
 
 HEIGHT = 470
 _MEDIAN = 50
@@ -197,6 +216,13 @@ def enlarge(figure: go.Figure) -> go.Figure:
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
     return figure
+
+
+def called(figure: go.Figure) -> str:
+    """What a picture is, for who cannot see it: the text below it says what it shows, and is not said twice."""
+    y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
+    of = f"{y} by {x}" if x and y else x or y or "a picture"
+    return f"Chart: {html.unescape(of)}. The text below it tells it."
 
 
 _MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')

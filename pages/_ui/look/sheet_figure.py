@@ -17,7 +17,7 @@ from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release.handout.figure import marks
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
 from pages._ui.look.sheet import Box, label, wide
 from pages._ui.look.tables import histogram_of, values_of
 

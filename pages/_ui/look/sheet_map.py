@@ -10,8 +10,7 @@ import pandas as pd
 from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.decks import Boroughs
-from pages._ui.look.maps import HATCH, UNSURE, Layer, hatched, mercator, shown, ticks_of
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, shown, ticks_of
 from pages._ui.look.sheet import Box, label, wide, wrapped
 
 _TYPE, _SMALL = 20, 16

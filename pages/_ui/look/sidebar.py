@@ -1,19 +1,65 @@
-"""What stands in the sidebars of several pages."""
+"""What stands in the sidebars of several pages, and what their settings spend together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from datasets import exhibit
+from datasets import exhibit, family
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
 from pages._ui import session
-from pages._ui.look import offers, state, text
-from pages._ui.look.bound import box, choice, folded, into, pick, side, switch
+from pages._ui.look import offers, text
+from pages._ui.look.controls import box, choice, folded, into, pick, side, switch, whole
 from pages._ui.look.offers import LAST_DRAW, DropDown
 from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
 from pages._ui.work import cached
+
+
+def spent(dataset_name: str, *shown: tuple[object, Guarantee], free: str = "") -> None:
+    """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
+
+    Args:
+        dataset_name: as on pages; totals are kept for its family (``datasets.family``).
+        shown: (settings, guarantee) of every release on screen, the page's own first.
+        free: what can be moved for nothing, as a sentence.
+    """
+    seen = session.SEEN.get({})
+    here = {repr(settings): guarantee for settings, guarantee in shown}
+    releases = seen.get(family(dataset_name), {}) | here
+    session.SEEN.put(seen | {family(dataset_name): releases})
+    guarantee = shown[0][1]
+    delta = guarantee.budget.delta
+    on_screen = text.at_most(guarantee.proven_epsilon)
+    with st.sidebar.expander(f"Budget spent on screen: ε = {on_screen}", icon=":material/verified_user:"):
+        st.markdown(
+            f"On screen: **ε = {on_screen}** at δ = {text.small(delta)} ({guarantee.releases} example "
+            f"draw{'s' if guarantee.releases > 1 else ''}). [What these words mean](./#{text.ANCHOR})"
+        )
+        if free:
+            st.caption(free)
+        if len(here) > 1:
+            st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
+        if len(releases) > 1:
+            st.caption(_seen_sentence(list(releases.values()), delta))
+
+
+def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
+    return text.at_most(Ledger(entries=[("", each) for each in guarantees]).epsilon(delta))
+
+
+def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
+    """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
+    mixed = len({each.protects for each in guarantees}) > 1
+    return (
+        f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
+        f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The numbered draws shown here "
+        "share their privacy noise: they hide nothing from someone who sees two."
+        + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
+    )
 
 
 def dataset(offered: DropDown[str] = offers.CURVE) -> str:
@@ -49,7 +95,7 @@ def draws(draw: Draw) -> Draw:
     """How many draws of the noise are shown, and which."""
     with folded("Example draws"):
         count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
-        st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
+        box().button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
         seed = draw_number(help="Seed of the noise, for teaching.")
     return replace(draw, draws=int(count), seed=seed)
 
@@ -65,9 +111,7 @@ def delta_fits(delta: float, records: int) -> None:
 
 def draw_number(**kwargs: Any) -> int:
     """Which draw of the noise."""
-    number = int(box().number_input("Draw number", 1, LAST_DRAW, 1, key="draw", bind="query-params", **kwargs))
-    state.note("draw", number, 1)
-    return number
+    return whole("Draw number", "draw", 1, LAST_DRAW, 1, **kwargs)
 
 
 def _next_draw() -> None:
@@ -132,7 +176,7 @@ def expert(draw: Draw, mechanism: str) -> tuple[Design, Draw]:
 def hall_fits(calibration: str, epsilon: float) -> None:
     """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
     if calibration == "hall" and epsilon > 1:
-        st.warning(
+        box().warning(
             f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {epsilon:g} it is no promise: take the "
             "analytic Gaussian."
         )

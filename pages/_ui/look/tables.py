@@ -1,4 +1,4 @@
-"""The numbers of a figure as a table, so that nobody has to see it. No streamlit here."""
+"""The numbers of figures as tables, and how many digits of them are shown."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ import pandas as pd
 import plotly.graph_objects as go
 
 DIGITS = 3  # on screen
+
+
 _DIGITS = 6
+
+
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
+
+
 Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
 
 
@@ -45,24 +51,6 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
         places = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
         written[str(name)] = f"%.{places}f" if places <= _MOST_PLACES else "%.2g"
     return written
-
-
-def as_html(frame: pd.DataFrame, caption: str) -> str:
-    """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
-    written = decimals_of(frame)
-    heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
-    columns = [_cells(frame[name], written.get(str(name))) for name in frame]
-    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
-    return (
-        '<div class="numbers" role="region" tabindex="0" aria-label="Table"><table>'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cells(values: pd.Series[Any], written: str | None) -> list[str]:
-    """Each value as a cell; nothing where it is missing."""
-    shown = ("" if pd.isna(each) else written % each if written else f"{each}" for each in values)
-    return [f"<td>{html.escape(each)}</td>" for each in shown]
 
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
@@ -148,3 +136,21 @@ def _name(trace: Any) -> str:
 def _plain(written: str) -> str:
     """Without the escapes that plotly wants."""
     return html.unescape(written.replace("<br>", " "))
+
+
+def as_html(frame: pd.DataFrame, caption: str) -> str:
+    """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
+    written = decimals_of(frame)
+    heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
+    columns = [_cells(frame[name], written.get(str(name))) for name in frame]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
+    return (
+        '<div class="numbers" role="region" tabindex="0" aria-label="Table"><table>'
+        f"<caption>{html.escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _cells(values: pd.Series[Any], written: str | None) -> list[str]:
+    """Each value as a cell; nothing where it is missing."""
+    shown = ("" if pd.isna(each) else written % each if written else f"{each}" for each in values)
+    return [f"<td>{html.escape(each)}</td>" for each in shown]

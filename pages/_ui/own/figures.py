@@ -1,24 +1,172 @@
-"""Figures and sentences of the page for an own table. No streamlit here."""
+"""Figures of a visitor's own release: curves, groups, and how far they are apart."""
 
 from __future__ import annotations
 
 import html
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
+from dpgp_core.bayes.difference import Difference, difference
 from dpgp_core.gp.inference import Inference
-from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.handout.figure import east_across, turned
-from dpgp_core.release.handout.groups import grouped, split
+from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.handout.figure import are_years, east_across, marks, turned
+from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped, split
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
-from pages._ui.ledgers.standing import Standing
-from pages._ui.look.palette import PREDICTION_SCALE, PRIVATE
-from pages._ui.look.plots import HEIGHT, finish, mark_dates
+from pages._ui.ledgers.store import Standing
+from pages._ui.look.plots import (
+    HEIGHT,
+    NON_PRIVATE,
+    PREDICTION_SCALE,
+    PRIVATE,
+    axis,
+    band,
+    centile_lines,
+    finish,
+    mark_dates,
+)
 from pages._ui.look.text import Metric, at_least, at_most, number, plain
-from pages._ui.own import curves
+
+OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
+_DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
+_FEW = 6  # whole numbers between bounds, each of which has a mark
+_BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
+
+
+def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+    """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
+    return 100 * values if spec.y_kind == "yes/no" else values
+
+
+def unit(spec: ReleaseSpec) -> str:
+    """Of the output, as drawn."""
+    return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
+
+
+def title(name: str, unit: str) -> str:
+    """Of an axis."""
+    return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words
+
+
+def release_curve(groups: Sequence[Group], spec: ReleaseSpec) -> go.Figure:
+    """Released values with the curve's 95 % interval, for each group on the same axes; grey where of no use.
+
+    Args:
+        groups: one or more.
+        spec: without levels.
+    """
+    figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
+    looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
+    for group, colour, _ in looks:
+        _band(figure, spec, group, colour, opacity)
+    for group, colour, dash in looks:
+        values, x = in_per_cent(spec, group.published.values), group.published.X_test[:, 0]
+        kept = np.where(group.within, values, np.nan)
+        _line(figure, x, kept, html.escape(group.name) or "released", colour, dash)
+        if group.published.centiles:
+            lines = dict(zip(CENTILES, group.published.centiles, strict=True))
+            centile_lines(figure, x, lines, colour, _of(group, "half of people below"))
+        _of_no_use(figure, group, values)
+    return _finished(figure, spec)
+
+
+def preview_curve(groups: Sequence[Rows], spec: ReleaseSpec, values: FloatArray) -> go.Figure:
+    """The fit without noise, for each group on the same axes. Not private.
+
+    Args:
+        groups: one or more.
+        spec: without levels.
+        values: at all points (P,).
+    """
+    figure, values = go.Figure(), in_per_cent(spec, values)
+    for at, group in enumerate(groups):
+        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
+        _line(figure, group.places[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at))
+    return _finished(figure, spec)
+
+
+def apart(published: Published, spec: ReleaseSpec, first: str, second: str) -> Difference:
+    """The first group's curve less the second's, from what was released.
+
+    Args:
+        published: over one input that is a number and one that is groups.
+        spec: what was published.
+        first: a group.
+        second: another.
+    """
+    groups, _ = grouped(spec)
+    return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
+
+
+def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
+    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor.
+
+    Args:
+        compared: the difference.
+        spec: what was published.
+        name: of the difference.
+    """
+    _, plain = grouped(spec)
+    mean, low, high = (
+        np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
+    )
+    x = compared.X[:, spec.x.index(plain.x[0])]
+    figure = go.Figure()
+    band(figure, x, low, high, PRIVATE, _BAND, "the difference, 95 %")
+    _line(figure, x, mean, html.escape(name), PRIVATE, "solid")
+    figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
+    _finished(figure, plain)
+    y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
+    return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
+
+
+def _band(figure: go.Figure, spec: ReleaseSpec, group: Group, colour: str, opacity: float) -> None:
+    x, (low, high) = group.published.X_test[:, 0], (in_per_cent(spec, end) for end in group.published.curve)
+    band(figure, x, low, high, colour, opacity, _of(group, "the curve, 95 %"))
+    figure.data[-1].showlegend = not group.name
+
+
+def _line(figure: go.Figure, x: FloatArray, y: FloatArray, name: str, colour: str, dash: str) -> None:
+    figure.add_scatter(x=x, y=y, name=name, line={"color": colour, "width": 2, "dash": dash}, showlegend=True)
+
+
+def _of_no_use(figure: go.Figure, group: Group, values: FloatArray) -> None:
+    """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
+    if group.within.all():
+        return
+    outside = np.pad(~group.within, 1)
+    reached = outside[1:-1] | outside[:-2] | outside[2:]
+    name = _of(group, "released, of no use")
+    _line(figure, group.published.X_test[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot")
+
+
+def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
+    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
+    figure.update_yaxes(title=title(spec.y, unit(spec)))
+    mark_whole(figure, spec)
+    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
+
+
+def mark_whole(figure: go.Figure, spec: ReleaseSpec, of: int = 0) -> None:
+    """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
+    if are_years(spec.x[of], spec.x_units[of], spec.x_box[of]):
+        places, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
+        figure.update_xaxes(tickvals=places, ticktext=texts, hoverformat=".4~g")
+    if spec.y_kind == "count" and len(spec.x) == 1:
+        few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
+        figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
+
+
+def _of(group: Group, subject: str) -> str:
+    return f"{html.escape(group.name)}: {subject}" if group.name else subject
+
+
+def _dash(at: int) -> str:
+    return _DASHES[at % len(_DASHES)]
+
 
 _HUGE = math.log(1e6)
 _WELL_KNOWN = 0.5  # of a value's share: colours run over such values
@@ -114,7 +262,7 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
     within = within_tolerance(published, spec)
     groups, drawn = split(published, spec, within, PRIVATE)
     if len(drawn.x) == 1:
-        return curves.released(groups, drawn)
+        return release_curve(groups, drawn)
     values, within = groups[0].published.values, groups[0].within
     known = known_share(groups[0].published, drawn)
     figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, known, 0.0))
@@ -146,7 +294,7 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise. Not private."""
     groups, drawn = grouped(spec)
     if len(drawn.x) == 1:
-        return curves.previewed(groups, drawn, values)
+        return preview_curve(groups, drawn, values)
     return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
 
 
@@ -162,8 +310,8 @@ def inference_sentence(inference: Inference | None) -> str:
 
 def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | None = None) -> go.Figure:
     """Values at all points (P,) as colours, over the range of those that are known; what is not known well is faded."""
-    first, second, z = _slice(spec, curves.in_per_cent(spec, values))
-    bar = {"title": {"text": curves.title(spec.y, curves.unit(spec)), "side": "right"}}
+    first, second, z = _slice(spec, in_per_cent(spec, values))
+    bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
     if known is not None:
         share = _slice(spec, known)[2]
@@ -174,14 +322,14 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | 
             x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
         )
     shape = east_across(spec)
-    figure.update_xaxes(title=curves.title(shape.x[0], shape.x_units[0]))
-    figure.update_yaxes(title=curves.title(shape.x[1], shape.x_units[1]))
+    figure.update_xaxes(title=title(shape.x[0], shape.x_units[0]))
+    figure.update_yaxes(title=title(shape.x[1], shape.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
     for along, name, side in zip("xy", shape.x, shape.x_box, strict=False):
-        mark_dates(figure, curves.title(name, ""), spec.dates_of(name), side, along)
+        mark_dates(figure, title(name, ""), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 
@@ -200,6 +348,6 @@ def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
     first, second, useful = _slice(spec, within.astype(float))
     rows, columns = np.nonzero(useful == 0)
     figure.add_scatter(
-        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": curves.OF_NO_USE, "size": 6},
+        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
         name="of no use", showlegend=True,
     )  # fmt: skip

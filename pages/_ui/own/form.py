@@ -14,11 +14,10 @@ from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
-from pages._ui.look import state
+from pages._ui.look import controls
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
-from pages._ui.own import table_form
-from pages._ui.own.questions import bounds, degrees, groups, whose, written
-from pages._ui.own.remembered import PREFIX, keep, key, standing
+from pages._ui.own import columns, outcome, table_form
+from pages._ui.own.slots import PREFIX, keep, key, standing
 from pages._ui.own.upload import Table
 
 _UNUSED_NOISE = 0.3
@@ -44,13 +43,13 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
     )
     values = table_form.columns_of(held)
     x, y = values["x"] or [], values["y"]
-    values |= whose.asked(held.columns, [*x, y], held.survey)
+    values |= outcome.whose_asked(held.columns, [*x, y], held.survey)
     offered = _offered(ledger.inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
     values |= table_form.outcome(y, held, values["numbers"])
     used = [name for name in (*x, y, values["person"]) if name is not None]
     free = y if values["y_kind"] == "yes/no" and values["yes"] is not None else None
-    values |= written.missing(used, held, values["numbers"], free, values["formats"])
-    values |= table_form.outputs(values["y_kind"], values["y"]) | degrees.asked(
+    values |= columns.written_missing(used, held, values["numbers"], free, values["formats"])
+    values |= table_form.outputs(values["y_kind"], values["y"]) | columns.degrees_asked(
         [name for name in x if name not in {*values["formats"], *values["levels"]}]
     )
     values |= table_form.inputs(
@@ -58,7 +57,7 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
     )
     st.header("3. Choose a mechanism and a budget")
     if values["levels"]:
-        st.caption(groups.ONLY_BAYES)
+        st.caption(columns.ONLY_BAYES)
     values |= _model(offered) | _budget(ledger.limit)
     values["centiles"] = _centiles(values)
     values["tolerance"] = _tolerance(
@@ -191,7 +190,7 @@ def _tolerance(unit: str, log: bool) -> float | None:
         help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
         "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
     )
-    state.note("tolerance", value, None)
+    controls.note("tolerance", value, None)
     return value
 
 
@@ -200,8 +199,8 @@ def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:
         "the private column": not values["y"],
         "an input column": not values["x"],
         "whether somebody can have more than one row": not values["whose"],
-        **groups.missing(values),
-        **bounds.missing(values),
+        **columns.groups_missing(values),
+        **outcome.missing(values),
         **_without_domain(values),
         "which word means yes, and which no": not values["words_declared"],
         "whether rows that lack a value are left out": not values["gaps_declared"],
@@ -227,8 +226,8 @@ def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:
             x_box=tuple(values["box"]),
             y=values["y"],
             y_unit=values["y_unit"],
-            **groups.declared(values),
-            **bounds.declared(values),
+            **columns.declared(values),
+            **outcome.declared(values),
             unit=values["unit"].strip() or table_form.usual_unit(values["y"]),
             epsilon=values["epsilon"],
             delta=0.0 if pure else values["delta"],

@@ -15,9 +15,8 @@ from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain
-from pages._ui.own import practice, remembered, upload
+from pages._ui.own import columns, practice, slots, upload
 from pages._ui.own.practice import Practice
-from pages._ui.own.questions import lines
 from pages._ui.own.slots import (
     OWN_FILES,
     OWN_LINES,
@@ -104,7 +103,7 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
     sheet = _sheet(content, digest) if excel.is_workbook(content) else None
-    ignore = lines.said(digest)
+    ignore = columns.lines_said(digest)
     held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
     if held is not None and OWN_TAKEN.find() == wanted:
         return
@@ -114,13 +113,12 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     OWN_TAKEN.put(wanted)
     fresh = _table(name, content, digest, (separator, encoding, sheet, ignore))
     if fresh is None:
-        OWN_TABLE.pop()
         return
     if held is None or held.columns != fresh.columns:
-        remembered.forget()
+        slots.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
-    if ignore is None and fresh.no_rows and lines.offer(digest, fresh.no_rows):
+    if ignore is None and fresh.no_rows and columns.offer_lines(digest, fresh.no_rows):
         st.rerun()
 
 
@@ -140,7 +138,8 @@ def _table(
             found = _beside(upload.lines_beside, text, writing)
         return _beside(upload.opened, name, text, writing)
     except ValueError as error:
-        if ignore is None and lines.offer(digest, found):
+        OWN_TABLE.pop()
+        if ignore is None and columns.offer_lines(digest, found):
             st.rerun()
         st.error(plain(f"{error}."))
         if OWN_UNDECODED.find() != digest and _is_undecoded(content):
@@ -207,7 +206,7 @@ def _beside(function: Callable[..., T], *args: Any) -> T:
 
 def _practise(table: Practice) -> None:
     OWN_TABLE.put(upload.practice(table))
-    remembered.practise(table)
+    slots.practise(table)
     _drop_results()
 
 
@@ -218,7 +217,7 @@ def _forget() -> None:
     OWN_SHEETS.pop()
     OWN_LINES.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
-    remembered.forget()
+    slots.forget()
     _drop_results()
     forgetting.drop_uploads()
 

@@ -1,35 +1,146 @@
-"""The later steps of the page for an own table: look, release, take home."""
+"""The steps of a release: previewed, planned, protected, counted, made; and what other budgets would give."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import math
 import zipfile
+from dataclasses import replace
 
+import pandas as pd
 import streamlit as st
 
+from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
+from dpgp_core.arrays import FloatArray
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import large_delta, within_tolerance
-from pages._ui.explore.computed import EXPLORED, taken
-from pages._ui.ledgers.deliveries import DELIVERIES, Issued
-from pages._ui.ledgers.standing import Standing
+from pages._ui.explore.statistic import EXPLORED, taken
+from pages._ui.ledgers.state import DELIVERIES, Issued
+from pages._ui.ledgers.store import Standing
 from pages._ui.look import pictures
-from pages._ui.look.picture import as_it_is
+from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import About
-from pages._ui.look.text import at_least, plain
-from pages._ui.own import curves, figures, protection, session, upload
-from pages._ui.own.questions import bounds
+from pages._ui.look.text import at_least, number, plain
+from pages._ui.own import figures, outcome, session, upload
 from pages._ui.own.slots import (
     OWN_APART,
     OWN_LEDGER_TOKEN,
+    OWN_OUTLOOK,
     OWN_PREVIEW,
     OWN_READY,
     OWN_REFUSED,
     OWN_RELEASED,
 )
-from pages._ui.own.upload import Prepared, Table
+from pages._ui.own.upload import OUTLOOK, Prepared, Table
 from pages._ui.work import cached
-from pages._ui.work.tasks import WorkStopped
+from pages._ui.work.jobs import WorkStopped
+
+_SAME_TABLE = (
+    "Another ledger counts releases of this very table. Its people are the same, so what was spent on them stays "
+    "spent, and what is spent now comes on top of it. Go on with that ledger by its token, in the sidebar. A release "
+    "here is refused, unless you say below why the other count does not matter; the reason will be on the release's "
+    "card."
+)
+_OTHER_TABLE = (
+    "This ledger has not counted this file before. If it is about the same people, the ledger goes on, as it should. "
+    "If it is about other people, begin a new ledger in the sidebar."
+)
+_MIXING = (
+    "This ledger holds releases that protect **{before}**, and this one protects **{now}**. A release that protects "
+    "outputs only publishes functions of the inputs without noise, such as where the model is sure. So beside it no "
+    "release protects inputs, whatever its own card says. It is refused, unless the inputs are public."
+)
+INPUTS_PUBLIC = (
+    "Inputs count as public in this ledger, as declared on this page. So only outputs are protected, whatever a "
+    "release promises by itself."
+)
+
+
+def said(spec: ReleaseSpec, account: Standing) -> str:
+    """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
+
+    A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
+
+    Returns:
+        Why another ledger's count of this table does not matter, in the visitor's words; "" if they said nothing.
+    """
+    because = ""
+    if account.elsewhere and not account.counts:
+        st.warning(_SAME_TABLE, icon=":material/history:")
+        because = st.text_input("Why the other count does not matter", key="own_because", max_chars=300)
+    elif account.ledger.entries and not account.counts:
+        st.info(_OTHER_TABLE, icon=":material/help:")
+    if account.ledger.inputs_public:
+        st.info(INPUTS_PUBLIC, icon=":material/lock_open:")
+    elif (protects := {guarantee.protects for _, guarantee in account.ledger.entries}) - {spec.guarantee.protects}:
+        before = " and ".join(sorted(protects))
+        st.warning(_MIXING.format(before=before, now=spec.guarantee.protects), icon=":material/lock_open:")
+        st.button("Treat inputs as public from now on", on_click=session.make_inputs_public, key="own_inputs_public")
+    return because
+
+
+def protection_refusal(spec: ReleaseSpec, account: Standing) -> str:
+    """Why the ledger would refuse a release, in a sentence; "" if it would not.
+
+    Whether inputs are private in one release and not in another has a choice of its own.
+    """
+    ledger = account.ledger
+    if ledger.limit is None:
+        return ""
+    try:
+        replace(ledger, entries=list(ledger.entries), inputs_public=True).spend([("release", spec.guarantee)])
+    except (BudgetExceeded, MixedRows) as error:
+        return str(error)
+    return ""
+
+
+def shown(spec: ReleaseSpec, ready: Prepared) -> None:
+    """Error against budget for this design, worked out when asked for; it reads no output."""
+    if spec.bounds_unit is not None:
+        return  # an error in the output's unit cannot be told before its bounds are known
+    with st.expander("What would other budgets give?"):
+        if st.button("Work it out: costs nothing, reads no output"):
+            widths = cached.of_one_session("Working out other budgets", upload.outlook, ready)
+            OWN_OUTLOOK.put((ready.plan.spec, widths))
+        known = OWN_OUTLOOK.find()
+        if known is None or known[0] != spec:
+            return
+        st.dataframe(table(spec, known[1]), hide_index=True, key="own_outlook_table")
+        rate = spec.y_kind == "yes/no"
+        unit = "percentage points" if rate else plain(spec.y_unit) or "y"
+        within = "a factor of" if spec.log else f"± [{unit}]"
+        wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
+        if wanted is not None:
+            st.markdown(answer(spec, known[1], wanted / 100 if rate else wanted))
+
+
+def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
+    """Budget and half of the interval, or its factor, over the middle of the grid."""
+    rate = spec.y_kind == "yes/no"
+    unit = " [percentage points]" if rate else f" [{spec.y_unit}]" if spec.y_unit else ""
+    within = "a factor of" if spec.log else f"±{unit}"
+    rows = [
+        figures.factor(width) if spec.log else number(width) for width in map(float, figures.in_per_cent(spec, widths))
+    ]
+    return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": rows})
+
+
+def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
+    """The smallest of the budgets that gives the wanted precision."""
+    needed = math.log(max(wanted, 1.0)) if spec.log else wanted
+    enough = [epsilon for epsilon, width in zip(OUTLOOK, widths, strict=True) if width <= needed]
+    if enough:
+        return (
+            f"**ε = {enough[0]:g}** is the smallest of these that gives {figures.error(spec, needed)} at half of the "
+            "grid."
+        )
+    least = figures.error(spec, float(widths.min()))
+    return (
+        f"None of these does: at ε = {OUTLOOK[-1]:g} it is still {least}, of which privacy is a small part. "
+        "More records, or a coarser question, would help; a larger ε hardly."
+    )
+
 
 _NOTHING_LEFT = 1e-3  # of epsilon
 _KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
@@ -93,8 +204,8 @@ def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
 
 def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standing) -> None:
     """The button that spends, and what came of it."""
-    because = protection.said(spec, account)
-    because_not = protection.refusal(spec, account)
+    because = said(spec, account)
+    because_not = protection_refusal(spec, account)
     if because_not and not _last_is_ours(account):
         st.info(plain(f"{because_not}."), icon=":material/block:")
     elif because_not:  # after a success nothing reads as a failure
@@ -156,7 +267,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{bounds.sentence(published, spec)}"
+    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{outcome.sentence(published, spec)}"
     if within_tolerance(published, spec).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
@@ -181,9 +292,9 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
         if known is None or known[0] != wanted:
             doing = "Comparing two groups"
-            known = wanted, cached.of_one_session(doing, curves.apart, published, spec, first, second)
+            known = wanted, cached.of_one_session(doing, figures.apart, published, spec, first, second)
             OWN_APART.put(known)
-        figure = curves.difference_figure(known[1], spec, f"{first} less {second}")
+        figure = figures.difference_figure(known[1], spec, f"{first} less {second}")
         pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, spec, _APART)))
 
 

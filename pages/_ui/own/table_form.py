@@ -11,8 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.data import KINDS, Kind
 from dpgp_core.dates import Format
 from pages._ui.look.text import plain
-from pages._ui.own.questions import bounds, dates, holds, written
-from pages._ui.own.remembered import key
+from pages._ui.own import columns as own_columns
+from pages._ui.own import outcome as own_outcome
+from pages._ui.own.slots import key
 from pages._ui.own.upload import Table
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
@@ -50,8 +51,8 @@ def columns_of(held: Table) -> dict[str, Any]:
         help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     )
     used = [held.survey[name] for name in [*x, *([] if y is None else [y])]]
-    numbers, gaps = written.numbers(used), written.declares_missing()
-    return {"y": y, "x": x, "numbers": numbers} | holds.asked(x, held, numbers, gaps=gaps)
+    numbers, gaps = own_columns.numbers(used), own_columns.declares_missing()
+    return {"y": y, "x": x, "numbers": numbers} | own_columns.holds_asked(x, held, numbers, gaps=gaps)
 
 
 def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:
@@ -75,15 +76,15 @@ def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:
     if y is None:
         return {"y_kind": kind, "readable": True} | nothing
     if kind == "yes/no":
-        return {"y_kind": kind, "readable": True} | written.yes_and_no(y, held)
+        return {"y_kind": kind, "readable": True} | own_columns.yes_and_no(y, held)
     column = held.survey[y]
-    gaps = written.declares_missing() and numbers in column.ways
+    gaps = own_columns.declares_missing() and numbers in column.ways
     problem = "" if gaps else column.as_numbers(y, numbers, or_dates=False)
-    unit = written.unit_said(y, "y_unit", held, numbers) if problem else None
+    unit = own_columns.unit_said(y, "y_unit", held, numbers) if problem else None
     if unit is not None:
         return {"y_kind": kind, "readable": unit} | nothing
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
-        written.offer_yes_and_no(y)
+        own_columns.offer_yes_and_no(y)
     elif problem:
         st.error(plain(f"{problem}."))
     return {"y_kind": kind, "readable": not problem} | nothing
@@ -101,7 +102,7 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
     )
     if kind == "yes/no":
         for column, label, example in zip(
-            row[1:], ("Unit of y", *bounds.LABELS), ("share of yes", "0, no", "1, yes"), strict=True
+            row[1:], ("Unit of y", *own_outcome.LABELS), ("share of yes", "0, no", "1, yes"), strict=True
         ):
             column.text_input(label, example, disabled=True, key=f"own_fixed_{example}")
         known = {"low": 0.0, "high": 1.0, "bounds_unit": None, "bought": False}
@@ -109,8 +110,8 @@ def outputs(kind: Kind, y: str | None) -> dict[str, Any]:
     y_unit = row[1].text_input(
         "Unit of y", key=key("y_unit", ""), placeholder="cm", help="For the axis and the card, for example cm or €."
     )
-    typed = bounds.asked(row[2], row[3])
-    bounds.offered()
+    typed = own_outcome.bounds_asked(row[2], row[3])
+    own_outcome.offered()
     log = kind != "count" and st.checkbox(
         "Measure the logarithm of y: for prices, incomes and the like",
         key=key("log", False),
@@ -146,11 +147,11 @@ def inputs(
         row = st.columns([1, 1, 1, 1, 1])
         typed["grid"].append(_points(row[4], name, len(x) - len(levels)))
         if name in formats:
-            period, first, last = dates.side(row, name, formats[name], automatic=automatic)
+            period, first, last = own_columns.side(row, name, formats[name], automatic=automatic)
             typed["dates"][name] = {"format": formats[name], "period": period}
             typed["x_unit"].append("")
             typed["box"].append((first, last))
-            days = dates.days_between(first, last)
+            days = own_columns.days_between(first, last)
             typed["length"].append((days or 4.0) / 4 if automatic else _length(row[3], name, " [days]"))
             continue
         label, unit = plain(name), " [km]" if name in degrees else ""

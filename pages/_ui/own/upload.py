@@ -36,7 +36,7 @@ from dpgp_core.release.handout.figure import are_years
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
 from pages._ui.look.plots import axis
-from pages._ui.own.curves import OF_NO_USE, in_per_cent
+from pages._ui.own.figures import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
 
 MAX_BYTES = 5 * 2**20

@@ -1,8 +1,4 @@
-"""That a table which was forgotten is gone: no copy in a file, none in memory that was given back, none in a core file.
-
-What cannot be promised: memory that the system has moved to its swap space, and what is left of freed memory in pages
-that also hold something else; large blocks are given back to the system, which clears them before anybody gets them.
-"""
+"""What the server forgets of its visitors, and downloads that are theirs alone."""
 
 from __future__ import annotations
 
@@ -16,15 +12,78 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import wraps
+from pathlib import PurePosixPath
 from typing import Any
 
 from starlette.formparsers import MultiPartParser
 from streamlit import config
 from streamlit.runtime import Runtime
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages._ui.visitor import known_by
 from pages._ui.work import cached
 from pages._ui.work.workers import return_freed_memory
+
+PATH = "/media/"
+
+
+class Owners:
+    """Which browsers were offered which file."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, set[str | None]] = {}  # file -> tokens; None: a browser without cookies
+        self._lock = threading.Lock()
+
+    def note(self, file: str, browsers: set[str | None]) -> None:
+        """Pages of these browsers offer this file; of none, if the browser has gone meanwhile."""
+        with self._lock:
+            self._of.setdefault(file, set()).update(browsers)
+
+    def forget(self, file: str) -> None:
+        """The file is gone."""
+        with self._lock:
+            self._of.pop(file, None)
+
+    def may_have(self, path: str, token: str | None) -> bool:
+        """Whether a browser may have what stands under a path: also what belongs to nobody, as a page's icon."""
+        with self._lock:
+            owners = self._of.get(PurePosixPath(path).stem)
+        return owners is None or token in owners or None in owners
+
+
+OWNERS = Owners()
+
+
+def bind_to_browsers(owners: Owners = OWNERS) -> None:
+    """From now on note whose page offers a download, wherever streamlit keeps one."""
+    keep, delete = MemoryMediaFileStorage.load_and_get_id, MemoryMediaFileStorage.delete_file
+
+    @wraps(keep)
+    def noting(self: Any, path_or_data: Any, mimetype: str, kind: MediaFileKind, filename: str | None = None) -> str:
+        file = keep(self, path_or_data, mimetype, kind, filename)
+        if kind is MediaFileKind.DOWNLOADABLE:
+            owners.note(file, _asking())
+        return file
+
+    @wraps(delete)
+    def forgetting(self: Any, file_id: str) -> None:
+        delete(self, file_id)
+        owners.forget(file_id)
+
+    storage: Any = MemoryMediaFileStorage  # streamlit has no hook: the class itself, so that every instance is bound
+    storage.load_and_get_id, storage.delete_file = noting, forgetting
+
+
+def _asking() -> set[str | None]:
+    """The browser for which a page runs now; nobody if it has gone."""
+    context = get_script_run_ctx()
+    client = None if context is None else Runtime.instance().get_client(context.session_id)
+    spoken = None if client is None else client.client_context
+    return set() if spoken is None else {known_by(spoken.cookies)}
+
 
 if sys.platform != "win32":
     import resource

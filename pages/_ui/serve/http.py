@@ -1,10 +1,12 @@
-"""What the server answers besides pages: readiness, a visitor's cookie, safe headers, and stepping down in peace."""
+"""What every answer of the server carries, and which requests it takes."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
@@ -14,14 +16,92 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
+from streamlit import config, net_util
 
 from dpgp_core import __version__
 from pages._ui import environment
-from pages._ui.serve import downloads
-from pages._ui.serve.origin import Doorkeeper, listens_here
-from pages._ui.serve.readiness import Probe, Readiness
+from pages._ui.environment import Host
+from pages._ui.serve import forgetting
+from pages._ui.serve.startup import Probe, Readiness
 from pages._ui.visitor import COOKIE, SECURE_COOKIE, fresh, known_by, token_in
 from pages._ui.work import cached
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Doorkeeper:
+    """ASGI middleware: refuses requests and connections that no page of this server's makes.
+
+    Args:
+        app: what it stands before.
+        hosts: names that this server is known by, with a port where only that one counts; this machine's own always
+            belong to them. None: any name where the server listens on the network, this machine's where it does not.
+        listens_here: whether the server listens on this machine's own addresses only.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[Host] | None, listens_here: Callable[[], bool]) -> None:
+        self.app, self.hosts, self._listens_here = app, hosts, listens_here
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let one request or connection through, or refuse it."""
+        if scope["type"] in ("http", "websocket") and (problem := self.problem(scope)):
+            answer = PlainTextResponse(problem, 403, {"Cache-Control": "no-store"})
+            if scope["type"] == "http":
+                await answer(scope, receive, send)
+            else:
+                await WebSocket(scope, receive, send).send_denial_response(answer)
+            return
+        await self.app(scope, receive, send)
+
+    def problem(self, scope: Scope) -> str | None:
+        """Why a request is refused, in words that repeat nothing of it; None if it is not."""
+        hosts = _values(scope, b"host")
+        origins = _values(scope, b"origin")
+        try:
+            [host] = map(Host.read, hosts)
+        except ValueError:
+            return "The request names no host."
+        if not self._known(host):
+            return "This server is not known by that name; whoever runs it can add the name to DPGP_HOSTS."
+        if origins and not (len(origins) == 1 and _same(origins[0], host)):
+            return "The request comes from a page of another site."
+        return None
+
+    def _known(self, host: Host) -> bool:
+        if host.is_this_machine:
+            return True
+        if self.hosts is None:
+            return not self._listens_here()
+        return host in self.hosts or host._replace(port=None) in self.hosts
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
+
+
+def _same(origin: str, host: Host) -> bool:
+    """Whether a page of this origin came from this host and port."""
+    try:
+        parts = urlsplit(origin)
+        page = Host.read(parts.netloc)
+    except ValueError:
+        return False
+    usual = _PORTS.get(parts.scheme)
+    if usual is None or origin.lower() != f"{parts.scheme}://{parts.netloc}".lower():
+        return False
+    return (page.name, page.port or usual) == (host.name, host.port or usual)
+
+
+def listens_here() -> bool:
+    """Whether streamlit was told to listen on this machine's own addresses only."""
+    address = config.get_option("server.address")
+    return isinstance(address, str) and Host(address.lower(), None).is_this_machine
+
+
+def never_ask_outside() -> None:
+    """Take from streamlit what asks a host outside for this machine's address: nobody is told by it but strangers."""
+    net_util.get_external_ip = lambda: None
+
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
 # the replica that the cookie will lead to
@@ -35,7 +115,7 @@ _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
 _STREAMLIT = "/_stcore/"
 _DOORS = ("health", "host-config", "stream")  # what a page asks of streamlit; metrics and agents are nobody's business
 _UPLOADS = "upload_file/"
-_NOT_PAGES = (_STREAMLIT, "/static/", downloads.PATH, "/component/", "/readyz")
+_NOT_PAGES = (_STREAMLIT, "/static/", forgetting.PATH, "/component/", "/readyz")
 
 READINESS = Readiness(probe=Probe(cached.send))
 DRAINING = threading.Event()
@@ -82,7 +162,7 @@ class Reception:
         if scope["path"].startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
             await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
             return
-        if scope["path"].startswith(downloads.PATH) and not _may_have(scope):
+        if scope["path"].startswith(forgetting.PATH) and not _may_have(scope):
             await _answer(PlainTextResponse("File not found", 404), scope, receive, send)
             return
         page = _is_page(scope)
@@ -95,7 +175,7 @@ class Reception:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith(downloads.PATH):
+                if scope["path"].startswith(forgetting.PATH):
                     headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
@@ -123,7 +203,7 @@ def _cookie(scope: Scope) -> str | None:
 
 def _may_have(scope: Scope) -> bool:
     """Whether a download is this browser's; to others it is not there, wherever they have its address from."""
-    return downloads.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
+    return forgetting.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
 
 
 def _is_page(scope: Scope) -> bool:

@@ -1,22 +1,237 @@
-"""What the server starts beside itself, and stops when it stops: worker processes, and its own first visits."""
+"""The start of the server: its own first visits, when it is ready, and what it says meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import importlib
-from collections.abc import AsyncIterator
+import logging
+import math
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+import numpy as np
 import plotly.graph_objects as go
 from streamlit import App, config
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import Runtime
+from streamlit.runtime.session_manager import ClientContext, SessionClient
 from streamlit.web.server import server_util
 
-from pages._ui import environment
-from pages._ui.serve import forgetting, warm
-from pages._ui.serve.readiness import shared_modules
-from pages._ui.work import cached, pace
+from datasets import DATASETS
+from dpgp_core.data import Dataset
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking
+from pages._ui import environment, menu
+from pages._ui.serve import forgetting
+from pages._ui.visitor import HOUSE
+from pages._ui.work import cached, waiting
+from pages._ui.work.cached import LOOK_AGAIN
 from pages._ui.work.workers import leave_no_folder
+
+PAGES = Path(__file__).resolve().parents[2]
+_LOG = logging.getLogger(__name__)
+
+
+def shared_modules() -> list[str]:
+    """Dotted names of the modules that pages share; ``main`` is a script that draws."""
+    files = sorted((PAGES / "_ui").rglob("*.py"))
+    names = ["pages." + ".".join(file.relative_to(PAGES).with_suffix("").parts) for file in files]
+    return [name for name in names if name != "pages._ui.main"]
+
+
+def pages_compile() -> None:
+    """Every page is there and is Python; every module the pages share can be imported, with what it imports."""
+    for script in sorted(PAGES.glob("*.py")):
+        compile(script.read_text(encoding="utf-8"), script.name, "exec")
+    for name in shared_modules():
+        importlib.import_module(name)
+
+
+def datasets_load() -> None:
+    """Every shipped dataset can be read."""
+    for dataset in DATASETS:
+        dataset.load()
+
+
+def release_is_right() -> None:
+    """A release whose noise is known in closed form comes out right.
+
+    Raises:
+        ArithmeticError: it does not.
+    """
+    one = Dataset(
+        name="one_record",
+        X=np.zeros((1, 1)),
+        y=np.zeros(1),
+        x_names=("x",),
+        x_units=("",),
+        y_name="y",
+        y_unit="",
+        y_bounds=(-1.0, 1.0),
+        x_box=((-1.0, 1.0),),
+        privacy_unit="nobody",
+        source="made up",
+        licence="none",
+        bounds_reason="made up",
+    )
+    kernel = EQ(variance=1.0, lengthscale=1.0)
+    cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
+    noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
+    # one record tested where it lies: c = k / (k + s^2), M = c^2, noise sd = d s' c
+    known = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
+    if not math.isclose(noise, known, rel_tol=1e-6):
+        raise ArithmeticError("the noise of a release is wrong")
+
+
+Checks = Sequence[tuple[str, Callable[[], None]]]
+CHECKS: Checks = (
+    ("the pages cannot be imported", pages_compile),
+    ("a dataset cannot be loaded", datasets_load),
+    ("the numeric core computes a wrong release", release_is_right),
+)
+
+
+class Probe:
+    """Whether the processes that compute still do: sends one a task whose answer is known, at most one at a time.
+
+    A task that waits behind others is no sign of anything: they may take long, and are stopped if they take too long.
+
+    Args:
+        submit: sends a function to a process; may raise.
+        clock: seconds that only move forward.
+    """
+
+    FRESH_SECONDS = 10.0  # an answer counts for so long
+    ANSWER_SECONDS = 3.0  # so long this waits for one
+    PATIENCE_SECONDS = 330.0  # longer than any task may take
+
+    def __init__(
+        self, submit: Callable[[Callable[[], None]], Future[None]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._submit, self._clock = submit, clock
+        self._asked: Future[None] | None = None
+        self._since, self._answered = 0.0, False
+
+    def problem(self) -> str | None:
+        """What is wrong, in words fit for strangers; None if nothing is."""
+        now = self._clock()
+        old = now - self._since > self.FRESH_SECONDS
+        if self._asked is not None and self._asked.done() and self._asked.exception() is None and old:
+            self._asked = None
+        try:
+            if self._asked is None:
+                self._since, self._asked = now, self._submit(release_is_right)
+            self._asked.result(self.ANSWER_SECONDS)
+        except TimeoutError:
+            if self._answered and now - self._since < self.PATIENCE_SECONDS:
+                return None
+            return "no process has computed anything yet" if not self._answered else "the processes compute nothing"
+        except Exception as error:  # whatever it is, nothing can be computed
+            _LOG.warning("not ready: a process does not compute (%s)", type(error).__name__)
+            self._asked = None
+            return f"a process cannot compute ({type(error).__name__})"
+        self._answered = True
+        return None
+
+
+class Readiness:
+    """Runs its checks until they pass once; after that it only asks the probe.
+
+    Args:
+        checks: (what is wrong if it fails, check that raises) pairs.
+        probe: what is asked every time; None: nothing is.
+    """
+
+    def __init__(self, checks: Checks = CHECKS, probe: Probe | None = None) -> None:
+        self._checks, self._passed, self._lock = checks, False, threading.Lock()
+        self._probe = probe
+
+    def problem(self) -> str | None:
+        """What is wrong, in words fit for strangers (no paths, no values); None if nothing is."""
+        with self._lock:
+            return self._check() or (self._probe.problem() if self._probe is not None else None)
+
+    def _check(self) -> str | None:
+        if self._passed:
+            return None
+        for wrong, check in self._checks:
+            try:
+                check()
+            except Exception as error:  # whatever it is, the server is not ready
+                _LOG.exception("not ready: %s", wrong)
+                return f"{wrong} ({type(error).__name__})"
+        self._passed = True
+        return None
+
+
+_AT_ONCE = 2  # pages: one computes while another is drawn
+_PAUSE_SECONDS = 5.0  # for visitors
+
+
+class Tab(SessionClient):
+    """A browser's tab without a screen: ``write_forward_msg`` takes what a page sends, and knows when that was all.
+
+    Attributes:
+        ended: the page has been sent, as far as it goes.
+        postponed: it asks to look again, for visitors wait.
+    """
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+        self.postponed = False
+
+    @property
+    def client_context(self) -> ClientContext | None:
+        """There is no browser."""
+        return None
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        """Take one piece of the page."""
+        kind = msg.WhichOneof("type")
+        if kind == "delta":
+            self.postponed = self.postponed or msg.delta.new_element.button.label == LOOK_AGAIN
+        if kind == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+            self.ended.set()
+
+
+async def visit(page: menu.Page) -> Tab:
+    """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
+    runtime, tab = Runtime.instance(), Tab()
+    number = runtime.connect_session(tab, {}, session_id_override=HOUSE + secrets.token_urlsafe(16))
+    message = BackMsg()
+    message.rerun_script.page_name = "" if page is menu.PAGES[0] else page.file
+    try:
+        runtime.handle_backmsg(number, message)
+        await tab.ended.wait()
+    finally:
+        runtime.close_session(number)
+    return tab
+
+
+async def open_pages() -> None:
+    """Open every page that visitors share; those that take long, and show what they have meanwhile, come last."""
+    rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
+
+    async def open_next() -> None:
+        page = rest.popleft()
+        if (await visit(page)).postponed:
+            rest.append(page)
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def lane() -> None:
+        while rest:
+            await open_next()
+
+    await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))
+
 
 _EVERYWHERE = ("0.0.0.0", "::", "")
 
@@ -32,7 +247,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     if warming:
         cached.work_ahead()
     _spare_the_collector()
-    pace.take_short_turns()
+    waiting.take_short_turns()
     beside = [
         asyncio.create_task(forgetting.forget_ended_sessions()),
         asyncio.create_task(asyncio.to_thread(cached.begin)),
@@ -52,7 +267,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
 
 async def _visit_ourselves() -> None:
     cached.open_house()
-    await warm.open_pages()
+    await open_pages()
     await asyncio.to_thread(cached.close_house)
 
 

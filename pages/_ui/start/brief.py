@@ -1,4 +1,4 @@
-"""The decision on one printed page: an HTML file that needs nothing else."""
+"""What the start page says in words, on the screen and to print; and the errors it shows as they come."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import segno
 
-from pages._ui.look import sheet_figure
+from dpgp_core.data import Dataset
+from pages._ui import left_out
+from pages._ui.compare import compute
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
+from pages._ui.left_out import FOLDS
+from pages._ui.look import frame, sheet_figure, text
+from pages._ui.look import pictures as look_pictures
 from pages._ui.look.sheet import Box
+from pages._ui.start import decision
+from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved, errors_figure
 
 _WIDTH, _HEIGHT = 1200, 430  # px of a picture, which is shrunk to the page
 _STYLE = """
@@ -88,3 +96,83 @@ def _code(link: str) -> str:
         out, kind="svg", xmldecl=False, svgclass=None, omitsize=True, title="this state"
     )
     return out.getvalue().decode()
+
+
+QUESTION = "What can anyone learn about one person?"
+_AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
+TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."
+CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
+
+
+def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
+    """What the beliefs against epsilon show, with their values."""
+    at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
+    low, middle, high = (f"{decision.most_after(found)} % at" for found in at.values())
+    return (
+        f"Upper line, the most that is believed: {low} epsilon 0.1, {middle} 1, {high} 10. Dashed: the average after "
+        f"the 1 in 100 releases that reveal most. Dotted: {text.percent(beliefs[0].prior)} beforehand."
+    )
+
+
+def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
+    """What the errors against epsilon show, with their values."""
+    so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
+    strict, middle, loose = (cost.shown(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
+    curve = "curve" if len(data.x_box) == 1 else "map"
+    return (
+        f"Error of a published {curve}: {strict} at epsilon 0.1, {middle} at 1, {loose} at 100. Without privacy: "
+        f"{cost.shown(cost.nonprivate)}.{so_far}"
+    )
+
+
+def method(chosen: Decision) -> str:
+    """The title of what is released, as leads name it."""
+    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
+
+
+def named(data: Dataset) -> str:
+    """The outcome as people know it: a price, not its logarithm."""
+    return data.y_name.removeprefix("ln ")
+
+
+def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
+    """The one page to print."""
+    draw, model = chosen.draw, chosen.contest.model
+    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
+    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
+    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
+    if cost is not None:
+        said = decision.price(draw, cost, method(chosen), data.privacy_unit)
+        advice = f"{decision.recommendation(cost)} {said} {advice}"
+    return Brief(
+        title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
+        recommendation=advice,
+        people=decision.frequencies(moved),
+        setting=(
+            ("Data", f"{data.n:,} rows; {data.source}"),
+            ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
+            ("Method", MECHANISM.titles[chosen.mechanism]),
+            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].automatic else fixed),
+            ("Chance beforehand", text.percent(moved.prior)),
+        ),
+        card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),
+        link=link,
+    )
+
+
+def cost(chosen: Decision, data: Dataset) -> Cost:
+    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private.
+
+    Until they are whole, the picture of the folds that are done.
+    """
+    contest, scale = chosen.contest, scale_of(data)
+    compute.foresee(contest, [chosen.mechanism])
+    plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
+    with frame.growing() as fresh:
+        for grown in compute.growing(contest, chosen.mechanism):
+            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
+            if grown.folds < FOLDS:
+                with fresh():
+                    picture = errors_figure(curve_cost, chosen.draw.epsilon)
+                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, curve_cost, grown.folds))
+    return curve_cost

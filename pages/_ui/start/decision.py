@@ -1,34 +1,168 @@
-"""What epsilon does to a belief about one person and to the error of a release: numbers and pictures."""
+"""What a budget lets others learn about one person, and what it costs: controls, figures and sentences."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import streamlit as st
 
-from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.accounting.tradeoff import (
     Beliefs,
     Tradeoff,
+    attacker_success,
+    budget_attacker_success,
     budget_tradeoff,
     chance_beyond,
     gaussian_tradeoff,
+    laplace_attacker_success,
     laplace_tradeoff,
     pure_beliefs,
     telling_beliefs,
 )
 from dpgp_core.arrays import FloatArray
-from pages._ui.compare.contenders import CURVE_EPSILONS
-from pages._ui.compare.words import Scale
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking, LaplaceBinning
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
+from pages._ui.compare.view import DATASET
 from pages._ui.look import text
-from pages._ui.look.palette import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, faded
-from pages._ui.look.plots import End, finish, named, ticked
-from pages._ui.model import Draw
-from pages._ui.start.meaning import Family
+from pages._ui.look.controls import choice, folded, into, pick
+from pages._ui.look.offers import DropDown
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
+from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
+from pages._ui.model import Draw, usual
+from pages._ui.work import cached
+
+Family = Literal["gaussian", "laplace", "any"]
+
+COMMON_EPSILONS = (0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 50)
+
+WHO = """
+The **outcome** (a height, a price) is hidden from everybody who sees the release. It stays hidden from those who know
+all other rows, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took part is not
+hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inputs too.
+
+Whose outcome is meant has three readings:
+
+- **A row.** Everybody has one row, and epsilon and delta are about that row.
+- **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
+- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then epsilon is k times as large,
+  and delta grows by more than that.
+"""
+
+WHAT = """
+Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
+exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
+fails more often than delta says; “All that is promised” draws what such noise promises in full.
+"""
+
+TRADEOFF_ALT = (
+    "People missed against people accused wrongly, by an attacker. No attack gets below the red curve. An attack "
+    "inside the green region would break the promise. The dotted line is blind guessing."
+)
+
+FAMILY_NOTES = {
+    "gaussian": "With Gaussian noise that is exact for cloaking. For other methods of this kind it is a limit.",
+    "laplace": "With Laplace noise on bins that is exact, and delta is 0. The curve touches its limit.",
+    "any": "For posterior paths and private choices only epsilon and delta are proven. So the limit itself is drawn.",
+}
+
+LESSONS = (
+    ("With epsilon = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
+    ("Many deployments use about epsilon = 10.", {"epsilon": 10}),
+    ("Laplace noise at the same epsilon gives away more, and promises more: delta is 0.", {"family": "laplace"}),
+    ("How much does epsilon = 1 give away of a fact that is true of 1 in 100?", {"prior": 1}),
+)
+
+
+class Attack(NamedTuple):
+    """The best attacker against one kind of noise.
+
+    Attributes:
+        before: chance of being right without a release.
+        after: the same with it.
+        noise: its standard deviation over what one record can move; None if no kind of noise is assumed.
+        guarantee: the promise of that kind of release.
+    """
+
+    before: float
+    after: float
+    noise: float | None
+    guarantee: Guarantee
+
+
+def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
+    """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
+    before = max(prior, 1 - prior)
+    if family == "laplace":
+        bins = LaplaceBinning(epsilon=draw.epsilon, bins=10)
+        # standard deviation sqrt(2) b of Laplace noise of scale b = reach / epsilon
+        after = laplace_attacker_success(prior, draw.epsilon)
+        return Attack(before, after, math.sqrt(2) / draw.epsilon, bins.guarantee)
+    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
+    if family == "any":
+        after = budget_attacker_success(prior, draw.epsilon, draw.delta)
+        return Attack(before, after, None, _any_release(mechanism.guarantee))
+    after = attacker_success(prior, 1 / mechanism.noise_multiplier)
+    return Attack(before, after, mechanism.noise_multiplier, mechanism.guarantee)
+
+
+def _any_release(like: Guarantee) -> Guarantee:
+    """What (epsilon, delta) says by itself."""
+    loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
+    return replace(
+        like,
+        loss=loss,
+        neighbours="tables that differ in one record, in whatever the mechanism protects of it",
+        unit="one record",
+        theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
+    )
+
+
+def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
+    """Misses against false alarms: blind guessing, the best attack on this noise, the limit of the promise."""
+    rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
+    limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
+    figure = go.Figure()
+    figure.add_scatter(x=rate, y=1 - rate, name="guessing blindly", line={"color": TRUTH, "dash": "dot"})
+    if family == "gaussian":
+        curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
+    else:
+        curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
+    figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
+    figure.add_scatter(
+        x=rate, y=limit, name="limit that epsilon and delta promise", line={"color": GUARANTEE, "dash": "dash"},
+        fill="tozeroy", fillcolor=faded(GUARANTEE, 0.10),
+    )  # fmt: skip
+    figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
+    figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
+    return finish(figure, 420)
+
+
+def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
+    """The same at common values of epsilon, at this delta."""
+    rows = []
+    for epsilon in COMMON_EPSILONS:
+        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        row = {
+            "epsilon": epsilon,
+            "delta": attack.guarantee.budget.delta,
+            "attacker right before [%]": round(100 * attack.before, 2),
+            "attacker right after [%]": round(100 * attack.after, 2),
+        }
+        if attack.noise is not None:
+            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
 
 TELLING = 0.01  # share of the people whom a release speaks most against
 _OFTEN = 0.1
@@ -97,20 +231,20 @@ def sentence(draw: Draw, belief: Moved) -> str:
     """What somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
-        f"At epsilon = {draw.epsilon:g}, whoever thought a fact about a person **{before} %** likely will think it at "
-        f"most **{after} %** likely after the release{_but(belief)}."
+        f"At epsilon = {draw.epsilon:g}, whoever thought a fact **{before} %** likely will think it at most "
+        f"**{after} %** likely. {_but(belief)}"
     )
 
 
 def _but(belief: Moved) -> str:
     """How often that fails."""
     if belief.beyond is None:
-        return " (delta leaves room for cases of which nothing is promised)"
+        return "But delta leaves room for cases of which nothing is promised."
     if belief.beyond == 0:
-        return " (in all releases)"
+        return "That holds in all releases."
     if belief.beyond > _OFTEN:
-        return f" (in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases)"
-    return f" (in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases)"
+        return f"That holds in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases."
+    return f"That holds in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases."
 
 
 def limits(person: Moved) -> str:
@@ -153,7 +287,7 @@ def recommendation(cost: Cost) -> str:
 def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
     """The error of a method at the budget that is asked about beside the one without privacy; ``gained`` it is of."""
     now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
-    return f"With {method} {gained} is then published with an error of **{now}**; without privacy it is {plain}."
+    return f"{method} then publishes {gained} with an error of **{now}**. Without privacy it is {plain}."
 
 
 def lead(draw: Draw, belief: Moved, cost: Cost, method: str, gained: str) -> str:
@@ -233,3 +367,90 @@ def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
     if cost is not None:
         columns[f"error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)
     return pd.DataFrame(columns)
+
+
+FAMILY: DropDown[Family] = DropDown(
+    "family",
+    {
+        "gaussian": "Gaussian: cloaking, GP prior, sparse DP-GP",
+        "laplace": "Laplace: binning (δ = 0)",
+        "any": "Any: nothing known but (ε, δ)",
+    },
+)
+MECHANISM: DropDown[str] = DropDown(  # those whose promise holds at any epsilon, the recommended one first
+    "decide_by",
+    {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
+)
+_LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
+
+
+class Decision(NamedTuple):
+    """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
+
+    draw: Draw
+    prior: float
+    family: Family
+    contest: Contest
+    mechanism: str
+    overlay: bool
+
+
+def decision() -> Decision:
+    """The whole sidebar."""
+    draw = privacy()
+    belief = choice(
+        "Chance beforehand [in 100]",
+        "prior",
+        (1, 5, 10, 25, 50, 75, 90),
+        1,
+        help="How likely somebody thinks the fact is, before seeing the release.",
+    )
+    name = dataset(DATASET)
+    data = cached.dataset(name)
+    delta_fits(draw.delta, data.n)
+    contest = Contest(usual(name), draw.delta, 10, 6)
+    with folded("What is released"):
+        family = pick("Kind of privacy noise", FAMILY)
+        fitting = [
+            each
+            for each in MECHANISM.titles
+            if isinstance(contender(contest, each, 1.0).guarantee.loss, _LOSSES[family])
+        ]
+        mechanism = pick("Method", MECHANISM, fitting)
+    return Decision(draw, belief / 100, family, contest, mechanism, overlay())
+
+
+SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
+
+
+def halves(draw: Draw, share: float) -> tuple[float, float]:
+    """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
+
+    Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
+
+    Args:
+        draw: the budget of both together.
+        share: of the first, in (0, 1).
+    """
+    mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
+    first, second = (epsilon_of(1 / (mu * math.sqrt(each)), draw.delta) for each in (share, 1 - share))
+    return first, second
+
+
+def split_sentence(draw: Draw, share: float) -> str:
+    """What each may spend, and what dividing epsilon would give away."""
+    first, second = (text.at_least(each) for each in halves(draw, share))
+    plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
+    return (
+        f"Two releases that together spend ε = {draw.epsilon:g} at δ = {text.small(draw.delta)}: the first may have "
+        f"**ε = {first}**, the second **ε = {second}**, each at the same δ. Dividing ε would leave them {plain[0]} and "
+        f"{plain[1]} only: Gaussian noise adds up in squares."
+    )
+
+
+def show(draw: Draw) -> None:
+    """A slider for the share, and the two budgets."""
+    box = st.container()
+    with into(box):
+        share = choice("Two releases: share of the first [%]", "split", SHARES, 50, width=320)
+    box.markdown(split_sentence(draw, float(share) / 100))

@@ -1,12 +1,113 @@
-"""What every page shares, told on the start page: what its colours mean, and where else to go."""
+"""What surrounds the decision of the start page: budgets that others took, and the other pages."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui.look import palette
+from pages._ui.look import plots, text
+from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
+from pages._ui.look.sheet import About
+
+NOTE = (
+    "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
+    "be compared one to one. They show the range that others have defended."
+)
+
+
+class Deployment(NamedTuple):
+    """One published budget; ``delta`` is None where the promise is pure or none was named."""
+
+    name: str
+    epsilon: float
+    delta: float | None
+    per: str
+    source: str
+
+
+DEPLOYMENTS = (
+    Deployment(
+        "Wikimedia page views",
+        1.0,
+        None,
+        "ten page views of one device in a day",
+        "Adeleye et al. 2023, arXiv:2308.16298",
+    ),
+    Deployment(
+        "Apple, health types", 2.0, None, "one device, one day; local", "Apple, Differential Privacy Overview, 2017"
+    ),
+    Deployment("Google mobility reports", 2.64, None, "one user, one day", "Aktay et al. 2020, arXiv:2004.04145"),
+    Deployment(
+        "Apple, all features together",
+        16.0,
+        None,
+        "one device, one day; local",
+        "Tang et al. 2017, arXiv:1709.02753",
+    ),
+    Deployment(
+        "US Census 2020, persons",
+        17.14,
+        1e-10,
+        "one person, once in ten years",
+        "US Census Bureau, 9 June 2021; redistricting data",
+    ),
+    Deployment(
+        "LinkedIn audience statistics",
+        34.9,
+        7e-9,
+        "one member, one month",
+        "Rogers et al. 2020, arXiv:2002.05839",
+    ),
+)
+
+
+ABOUT = About("", NOTE, None, basis="Budgets as their publishers state them; the table on the page names each source.")
+
+
+def strip(epsilon: float) -> go.Figure:
+    """The scale: published budgets as points, the reader's epsilon as a line."""
+    names = [deployment.name for deployment in DEPLOYMENTS]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[deployment.epsilon for deployment in DEPLOYMENTS],
+        y=names,
+        mode="markers+text",
+        text=[f"{deployment.epsilon:g}" for deployment in DEPLOYMENTS],
+        textposition="middle right",
+        marker={"color": OTHER, "size": 11},
+        hovertext=[f"{deployment.per}. {deployment.source}" for deployment in DEPLOYMENTS],
+        hoverinfo="text",
+        name="published",
+    )
+    figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
+    figure.add_annotation(
+        x=math.log10(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
+        font={"color": GUARANTEE},
+    )  # fmt: skip
+    ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
+    figure.update_yaxes(autorange="reversed")
+    return rows_named_inside(finish(figure, 420)).update_layout(showlegend=False)
+
+
+def table() -> pd.DataFrame:
+    """The same with units and sources."""
+    return pd.DataFrame(
+        {
+            "release": deployment.name,
+            "ε": deployment.epsilon,
+            "δ": "" if deployment.delta is None else f"{text.small(deployment.delta)}",
+            "per": deployment.per,
+            "source": deployment.source,
+        }
+        for deployment in DEPLOYMENTS
+    )
+
 
 REST = "Words and colours, what is protected, others' budgets, all pages, a page to print"
 TABS = (
@@ -23,7 +124,7 @@ def colours() -> None:
     """What the colours mean, on every page the same."""
     marks = "".join(
         f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
-        for colour, meaning in palette.MEANINGS
+        for colour, meaning in plots.MEANINGS
     )
     st.html(f'<p class="colours">Colours: {marks}</p>')
 

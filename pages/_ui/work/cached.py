@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -16,12 +18,95 @@ from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import is_house, known_by
-from pages._ui.work.ahead import Ahead, Wish
 from pages._ui.work.engine import ClusterUnavailable
-from pages._ui.work.jobs import Answer, Jobs
-from pages._ui.work.tasks import Postponed, WorkStopped
-from pages._ui.work.waiting import Bar, end_page
+from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
+from pages._ui.work.waiting import Bar, Postponed, end_page
 from pages._ui.work.workers import Workers
+
+_MOST = 100  # wishes; beyond, those of the page that was left longest ago are dropped
+
+_PAUSE = 0.5  # s between looks whether a process is idle
+
+
+class Wish(NamedTuple):
+    """A result that is likely to be wanted; see ``Jobs.get``.
+
+    Attributes:
+        function: a pure function at the top level of its module.
+        settings: what the result depends on.
+        given: results of earlier stages.
+    """
+
+    function: Callable[..., Any]
+    settings: tuple[Hashable, ...]
+    given: tuple[Any, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for equal results."""
+        return key_of(self.function, self.settings)
+
+
+class _GivenUp(Exception):
+    """Somebody waits for the process."""
+
+
+class Ahead:
+    """One wish after the other, the latest page's first, while nobody waits for a process; then it gives way at once.
+
+    Args:
+        jobs: whose results they become; without workers nothing is done.
+    """
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._wishes: OrderedDict[Hashable, Wish] = OrderedDict()  # the next one last
+        self._changed = threading.Condition()
+        self._ended = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def wish(self, wishes: Iterable[Wish]) -> None:
+        """Put these before all others, the first of them first."""
+        with self._changed:
+            for wish in reversed([*wishes]):
+                self._wishes[wish.key] = wish
+                self._wishes.move_to_end(wish.key)
+            while len(self._wishes) > _MOST:
+                self._wishes.popitem(last=False)
+            self._changed.notify()
+
+    def stop(self) -> None:
+        """End after the present one."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while (wish := self._next()) is not None:
+            try:
+                self._jobs.get(wish.function, *wish.settings, given=wish.given, waiting=self._give_way)
+            except _GivenUp:
+                with self._changed:
+                    self._wishes.setdefault(wish.key, wish)
+            except Exception:  # whoever asks for it in earnest is told
+                continue
+
+    def _next(self) -> Wish | None:
+        with self._changed:
+            while not self._ended:
+                if self._wishes and self._idle():
+                    return self._wishes.popitem()[1]
+                self._changed.wait(timeout=_PAUSE if self._wishes else None)
+        return None
+
+    def _idle(self) -> bool:
+        workers = self._jobs.workers
+        return workers is not None and workers.has_room()
+
+    def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
+        if self._ended or crowded:
+            raise _GivenUp
+
 
 T = TypeVar("T")
 

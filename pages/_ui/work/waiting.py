@@ -2,15 +2,95 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.work.tasks import Postponed
+
+AT_ONCE = 2  # more than one, as pages also wait for files and for numpy
+
+
+_TURN_SECONDS = 5e-4
+
+
+def take_short_turns() -> None:
+    """From now on a thread keeps the interpreter for half a millisecond at most while another one wants it.
+
+    Numpy lets it go and wants it back at every operation, and whoever sends a page some sixty times. At python's 5 ms a
+    page of a thousand operations waits for seconds while others are sent, and holds its place all that time.
+    """
+    sys.setswitchinterval(_TURN_SECONDS)
+
+
+class Places:
+    """As many places as said; who came first is served first.
+
+    Args:
+        free: how many.
+    """
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+        self._line: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        """Wait for a place."""
+        with self._lock:
+            if self.free:
+                self.free -= 1
+                return
+            turn = threading.Event()
+            self._line.append(turn)
+        turn.wait()
+
+    def give_back(self) -> None:
+        """Hand a place on to whoever has waited longest."""
+        with self._lock:
+            if self._line:
+                self._line.popleft().set()
+            else:
+                self.free += 1
+
+
+PLACES = Places(AT_ONCE)
+_THREAD = threading.local()
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Make a page in here."""
+    PLACES.take()
+    _THREAD.makes = True
+    try:
+        yield
+    finally:
+        if _THREAD.makes:
+            PLACES.give_back()
+        _THREAD.makes = False
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Wait for something in here, and let others make their pages meanwhile; outside of ``making`` it does nothing."""
+    if not getattr(_THREAD, "makes", False):
+        yield
+        return
+    _THREAD.makes = False
+    PLACES.give_back()
+    try:
+        yield
+    finally:
+        PLACES.take()
+        _THREAD.makes = True
+
 
 _SHOW_SECONDS = 0.5  # between two updates: with many visitors each costs the others something
 _QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
@@ -93,3 +173,7 @@ class Bar:
         """Take it away."""
         if self.shown and self.place is not None:
             self.place.empty()
+
+
+class Postponed(RuntimeError):
+    """A page has waited long enough; its work goes on for a while, so that whoever looks again finds it."""

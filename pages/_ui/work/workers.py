@@ -1,28 +1,181 @@
-"""A few processes for work above a blink, so that one person's question never holds up another's page."""
+"""A few processes for work above a blink: whose turn it is, what is handed over, and how it is stopped."""
 
 from __future__ import annotations
 
 import ctypes
+import inspect
 import multiprocessing
 import multiprocessing.spawn
 import multiprocessing.util
 import os
+import pickle
 import signal
 import sys
 import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext
 from typing import Any
 
+import numpy as np
 from pebble import ProcessPool
 
 from pages._ui import environment
-from pages._ui.work.frames import called
-from pages._ui.work.turns import Turn, Turns
+
+Frames = list[bytes]
+
+
+@dataclass(eq=False)
+class Handed:
+    """Arguments of one call, that can be taken back from everybody who still holds them."""
+
+    args: tuple[Any, ...] = field(repr=False)
+
+
+Progress = Callable[[float], None]  # told the fraction done
+
+
+def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progress) -> Any:
+    """``function(*args)``, with ``progress`` if it takes that."""
+    takes = "progress" in inspect.signature(function).parameters
+    return function(*args, progress=progress) if takes else function(*args)
+
+
+def packed(
+    function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda fraction: None
+) -> Frames:
+    """What ``called`` returns; an array that came out of a frame goes back as that frame."""
+    value = called(function, args.args if isinstance(args, Handed) else args, progress)
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    return [rest, *map(_frame, arrays)]
+
+
+def _frame(array: pickle.PickleBuffer) -> bytes:
+    with array.raw() as content:
+        owner: Any = content.obj
+        while isinstance(owner, np.ndarray):
+            owner = owner.base
+        # bytes never change, so whoever looks at all of them may share them
+        return owner if isinstance(owner, bytes) and len(owner) == content.nbytes else bytes(content)
+
+
+def unpack(frames: Frames) -> Any:
+    """The value; its arrays look at the frames' own bytes, and so cannot be written to."""
+    return pickle.loads(frames[0], buffers=frames[1:])
+
+
+SLOW_SECONDS = 3.0  # after which a task makes room beside it
+_REMEMBERED = 1000  # owners, and when they were served
+
+
+class Turn(Future[Any]):
+    """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs."""
+
+    def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]]) -> None:
+        super().__init__()
+        self.owner, self.start = owner, start
+        self.work: Future[Any] | None = None
+        self.since = 0.0
+
+    def cancel(self) -> bool:
+        """End it. Whoever waits for it gets a CancelledError."""
+        if self.work is not None:
+            return self.work.cancel()
+        return self._cancelled()
+
+    def running(self) -> bool:
+        """Whether a process is at it."""
+        return self.work is not None and self.work.running()
+
+    def take_over(self, work: Future[Any]) -> None:
+        """End as the work has ended."""
+        if work.cancelled():
+            self._cancelled()
+        elif (error := work.exception()) is not None:
+            self.set_exception(error)
+        else:
+            self.set_result(work.result())
+
+    def give_up(self, error: Exception) -> None:
+        """End with an error unless it has ended."""
+        with suppress(InvalidStateError):
+            self.set_exception(error)
+
+    def _cancelled(self) -> bool:
+        done = super().cancel()
+        if done:
+            self.set_running_or_notify_cancel()
+        return done
+
+
+@dataclass(eq=False)
+class Turns:
+    """Which of the waiting tasks may start. Not safe to use from several threads at once.
+
+    Attributes:
+        places: how many tasks start side by side.
+        most: how many run side by side when some of them are slow.
+        clock: seconds that only move forward.
+    """
+
+    places: int
+    most: int
+    clock: Callable[[], float] = time.monotonic
+    waiting: list[Turn] = field(default_factory=list)
+    running: list[Turn] = field(default_factory=list)
+    _served: OrderedDict[Hashable, int] = field(default_factory=OrderedDict)
+    _count: int = 0
+
+    def next(self) -> Turn | None:
+        """The task to start now, counted as running from here on; None if none may start."""
+        self.waiting = [turn for turn in self.waiting if not turn.done()]
+        now = self.clock()
+        busy = {turn.owner for turn in self.running if turn.owner is not None}
+        able = [turn for turn in self.waiting if turn.owner not in busy]
+        if not able or not self._has_room(now):
+            return None
+        turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
+        self.waiting.remove(turn)
+        self.running.append(turn)
+        turn.since = now
+        self._remember(turn.owner)
+        return turn
+
+    @property
+    def crowded(self) -> bool:
+        """Whether there is more to do than there are places for it."""
+        return len(self.running) > self.places or bool(self.waiting)
+
+    def _has_room(self, now: float) -> bool:
+        quick = sum(now - each.since < SLOW_SECONDS for each in self.running)
+        return quick < self.places and len(self.running) < self.most
+
+    def clear(self) -> list[Turn]:
+        """Forget the tasks that run or wait, and return them."""
+        left = [*self.running, *self.waiting]
+        self.running, self.waiting = [], []
+        return left
+
+    def end(self, turn: Turn) -> None:
+        """Count a task as running no more."""
+        if turn in self.running:
+            self.running.remove(turn)
+
+    def _remember(self, owner: Hashable | None) -> None:
+        self._count += 1
+        if owner is not None:
+            self._served[owner] = self._count
+            self._served.move_to_end(owner)
+            if len(self._served) > _REMEMBERED:
+                self._served.popitem(last=False)
+
 
 if sys.platform != "win32":  # where there is no limit on memory
     import resource
@@ -30,14 +183,13 @@ if sys.platform != "win32":  # where there is no limit on memory
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
     "streamlit.web.cli",
-    "pages._ui.attack.attacks",
-    "pages._ui.cloaking.pipeline",
+    "pages._ui.attack",
+    "pages._ui.cloaking.results",
     "pages._ui.cloaking.staged",
     "pages._ui.compare.contenders",
-    "pages._ui.excursion.exploration",
-    "pages._ui.lengthscale.choice",
-    "pages._ui.sparse.choosing",
-    "pages._ui.sparse.fitting",
+    "pages._ui.excursion.compute",
+    "pages._ui.lengthscale.compute",
+    "pages._ui.sparse.compute",
 ]
 _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space

@@ -1,0 +1,350 @@
+"""The attack page: what the best known attacks achieve, against what the guarantee allows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+import datasets
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.tradeoff import budget_tradeoff
+from dpgp_core.arrays import FloatArray
+from dpgp_core.attack.audit import epsilon_lower_bound
+from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
+from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling
+from dpgp_core.attack.roc import Estimate, Roc
+from dpgp_core.data import Dataset
+from dpgp_core.kernels import Matern12
+from dpgp_core.linalg import dense_of
+from dpgp_core.mechanisms import PosteriorSampling
+from dpgp_core.mechanisms.base import TeachingRelease
+from pages._ui.look import text
+from pages._ui.look.controls import choice, folded, into, pick, side
+from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
+from pages._ui.look.sidebar import delta_fits, path_controls, paths_released, privacy
+from pages._ui.look.text import Metric
+from pages._ui.model import Design, Draw, Model, mechanism_of
+from pages._ui.work import cached
+
+Target = Literal["paths", "cloaking", "gp_prior"]
+RATES = (0.01, 0.05, 0.10)
+CONFIDENCE = 0.95
+_N = 10
+_LENGTHSCALE = 1.0
+
+
+@dataclass(frozen=True)
+class PathAttack:
+    """LiRA against posterior sampling in the published setting: n = 10, exponential kernel, target at 1/2."""
+
+    r: float
+    sigma: float
+    L: int
+    delta: float
+    inputs: Inputs
+    shadows: int
+    seed: int
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for the L paths together."""
+        sampling = PosteriorSampling(
+            kernel=Matern12(lengthscale=_LENGTHSCALE),
+            r=self.r,
+            sigma=self.sigma,
+            delta=self.delta,
+            n=_N,
+            x_box=((0.0, 1.0),),
+        )
+        return sampling.guarantee.repeated(self.L)
+
+
+@dataclass(frozen=True)
+class OutputAttack:
+    """The likelihood-ratio attack on one Gaussian release, between the two bounds of its most exposed record."""
+
+    model: Model
+    mechanism: Literal["cloaking", "gp_prior"]
+    draw: Draw
+    trials: int
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of the release that is attacked."""
+        promise: Guarantee = mechanism_of(self.model, Design(self.mechanism), self.draw).guarantee
+        return promise.for_unit(datasets.exhibit(self.model.dataset).load().privacy_unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """Scores of an attack and what was promised.
+
+    Attributes:
+        roc: of the simulated attack.
+        guarantee: the promise it is held against.
+        epsilon_lower: what the releases prove about epsilon, at 95 % confidence.
+        seconds: wall time of the attack.
+    """
+
+    roc: Roc
+    guarantee: Guarantee
+    epsilon_lower: float
+    seconds: float
+
+
+def attack_paths(attack: PathAttack) -> Attacked:
+    """Fit and evaluate LiRA."""
+    start = time.perf_counter()
+    shadows = Shadows(r=attack.r, sigma=attack.sigma, L=attack.L, n=_N, lengthscale=_LENGTHSCALE, inputs=attack.inputs)
+    roc = attack_posterior_sampling(shadows, np.random.default_rng(attack.seed), attack.shadows)
+    seconds = time.perf_counter() - start
+    return Attacked(roc, attack.guarantee, _lower_bound(roc, attack.delta, attack.seed), seconds)
+
+
+def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
+    """Attack the record whose shift is largest, at the training inputs; the exact test for this noise."""
+    start = time.perf_counter()
+    mechanism = mechanism_of(attack.model, Design(attack.mechanism), attack.draw)
+    plan = mechanism.plan(dataset.X, dataset.X)
+    shifts = np.linalg.lstsq(plan.factor, dense_of(plan.weights), rcond=1e-13)[0]
+    record = int((shifts**2).sum(axis=0).argmax())
+    pair = output_neighbours(dataset, record)
+    rng = np.random.default_rng(attack.draw.seed)
+    inside, outside = (mechanism.measure(plan, data, dataset.X, rng) for data in pair)
+    assert isinstance(inside, TeachingRelease)  # numbered draws
+    assert isinstance(outside, TeachingRelease)
+    linear = linear_attack(inside, outside)
+    scores = [
+        np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
+        for data in pair
+    ]
+    roc = Roc.of(*scores)
+    bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
+    return Attacked(roc, attack.guarantee, bound, time.perf_counter() - start)
+
+
+def _lower_bound(roc: Roc, delta: float, seed: int) -> float:
+    """Audit bound from the sorted scores, put into random order first."""
+    rng = np.random.default_rng([seed, 2])
+    return epsilon_lower_bound(rng.permutation(roc.inside), rng.permutation(roc.outside), delta, CONFIDENCE)
+
+
+def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
+    """Largest true positive rate that (epsilon, delta) allows at false positive rates."""
+    return 1 - budget_tradeoff(rate, guarantee.budget.epsilon, guarantee.budget.delta)
+
+
+def attacked(attack: PathAttack | OutputAttack) -> Attacked:
+    """LiRA against posterior paths, or the best attack on a Gaussian release."""
+    if isinstance(attack, PathAttack):
+        return cached.value("Attacking with shadow data sets", attack_paths, attack)
+    data = cached.dataset(attack.model.dataset)
+    return cached.value("Attacking simulated releases", attack_outputs, attack, given=(data,))
+
+
+SHADOWS = (1000, 3000, 10000)
+TARGET: DropDown[Target] = DropDown(
+    "attack_on",
+    {
+        "cloaking": "Cloaked !Kung curve",
+        "gp_prior": "!Kung curve with GP-prior noise",
+        "paths": "Posterior paths (LiRA)",
+    },
+)
+INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the target", "uniform": "Anywhere"})
+
+
+def attack_setting() -> PathAttack | OutputAttack:
+    """The sidebar of the attack page: what is attacked, and the attack's settings."""
+    budget = side().container()
+    with side():
+        target = pick("Attack on", TARGET)
+    if target != "paths":
+        with into(budget):
+            draw = privacy()
+        delta_fits(draw.delta, cached.dataset("kung").n)
+        with folded("Attack"):
+            trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
+        return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
+    r, sigma = path_controls(0.5, 1, "attack_")
+    with folded("Attack"):
+        paths = paths_released("attack_")
+        delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01)
+        trials = choice(
+            "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
+        )
+        inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
+    return PathAttack(r, sigma, paths, float(delta), inputs, int(trials), 1)
+
+
+LIMIT, ATTACK, GUESSING = "the promise allows", "this attack", "guessing"
+_POINTS = 400  # of the ROC that are drawn
+_LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
+_TICKS = (_LEAST, 1, 5, 10, 50, 100)
+_NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "above"), (20, "above"), (2, "below"))}
+
+
+def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
+    """How many of those present are found, against how many innocent are accused, both in 100."""
+    false, true = attacked.roc.curve()
+    keep = np.unique(np.linspace(0, len(false) - 1, _POINTS).astype(int))
+    rate = np.geomspace(1e-4, 1, 200)
+    most = allowed(attacked.guarantee, rate)
+    figure = go.Figure()
+    figure.add_scatter(x=100 * rate, y=100 * most, name=LIMIT, line={"color": GUARANTEE, "dash": "dash"})
+    figure.add_scatter(x=100 * false[keep], y=100 * true[keep], name=ATTACK, line={"color": RISK, "width": 2.5})
+    figure.add_scatter(x=100 * rate, y=100 * rate, name=GUESSING, line={"color": TRUTH, "dash": "dot"})
+    powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
+    figure.add_scatter(
+        x=[100 * level for level in RATES], y=[100 * each.value for each in powers], mode="markers",
+        name="95 % range", marker={"color": RISK, "size": 7},
+        error_y={
+            "array": [100 * (each.high - each.value) for each in powers],
+            "arrayminus": [100 * (each.value - each.low) for each in powers],
+            "color": faded(RISK, 0.7),
+        },
+    )  # fmt: skip
+    kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
+    if logarithmic:
+        kind = {
+            "type": "log",
+            "range": [np.log10(_LEAST), 2],
+            "tickvals": _TICKS,
+            "ticktext": [f"{tick:g}" for tick in _TICKS],
+        }
+    figure.update_xaxes(title="innocent people accused [in 100]", **kind)
+    figure.update_yaxes(title="people present who are found [in 100]", **kind)
+    _name_lines(figure, logarithmic)
+    return finish(figure, 400).update_layout(showlegend=False)
+
+
+def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
+    """Each line has its name beside it: the limit above, the others below, one after another."""
+    for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
+        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
+        here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
+        place = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
+        figure.add_annotation(
+            x=place[0], y=place[1], text=trace.name, font={"color": trace.line.color}, showarrow=False,
+            xanchor="right" if edge == "above" else "left", yanchor="bottom" if edge == "above" else "top",
+            xshift=-6 if edge == "above" else 8,
+        )  # fmt: skip
+
+
+BLAMED = 0.05  # innocent people that are accused, in the sentence
+
+
+def metrics(attacked: Attacked) -> list[Metric]:
+    """Area under the curve, how many are found, promised and proven epsilon."""
+    auc, power = attacked.roc.auc(CONFIDENCE), attacked.roc.power_at(0.01, CONFIDENCE)
+    return [
+        Metric(
+            "Area under the curve", f"{auc.value:.3f}", f"95 % range {auc.low:.3f} to {auc.high:.3f}; guessing has 0.5"
+        ),
+        Metric(
+            "Found if 1 in 100 is accused",
+            text.percent(power.value),
+            f"{text.percent(power.low)} to {text.percent(power.high)}",
+        ),
+        Metric(
+            "ε promised",
+            text.at_most(attacked.guarantee.budget.epsilon),
+            f"δ = {text.small(attacked.guarantee.budget.delta)}",
+        ),
+        Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
+    ]
+
+
+TITLE = "What can an attacker tell about one person?"
+
+
+_WHO = "The attack asks who is in the data, for here inputs are hidden too."
+_WHAT = (
+    "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
+    "highest answer that the bounds allow, the innocent the lowest."
+)
+
+
+def about(paths: bool) -> str:
+    """What the attacker wants to know: whether somebody took part, or what they answered."""
+    return _WHO if paths else _WHAT
+
+
+def answer(attacked: Attacked, paths: bool) -> str:
+    """The plain sentences under the question, in people of 100."""
+    share = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
+    most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
+    refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
+    return (
+        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(share)} in 100** of "
+        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted} "
+        f"{about(paths)}"
+    )
+
+
+def _held(attacked: Attacked) -> bool:
+    return attacked.epsilon_lower <= attacked.guarantee.budget.epsilon
+
+
+def caption(attacked: Attacked) -> str:
+    """What the picture shows, with its values."""
+    found = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
+    most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
+    values = " ".join(
+        f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
+        for rate, one, other in zip(RATES, found, most, strict=True)
+    )
+    promised = "what is promised (green, dashed)"
+    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
+    return f"The attack (red) {held}. {values}"
+
+
+LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
+
+
+def table(attacked: Attacked) -> pd.DataFrame:
+    """How many are found at the usual rates of false accusations, beside what is allowed."""
+    rows = []
+    for rate in RATES:
+        estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)
+        rows.append(
+            {
+                "innocent people accused [%]": 100 * rate,
+                "people present who are found [%]": round(100 * estimate.value, 2),
+                "95 % range from [%]": round(100 * estimate.low, 2),
+                "to [%]": round(100 * estimate.high, 2),
+                "the promise allows [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def steps(attacked: Attacked, paths: bool) -> list[tuple[str, str]]:
+    """How the attack works, with its numbers."""
+    count = len(attacked.roc.inside)
+    first = (
+        (
+            "Attack",
+            "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data",
+        )
+        if paths
+        else (
+            "Attack",
+            "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release",
+        )
+    )
+    return [
+        first,
+        ("Trials", f"{count:,} releases with the person and {len(attacked.roc.outside):,} without, all fresh"),
+        (
+            "Proven epsilon",
+            "the threshold is chosen on half of the scores and tested once on the other half (Clopper-Pearson)",
+        ),
+        ("Time", f"{attacked.seconds:.2f} s"),
+    ]

@@ -1,0 +1,277 @@
+"""Errors of the methods that are compared, as they come: kept, shipped, or computed fold by fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from datasets import EXHIBITS, exhibit
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.comparison import Piece
+from dpgp_core.gp.uncertainty import NoInterval
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
+from pages._ui.cloaking.results import LEVEL, Scene
+from pages._ui.compare import contenders
+from pages._ui.compare.contenders import CONTENDERS, USUAL, Contest, Curve, Found, Possible, contender
+from pages._ui.compare.words import concerning
+from pages._ui.left_out import FOLDS
+from pages._ui.look import offers, text
+from pages._ui.model import load_dataset, usual
+from pages._ui.work import cached, engine
+from pages._ui.work.cached import Wish
+
+_MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
+
+
+class Grown(NamedTuple):
+    """A curve, and on how many of the folds."""
+
+    curve: Curve
+    folds: int
+
+
+def dataset(contest: Contest) -> Dataset:
+    """What the contest is about."""
+    return cached.dataset(contest.model.dataset)
+
+
+def curve(contest: Contest, name: str) -> Curve:
+    """Error against epsilon of one contender."""
+    return list(growing(contest, name))[-1].curve
+
+
+def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[Grown]:
+    """The same from ever more folds as they are done, where each takes long; the last is whole.
+
+    Args:
+        contest: settings.
+        name: of the contender.
+        progress: before its title, on the bar while the page waits.
+    """
+    concern, folds = concerning(contest, name), FOLDS
+    if (whole := _whole(concern, name)) is not None:
+        yield Grown(whole, folds)
+        return
+    data, progress = dataset(contest), f"{progress}{CONTENDERS[name].title}"
+    if not is_slow(name):
+        yield Grown(cached.value(progress, contenders.curve, concern, name, given=(data,)), folds)
+        return
+    pieces: list[Piece] = []
+    for index in range(folds):
+        doing = f"{progress}, fold {index + 1} of {folds}"
+        pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,)))
+        if len(pieces) < folds:
+            yield Grown(contenders.joined(pieces, concern, name), len(pieces))
+    yield Grown(cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds)
+
+
+def is_ready(contest: Contest, name: str) -> bool:
+    """Whether the curve of a contender is there without waiting."""
+    return _whole(concerning(contest, name), name) is not None
+
+
+def is_slow(name: str) -> bool:
+    """Whether a contender's curve is computed fold by fold: each of its draws is a fit, and there is no cluster."""
+    return CONTENDERS[name].simulated < _MANY and not engine.elsewhere()
+
+
+def _whole(concern: Contest, name: str) -> Curve | None:
+    found = cached.find(contenders.joined if is_slow(name) else contenders.curve, concern, name)
+    return find(concern, name) if found is None else found
+
+
+def needed(contest: Contest, name: str, target: float) -> float | None:
+    """Epsilon that a contender needs for a target error, in the output's unit; where solving is slow, off its curve."""
+    if contenders.CONTENDERS[name].automatic:
+        return contenders.read_off(curve(contest, name), target)
+    data = cached.dataset(contest.model.dataset)
+    doing = f"Solving for ε: {contenders.CONTENDERS[name].title}"
+    concern = concerning(contest, name)
+    return cached.value(doing, contenders.needed, concern, name, target, given=(data,))
+
+
+def release(contest: Contest, name: str, epsilon: float) -> Drawn:
+    """One numbered draw of a contender."""
+    given = dataset(contest), cloaking.scene(contest.model.dataset)
+    doing = f"Drawing a release of {CONTENDERS[name].title}"
+    return cached.value(doing, drawn, concerning(contest, name), name, epsilon, given=given)
+
+
+def otherwise(contest: Contest, epsilon: float) -> tuple[Found, ...]:
+    """What one might otherwise pick, at its best."""
+    doing = "Trying polynomials and binned means"
+    return cached.value(
+        doing, contenders.found, contest.model.dataset, contest.delta, epsilon, given=(dataset(contest),)
+    )
+
+
+def limits(contest: Contest) -> Possible:
+    """What is possible under the page's prior at its delta."""
+    data, doing = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
+    return cached.value(doing, contenders.possible, contest.model, contest.delta, given=(data,))
+
+
+FILE = Path(__file__).with_name("built.npz")
+BINS, INDUCING = 10, 6  # that pages open with
+_PARTS = ("errors", "half_width", "half_score", "seconds")
+
+
+class Built(NamedTuple):
+    """A curve, and the settings that it is of, as text."""
+
+    concern: str
+    curve: Curve
+
+
+def opening() -> Contest:
+    """The contest that Start and Compare open with."""
+    name = next(each.name for each in EXHIBITS.values() if each.cross_validated)
+    return Contest(usual(name), offers.DELTA, BINS, INDUCING)
+
+
+def find(concern: Contest, name: str) -> Curve | None:
+    """The curve of a contender if it was worked out beforehand for these settings."""
+    found = kept().get(name)
+    return found.curve if found is not None and found.concern == repr(concern) else None
+
+
+@cache
+def kept() -> Mapping[str, Built]:
+    """All of the file, by contender; nothing if there is none."""
+    if not FILE.exists():
+        return {}
+    with np.load(FILE, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for array in arrays.values():
+        array.setflags(write=False)  # shared by all sessions
+    return {
+        name: Built(
+            str(concern),
+            Curve(
+                errors=arrays[f"{name}_errors"],
+                half_width=arrays[f"{name}_half_width"],
+                half_score=arrays[f"{name}_half_score"],
+                seconds=float(arrays[f"{name}_seconds"]),
+            ),
+        )
+        for name, concern in zip(arrays["names"].tolist(), arrays["concerns"].tolist(), strict=True)
+    }
+
+
+def computed() -> Iterator[tuple[str, Built]]:
+    """Work out every curve of ``opening``, one contender after the other."""
+    contest = opening()
+    data = load_dataset(contest.model.dataset)
+    for name in USUAL:
+        concern = concerning(contest, name)
+        yield name, Built(repr(concern), contenders.curve(data, concern, name))
+
+
+def write(found: Mapping[str, Built], path: Path = FILE) -> None:
+    """Keep curves in a file."""
+    arrays = {
+        f"{name}_{part}": np.asarray(getattr(built.curve, part)) for name, built in found.items() for part in _PARTS
+    }
+    concerns = [built.concern for built in found.values()]
+    np.savez_compressed(path, allow_pickle=False, names=list(found), concerns=concerns, **arrays)
+
+
+def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
+    """Wish for the curves of this contest that are yet to come, then for those one step of a slider away.
+
+    Args:
+        contest: settings on screen.
+        names: contenders that the page shows.
+    """
+    chosen, here = tuple(names), cached.dataset(contest.model.dataset)
+    wanted: dict[tuple[Contest, str], None] = {}  # in order, each once
+    for each in (contest, *neighbours(contest)):
+        likely = chosen if each == contest else [name for name in chosen if name in USUAL]
+        wanted |= {(concerning(each, name), name): None for name in likely}
+    cached.wish(
+        *(wish for concern, name in wanted if not is_ready(concern, name) for wish in _wishes(concern, name, (here,)))
+    )
+
+
+def neighbours(contest: Contest) -> list[Contest]:
+    """Contests one step of delta or of the lengthscale away."""
+    model = contest.model
+    lengths = offers.beside(exhibit(model.dataset).lengthscales, model.lengthscale)
+    return [
+        *(replace(contest, delta=delta) for delta in offers.beside(offers.DELTAS, contest.delta)),
+        *(replace(contest, model=replace(model, lengthscale=length)) for length in lengths),
+    ]
+
+
+def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[Wish]:
+    if not is_slow(name):
+        yield Wish(contenders.curve, (concern, name), given)
+        return
+    for index in reversed(range(FOLDS)):  # a page that waits begins with the first: they meet half way
+        yield Wish(contenders.piece, (concern, name, index), given)
+
+
+SEED = 1  # number of the draw
+_WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
+LAYER = replace(LAYERS["private"], spread="")  # an interval also holds what the model leaves open: it hides no value
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """One numbered draw at those rows of a scene that lie in the declared box: elsewhere there are no bins.
+
+    Attributes:
+        rows: which these are (P,).
+        published: (P,), in the output's unit.
+        outputs, curve: ends (2, P) of the interval at ``LEVEL`` of one more output, and of the curve; None where the
+            mechanism has none.
+    """
+
+    rows: NDArray[np.intp]
+    published: FloatArray
+    outputs: FloatArray | None
+    curve: FloatArray | None
+
+
+def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: float) -> Drawn:
+    """Release all records once, with the noise of draw ``SEED``."""
+    mechanism = contender(contest, name, epsilon)
+    low, high = np.array(dataset.x_box).T
+    rows = np.flatnonzero(((low <= scene.X_test) & (scene.X_test <= high)).all(axis=1))
+    release = mechanism.release(dataset, scene.X_test[rows], np.random.default_rng(SEED))
+    if isinstance(release.uncertainty, NoInterval):
+        return Drawn(rows, release.samples[0], None, None)
+    outputs, curve = (np.stack([end[0] for end in release.interval(LEVEL, of)]) for of in ("outputs", "function"))
+    return Drawn(rows, release.samples[0], outputs, curve)
+
+
+def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
+    """One row a cell of a map of prices: public labels, the released price, and how far the curve may be from it."""
+    table = public_cells(scene).iloc[release.rows]
+    table[LAYER.column] = released_prices(release.published, dataset)
+    if release.curve is not None:
+        table[_WIDTH] = (100 * np.expm1(np.minimum(np.diff(release.curve, axis=0)[0] / 2, 20))).round(1)
+    return table
+
+
+def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
+    """What the picture shows."""
+    title = CONTENDERS[name].title
+    said = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
+    if release.curve is None:
+        said += " It has no interval."
+    elif scene.labels is not None:
+        half = float(np.median(np.diff(release.curve, axis=0))) / 2
+        said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
+    if scene.labels is None and dataset.X.shape[1] > 1:
+        said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
+    return said

@@ -1,0 +1,387 @@
+"""Controls and figures of the comparison, and what one of its releases looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from datasets import EXHIBITS
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from pages._ui import left_out, session
+from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking.figures import SHORT, add_truth, on_axes
+from pages._ui.cloaking.results import LEVEL, Scene
+from pages._ui.compare import compute, words
+from pages._ui.compare.compute import Drawn
+from pages._ui.compare.contenders import (
+    BY_WAIT,
+    CONTENDERS,
+    CURVE_EPSILONS,
+    USUAL,
+    Contest,
+    Curve,
+    Scale,
+    contender,
+    scale_of,
+)
+from pages._ui.compare.words import concerning
+from pages._ui.left_out import FOLDS
+from pages._ui.look import controls, frame, offers, pictures, pin, sheet, text
+from pages._ui.look.controls import choice, folded, pick, side, switch
+from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look.pictures import Public
+from pages._ui.look.plots import (
+    BINS,
+    GUARANTEE,
+    NON_PRIVATE,
+    OTHER,
+    PINNED,
+    PRIVATE,
+    REFINED,
+    SPARSE,
+    TRUTH,
+    End,
+    band,
+    finish,
+    named,
+    named_lines,
+    ticked,
+)
+from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
+from pages._ui.look.text import Metric
+from pages._ui.work import cached
+
+BIN_COUNTS = (3, 4, 6, 10, 20, 30)
+INDUCING = (4, 6, 10, 20, 30, 50)
+_INPUTS_TOO = (
+    "A dozen seconds where it is new, a minute with two inputs: every draw plans its stages anew. Two draws, so its "
+    "standard error is wide."
+)
+DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
+
+
+CHART = "compare_errors"
+_NONE = "none"
+RELEASE_OF = DropDown("release_of", {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}})
+
+
+class CompareSettings(NamedTuple):
+    """Settings shared by all methods, the epsilon where they are ranked, who they are, and whether all are drawn."""
+
+    contest: Contest
+    epsilon: float
+    names: tuple[str, ...] = USUAL
+    every: bool = False
+
+
+def compare_settings() -> CompareSettings:
+    """The sidebar of the comparison."""
+    draw = privacy()
+    name = dataset(DATASET)
+    delta_fits(draw.delta, cached.dataset(name).n)
+    chosen = model(name)
+    with folded("Methods"):
+        every = switch("All methods in the picture", "all_methods", help="The table always has all.")
+        names = BY_WAIT if switch("Bayes cloaking, inputs too", "inputs_too", help=_INPUTS_TOO) else USUAL
+        bins = choice("Bins along each input", "bins", BIN_COUNTS, 10, help="For both binning mechanisms; public.")
+        inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
+    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon, names, every)
+
+
+def target(nonprivate: float, scale: Scale) -> float:
+    """The inverse question: the largest error that would do, in the output's unit.
+
+    Untouched it is a quarter above the error without privacy, wherever the other controls move that.
+    """
+    usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
+    key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
+    typed = side().number_input(
+        f"I need an error of at most [{scale.unit}]",
+        min_value=0.001,
+        max_value=10_000.0,
+        value=None,
+        placeholder=f"{usual:g}",
+        key=key,
+        bind="query-params",
+        help="The table and the sentence then say which ε that needs.",
+    )
+    goal = usual if typed is None else float(typed)
+    controls.note(key, typed, None, f"{goal:g}")
+    return scale.back(goal)
+
+
+def release_of() -> str | None:
+    """The contender whose release is shown beside the curves; None for none."""
+    with folded("One release"):
+        name = pick("Show one release of", RELEASE_OF, help="Or click a point of its curve.")
+    return None if name == _NONE else name
+
+
+def take_point() -> None:
+    """Callback: of the clicked point of a curve, show the release."""
+    point = pictures.clicked(CHART)
+    if point is not None:
+        name, at = point
+        epsilon = next(option for option in offers.EPSILONS if option == at)
+        session.move({"epsilon": epsilon, RELEASE_OF.key: RELEASE_OF.titles[name]})
+
+
+def asks_for_limits() -> bool:
+    """Whether what is possible under the prior is wanted: some seconds of simulation."""
+    return switch("Draw the limits", "limits", help="Simulated for these settings, some ten seconds. Reads no output.")
+
+
+_COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
+FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
+"""Contenders that are drawn at first, each in a colour of its own."""
+_OWN = {"refined": REFINED, "sparse": SPARSE, "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
+_DIAMOND = {"size": 8, "symbol": "diamond"}
+_TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
+_X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+_HEIGHT = 520  # px
+
+
+def _line(name: str) -> dict[str, str]:
+    entry = CONTENDERS[name]
+    return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in FIRST else entry.look[1]}
+
+
+def _short(name: str) -> str:
+    """A title of a few letters: a telephone has little room beside a picture."""
+    entry = CONTENDERS[name]
+    short = entry.title.partition(" (")[0].removeprefix("Cloaking, ")
+    return entry.title if entry.on_request else f"{short[0].upper()}{short[1:]}"
+
+
+def shown_first(names: Iterable[str], every: bool) -> list[str]:
+    """Those of the contenders that are drawn: all, or at first at most five, and what was asked for."""
+    return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
+
+
+def errors(
+    curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale, every: bool = False
+) -> go.Figure:
+    """Error against epsilon on logarithmic axes; bands hold 80 % of draws. Names stand at the lines' ends."""
+    figure, drawn = go.Figure(), shown_first(curves, every)
+    for name, curve in curves.items():
+        entry, line = CONTENDERS[name], _line(name)
+        if entry.banded and name in drawn:  # more would hide each other
+            low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
+            band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
+        figure.add_scatter(
+            x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
+            line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4}, visible=name in drawn,
+            customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
+            unselected={"marker": {"opacity": 1}}, showlegend=False,
+        )  # fmt: skip
+    figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
+    figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
+    figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    least = float(scale.show(min(nonprivate, target)))
+    most = float(scale.show(max(curves[name].mean.max() for name in drawn)))
+    low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
+    values = [(scale.show(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
+    values += [(scale.show(nonprivate), "without privacy", NON_PRIVATE), (scale.show(target), "target", GUARANTEE)]
+    ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
+    figure.update_xaxes(title="epsilon: more private → more accurate", range=[-1.03, 2.03], **ticked(_X_TICKS))
+    ticks = [tick for tick in _TICKS if 10**low <= tick <= 10**high]
+    figure.update_yaxes(title=f"error [{scale.unit}]", range=[low, high], **ticked(ticks))
+    return named(finish(figure, _HEIGHT), ends)
+
+
+def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate: float, scale: Scale) -> go.Figure:
+    """The same with a pinned setting (A): where its epsilon stood, and thin, the curves that stood elsewhere."""
+    first = True
+    for name, curve in pinned.moved(contest).items():
+        figure.add_scatter(
+            x=CURVE_EPSILONS, y=scale.show(curve.mean), mode="lines", line=_line(name) | {"width": 1.2},
+            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}", legendgroup="pin",
+            showlegend=first, hovertext=CONTENDERS[name].title,
+        )  # fmt: skip
+        first = False
+    if pinned.nonprivate != nonprivate:
+        figure.add_hline(y=float(scale.show(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
+    figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
+    figure.add_annotation(
+        x=float(np.log10(pinned.epsilon)), y=1, yref="paper", text="A", showarrow=False, xanchor="left", xshift=3,
+        yanchor="top", font={"color": PINNED},
+    )  # fmt: skip
+    return figure
+
+
+def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray | None, name: str) -> go.Figure:
+    """A draw along the first input with its intervals, over the records and the fit without noise (P,).
+
+    Without these two where ``nonprivate`` is None.
+    """
+    along = drawn.rows >= scene.records
+    x, line, figure = scene.X_test[drawn.rows[along], 0], _line(name), go.Figure()
+    bands = ((drawn.outputs, 0.12, "range for one more person"), (drawn.curve, 0.28, "where the curve is"))
+    for ends, opacity, of in bands:
+        if ends is not None:
+            low, high = ends[:, along]
+            title = f"{of} ({100 * LEVEL:g} %)"
+            band(figure, x, low, high, line["color"], opacity, title)
+    if nonprivate is not None:
+        add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
+    figure.add_scatter(x=x, y=drawn.published[along], name="published curve", mode="lines", line=line | {"width": 2})
+    return named_lines(on_axes(figure, dataset, x), SHORT)
+
+
+def curves(picture: go.Figure, contest: Contest, name: str | None, epsilon: float) -> None:
+    """The curves; with a contender chosen, one of its releases beside them.
+
+    Args:
+        picture: of all curves.
+        contest: settings.
+        name: of the contender; None: none is chosen.
+        epsilon: of the release.
+    """
+    left, right = (st.container(), None) if name is None else st.columns([3, 2])
+    with left:
+        pictures.clickable(picture, CHART, words.ERRORS_CAPTION, take_point)
+    if name is not None and right is not None:
+        with right:
+            _release(contest, name, epsilon)
+
+
+def _release(contest: Contest, name: str, epsilon: float) -> None:
+    """Curve or map with its interval; of a curve the true data too."""
+    model = contest.model
+    data, scene = cached.dataset(model.dataset), cloaking.scene(model.dataset)
+    drawn = compute.release(contest, name, epsilon)
+    caption = compute.caption(drawn, scene, data, name, epsilon)
+    guarantee = contender(contest, name, epsilon).guarantee
+    about = sheet.of_release(data, guarantee, f"{CONTENDERS[name].title}, example draw {compute.SEED}", caption)
+    st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
+    if scene.labels is None:
+        parts = drawn, scene, data, cloaking.curve_without_privacy(model.dataset), name
+        public = Public(partial(release, drawn, scene, data, None, name), about)
+        pictures.chart(cached.drawn(release, *parts, of=(contest, name, epsilon)), "release", caption, public)
+        return
+    cells, above = compute.cells(drawn, scene, data), st.container()
+    st.caption(caption)
+    picked = pictures.pick_hexagon(cells)
+    with above:
+        pictures.hexagon_map(cells, compute.LAYER, name, "hexagons_release", picked, about=about)
+
+
+PAGE = "compare"
+
+
+class Pinned(NamedTuple):
+    """What was pinned: settings, all its curves, the error without privacy, and the epsilon that each contender needs.
+
+    Errors are not private, nor is what is needed for one.
+    """
+
+    contest: Contest
+    epsilon: float
+    curves: dict[str, Curve]
+    nonprivate: float
+    needs: dict[str, float | None]
+
+    def moved(self, contest: Contest) -> dict[str, Curve]:
+        """Curves that stand elsewhere in another contest."""
+        return {
+            name: curve
+            for name, curve in self.curves.items()
+            if concerning(self.contest, name) != concerning(contest, name)
+        }
+
+
+def find(contest: Contest) -> CompareSettings | None:
+    """The settings that are pinned, if they are of the dataset on screen."""
+    chosen = pin.pinned(PAGE, compare_settings)
+    if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
+        pin.of_other_data()
+        return None
+    return chosen
+
+
+def run(chosen: CompareSettings, target: float, names: Iterable[str]) -> Pinned:
+    """Curves of these contenders and what they need for the present target, from the cache where they were on screen.
+
+    Args:
+        chosen: what was pinned.
+        target: error that both may have, in the output's unit.
+        names: of the contenders that are on screen now.
+    """
+    contest, shown = chosen.contest, tuple(names)
+    curves = {name: compute.curve(contest, name) for name in shown}
+    needs = {name: compute.needed(contest, name, target) for name in shown}
+    plain = left_out.without_privacy(contest.model.dataset, contest.model)
+    return Pinned(contest, chosen.epsilon, curves, plain, needs)
+
+
+def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Metric]:
+    """Pinned and current figures, A | B.
+
+    Args:
+        pinned: A.
+        now: B.
+        target: error that both may have, in the output's unit.
+        scale: writes errors.
+    """
+    a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, now))
+    best = a.title if a.name == b.name else f"{a.title} | {b.title}"
+    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, now.nonprivate, None))
+    needs = [words.least_epsilon(each.needs, each.contest) for each in (pinned, now)]
+    return [
+        Metric("A | B: ε", f"{pinned.epsilon:g} | {now.epsilon:g}", pin.change(pinned.epsilon, now.epsilon)),
+        *(
+            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.shown(other)}", pin.change(one, other), whose)
+            for name, one, other, whose in rows
+        ),
+        Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.shown(target)}"),
+    ]
+
+
+def beside(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
+    """The table with the pinned error of each mechanism after its present one."""
+    at = CURVE_EPSILONS.index(pinned.epsilon)
+    errors = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]
+    after = list(table.columns).index(f"error [{scale.unit}]")
+    wider = table.copy()
+    wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", errors)
+    return wider
+
+
+def growing_curves(
+    contest: Contest, names: Sequence[str], question: str, epsilon: float, nonprivate: float, target: float
+) -> dict[str, Curve]:
+    """Curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
+
+    Args:
+        contest: settings.
+        names: of the contenders, in the order of computing.
+        question: the page's title.
+        epsilon: where mechanisms are ranked.
+        nonprivate, target: lines of the picture, in the output's unit.
+    """
+    compute.foresee(contest, names)
+    arrived, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
+    with frame.growing() as fresh:
+
+        def show(name: str, folds: int) -> None:
+            with fresh():
+                frame.heading_so_far(question, words.so_far(arrived, epsilon, scale, name, folds, len(names)))
+                picture = errors(arrived, nonprivate, epsilon, target, scale)
+                pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
+
+        for number, name in enumerate(names, 1):
+            if arrived and not compute.is_ready(contest, name):
+                show(name, 0)
+            progress = f"Comparing, {number} of {len(names)}: "
+            for grown in compute.growing(contest, name, progress):
+                arrived[name] = grown.curve
+                if grown.folds < FOLDS:
+                    show(name, grown.folds)
+    return {name: arrived[name] for name in CONTENDERS if name in arrived}

@@ -1,0 +1,369 @@
+"""Excursion sets of published paths and of Bayes cloaking, held against simulated truths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from datasets import STUDIES
+from datasets.plumes_2d import SHOWN_SIDE as SIDE
+from datasets.study import Study
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
+from dpgp_core.arrays import BoolArray, FloatArray
+from dpgp_core.bayes.intervals import Mixture
+from dpgp_core.bayes.models import AUTO_VARIANCE
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import without_privacy as without
+from dpgp_core.excursion.search import PathSetting, SearchSpace, search
+from dpgp_core.excursion.search import PathSetting as Found
+from dpgp_core.excursion.sets import (
+    binary_cross_entropy,
+    choose_cutoff,
+    effective_dimension,
+    excursion_probability,
+    iou,
+    posterior_marginals,
+    smoothed,
+    vote_share,
+)
+from dpgp_core.kernels import Matern12
+from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
+from pages._ui.work import cached
+from pages._ui.work.engine import engine
+
+SIMULATED = 60  # further paths behind the distributions of IoU
+MOST_EPSILON = 1e6  # beyond, nothing is promised that is worth comparing
+VALIDATION_SEED, SEARCH_SEED = 101, 202
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown: the data (study, noise, threshold) and the settings of the release.
+
+    Attributes:
+        name: of the study.
+        lengthscale: of the exponential kernel, in units of the domain.
+        r, sigma, eta, L: of ``PosteriorSampling``; L paths are released.
+        threshold: on the scale of the data.
+        noise: M_xi of the simulated data.
+        delta: of the promise.
+        seed: of the paths.
+    """
+
+    name: str
+    lengthscale: float
+    r: float
+    sigma: float
+    L: int
+    eta: float
+    threshold: float
+    noise: float
+    delta: float
+    seed: int
+
+    @property
+    def kernel(self) -> Matern12:
+        """Exponential kernel, unit variance."""
+        return Matern12(lengthscale=self.lengthscale)
+
+    @property
+    def study(self) -> Study:
+        """What is declared of the data."""
+        return STUDIES[self.name]
+
+    @property
+    def level(self) -> float:
+        """Threshold in model units."""
+        return 0.0 if self.study.thresholds.subtracted else self.threshold
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """Sets and errors of one view. Everything but ``paths`` and ``guarantee`` is not private.
+
+    Attributes:
+        dataset: the data.
+        grid: test points (P, D).
+        truth: true function (P,), in model units; NaN where nobody knows it (London: no sale).
+        mean: posterior mean (P,).
+        probability: excursion probability at every test point (P,).
+        cutoff: chosen on separate validation data.
+        paths: released paths (L, P).
+        path_iou: of the released paths and of further simulated ones (L + 60,).
+        hall_iou: of Hall's release at the same epsilon and delta (60,); empty if epsilon is unbounded.
+        bce: integrated cross-entropy of ``probability``, in nats.
+        d_eff: effective dimension of the fit.
+        guarantee: for the L paths together.
+        path_epsilon: of one path alone.
+        level: threshold in model units.
+    """
+
+    dataset: Dataset
+    grid: FloatArray
+    truth: FloatArray
+    mean: FloatArray
+    probability: FloatArray
+    cutoff: float
+    paths: FloatArray
+    path_iou: FloatArray
+    hall_iou: FloatArray
+    bce: float
+    d_eff: float
+    guarantee: Guarantee
+    path_epsilon: float
+    level: float
+
+    @property
+    def known(self) -> BoolArray:
+        """Points whose truth is known (P,)."""
+        known: BoolArray = np.isfinite(self.truth)
+        return known
+
+    @property
+    def true_set(self) -> BoolArray:
+        """{f >= t} (P,), False where it is not known."""
+        inside: BoolArray = self.truth >= self.level
+        return inside
+
+    @property
+    def estimate(self) -> BoolArray:
+        """Non-private estimate {p >= cutoff} (P,)."""
+        inside: BoolArray = self.probability >= self.cutoff
+        return inside
+
+    @property
+    def votes(self) -> FloatArray:
+        """Share of the released paths above the threshold (P,). Post-processing of the release."""
+        return vote_share(self.paths, self.level)
+
+    @property
+    def estimate_iou(self) -> float:
+        """IoU of the non-private estimate."""
+        return self.iou_of(self.estimate)
+
+    def iou_of(self, inside: BoolArray) -> float:
+        """IoU of a set (P,) with the true one, where that is known."""
+        return float(iou(inside[self.known], self.true_set[self.known]))
+
+    @property
+    def everything_iou(self) -> float:
+        """IoU of declaring the whole domain: what a set must beat to say anything."""
+        return float(self.true_set[self.known].mean())
+
+
+def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
+    """Dataset, test points and true function of a view, in model units."""
+    return view.study.shown(noise=view.noise, threshold=view.threshold)
+
+
+def cutoff_of(view: View) -> float:
+    """Cutoff that serves simulated validation data best."""
+    targets = view.study.simulated(view.study.validated, noise=view.noise, seed=VALIDATION_SEED)
+    probabilities = []
+    for X, y in zip(targets.X, targets.y, strict=True):
+        mean, variance = posterior_marginals(view.kernel, X, y, targets.grid, np.array([view.r**2]))
+        probabilities.append(excursion_probability(mean[0], view.sigma**2 * variance[0], targets.threshold))
+    return choose_cutoff(np.array(probabilities), targets.truth)
+
+
+def explore(view: View, cutoff: float) -> Explored:
+    """Fit, release and compare."""
+    dataset, grid, truth = data_of(view)
+    y = (dataset.clipped_y - dataset.midpoint) / (dataset.output_range / 2)
+    mean, variance = posterior_marginals(view.kernel, dataset.X, y, grid, np.array([view.r**2]))
+    probability = excursion_probability(mean[0], view.sigma**2 * variance[0], view.level)
+    sampling = PosteriorSampling.for_dataset(
+        dataset, kernel=view.kernel, r=view.r, sigma=view.sigma, eta=view.eta, delta=view.delta
+    )
+    rng = np.random.default_rng(view.seed)
+    paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
+    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit)
+    known = np.isfinite(truth)
+    inside = truth[known] >= view.level
+    return Explored(
+        dataset=dataset,
+        grid=grid,
+        truth=truth,
+        mean=mean[0],
+        probability=probability,
+        cutoff=cutoff,
+        paths=paths[: view.L],
+        path_iou=iou(paths[:, known] >= view.level, inside),
+        hall_iou=_hall_iou(view, dataset, grid, (known, inside), sampling.guarantee.budget.epsilon),
+        bce=float(binary_cross_entropy(probability[known], inside)),
+        d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
+        guarantee=guarantee,
+        path_epsilon=sampling.guarantee.budget.epsilon,
+        level=view.level,
+    )
+
+
+def _hall_iou(
+    view: View, dataset: Dataset, grid: FloatArray, truth: tuple[BoolArray, BoolArray], epsilon: float
+) -> FloatArray:
+    """IoU of Hall's release, which protects the same, at the epsilon of one path; ``truth``: where known, inside."""
+    if epsilon > MOST_EPSILON:
+        return np.zeros(0)
+    hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
+    samples = hall.release(dataset, grid, np.random.default_rng([view.seed, 3]), draws=SIMULATED).samples
+    return iou(_smooth(view, samples)[:, truth[0]] >= view.level, truth[1])
+
+
+def _smooth(view: View, paths: FloatArray) -> FloatArray:
+    """A 2-pixel Gaussian filter on maps: post-processing, free of privacy cost."""
+    return smoothed(paths, SIDE) if view.study.scene == "field" else paths
+
+
+def find_settings(
+    name: str, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None] = lambda _: None
+) -> PathSetting:
+    """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
+
+    Lengthscales are evaluated on the cluster if one is configured (``engine``).
+
+    Raises:
+        ValueError: no setting keeps within the budget.
+    """
+    study = STUDIES[name]
+    targets = study.simulated(study.searched, noise=noise, seed=SEARCH_SEED)
+
+    def epsilon(lengthscale: FloatArray, r: FloatArray, scale: FloatArray) -> FloatArray:
+        return _epsilon(study, lengthscale, r, scale, delta, L)
+
+    with engine() as executor:
+        [best] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
+    return best
+
+
+def epsilon_of(name: str, lengthscale: float, r: float, sigma: float, delta: float, L: int) -> float:
+    """Epsilon of L paths at these settings, eta = 0."""
+    return float(_epsilon(STUDIES[name], np.asarray(lengthscale), np.asarray(r), np.asarray(sigma), delta, L))
+
+
+def _epsilon(
+    study: Study, lengthscale: FloatArray, r: FloatArray, scale: FloatArray, delta: float, L: int
+) -> FloatArray:
+    kappa = np.exp(-study.diameter / lengthscale)  # the least kernel value over the domain
+    epsilon = posterior_sampling_epsilon(study.n, r, scale, kappa, delta, L=L, sensitivity=study.sensitivity)
+    return np.asarray(epsilon, dtype=np.float64)
+
+
+MOST_TESTED = 50.0  # up to which probabilities are tested against simulated truths
+SURE = 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What one release says of f. It may be published.
+
+    Attributes:
+        prediction: the mixture's at the test points, in model units.
+        guarantee: of the release.
+    """
+
+    prediction: Mixture
+    guarantee: Guarantee
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The release read at one threshold: post-processing.
+
+    Attributes:
+        mean: of f (P,), in model units.
+        probability: of being at or above the threshold (P,).
+        guarantee: of the release.
+    """
+
+    mean: FloatArray
+    probability: FloatArray
+    guarantee: Guarantee
+
+    @property
+    def inside(self) -> BoolArray:
+        """Where being above is likelier than not (P,)."""
+        likely: BoolArray = self.probability >= 0.5
+        return likely
+
+    @property
+    def sure(self) -> BoolArray:
+        """Where it has a probability of ``SURE`` (P,)."""
+        surely: BoolArray = self.probability >= SURE
+        return surely
+
+
+def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
+    """The page's kernel, of the automatic models' variance, mixed with its neighbours and with those models."""
+    kernel = Matern12(variance=AUTO_VARIANCE, lengthscale=lengthscale)
+    return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs", kernels=[kernel])
+
+
+def released(view: View, epsilon: float) -> Said:
+    """A numbered draw at the epsilon of one path; of ``view`` only data, lengthscale, delta and seed matter."""
+    dataset, grid, _ = data_of(view)
+    return said(mechanism(view.lengthscale, epsilon, view.delta), dataset, grid, np.random.default_rng([view.seed, 4]))
+
+
+def said(bayes: BayesCloaking, dataset: Dataset, grid: FloatArray, rng: np.random.Generator) -> Said:
+    """One release, read at ``grid`` (P, D)."""
+    release = bayes.release(dataset, grid, rng)
+    return Said(release.uncertainty.prediction, bayes.guarantee.for_unit(dataset.privacy_unit))
+
+
+def read(announced: Said, view: View) -> Beside:
+    """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
+    level = np.full(announced.prediction.means.shape[-1], view.level)
+    above = 1 - announced.prediction.probability_below(level, view.study.truth_of)[0]
+    return Beside(announced.prediction.mean[0], above, announced.guarantee)
+
+
+def explored(view: View) -> Explored:
+    """Excursion sets of one view."""
+    # The cutoff depends on neither threshold, paths, seed nor budget.
+    plain = replace(_plain(view), delta=0.01, seed=1)
+    cutoff = cached.value("Choosing the cutoff on simulated data", cutoff_of, plain)
+    return cached.value("Drawing posterior paths", explore, view, cutoff)
+
+
+def beside(view: View, curves: Explored) -> Beside | None:
+    """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
+    epsilon = curves.path_epsilon
+    if epsilon > MOST_TESTED:
+        return None
+    said = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
+    return read(said, view)
+
+
+def without_privacy(view: View, curves: Explored) -> FloatArray:
+    """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
+    public = curves.dataset, curves.grid
+    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=public)
+
+
+def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
+    predicted: FloatArray = (without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2)
+    return predicted
+
+
+def best_without(curves: Explored, plain: FloatArray) -> float:
+    """Overlap of the best area that is found with nothing hidden: of both methods on the page."""
+    return max(curves.estimate_iou, curves.iou_of(plain >= curves.level))
+
+
+def _plain(view: View) -> View:
+    return replace(view, L=1, eta=0.0, threshold=view.study.thresholds.level_of(view.study.thresholds.start))
+
+
+def _of_data(view: View) -> View:
+    """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
+    plain = _plain(view)
+    return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)
+
+
+def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:
+    """Best settings within a budget. Raises ValueError if there are none."""
+    settings = (name, noise, delta, paths, budget)
+    return cached.value("Searching settings on simulated data", find_settings, *settings)

@@ -1,0 +1,293 @@
+"""Controls, words and pictures of the excursion page."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from datasets import STUDIES
+from datasets.study import Study
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
+from pages._ui import session
+from pages._ui.excursion import compute, figures
+from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Beside, Explored, View
+from pages._ui.excursion.figures import LAYERS
+from pages._ui.look import pictures, sheet, text
+from pages._ui.look.controls import choice, folded, pick, segments, side
+from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
+from pages._ui.look.pictures import Public
+from pages._ui.look.sheet import About
+from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
+from pages._ui.look.text import Metric, at_most
+from pages._ui.work import cached
+
+PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
+ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
+SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
+STUDY = DropDown("excursion", {name: study.title for name, study in STUDIES.items()})
+LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()})
+
+
+def chosen_study() -> Study:
+    """Which data: three tabs, bound to the address."""
+    return STUDIES[segments("Data", STUDY)]
+
+
+def excursion_layer(show_overlay: bool, beside: bool) -> str:
+    """What the London map shows; ``beside``: whether there is a Bayes release."""
+    offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
+    return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
+
+
+def excursion_settings(study: Study) -> tuple[View, bool, DeltaGenerator]:
+    """The whole sidebar: what is released, whether the overlay is on, and the place above all for what it costs."""
+    lengthscale, r, s = study.start
+    thresholds, spent = study.thresholds, side().container()
+    ridge, scale = path_controls(s, r)
+    delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
+    length = choice("Lengthscale [share of the domain]", f"length_{study.name}", PATH_LENGTHS, lengthscale)
+    threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
+    show = overlay()
+    with folded("Paths"):
+        paths = paths_released()
+        eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
+        noise = (
+            choice("Spread of the simulated data", "data_noise", study.noises, study.noise)
+            if study.noises
+            else study.noise
+        )
+        seed = draw_number()
+    with folded("Find private settings"):
+        help = "Searched on simulated data, so it costs nothing."
+        choice("for epsilon at most", "search_budget", SEARCH_BUDGETS, 3, help=help)
+        st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
+    view = View(
+        name=study.name,
+        lengthscale=float(length),
+        r=ridge,
+        sigma=scale,
+        L=paths,
+        eta=float(eta),
+        threshold=thresholds.level_of(float(threshold)),
+        noise=float(noise),
+        delta=float(delta),
+        seed=seed,
+    )
+    return view, show, spent
+
+
+def said_of(explored: Explored, view: View, place: DeltaGenerator) -> None:
+    """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
+    epsilon = at_most(explored.guarantee.budget.epsilon)
+    draws = "one path" if view.L == 1 else f"{view.L} paths"
+    place.caption(
+        f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
+        "exponential kernel."
+    )
+
+
+def search_if_asked() -> None:
+    """Run the search before the controls are drawn, show its progress, and set them to what it found."""
+    if not session.SEARCH_ASKED.pop():
+        return
+    at = session.controls()
+    study = STUDIES[STUDY.value(at[STUDY.key])]
+    noise, delta = at.get("data_noise", study.noise), float(at["path_delta"])
+    budget, paths = float(at["search_budget"]), int(at["paths"])
+    try:
+        best = compute.found_settings(study.name, float(noise), delta, paths, budget)
+    except ValueError as error:
+        st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
+        return
+    _set_controls(study.name, best.lengthscale, best.r, delta, paths, budget)
+
+
+def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: int, budget: float) -> None:
+    """The nearest lengthscale, the next larger r, and the smallest s on the sliders that keeps the budget."""
+    length = min(PATH_LENGTHS, key=lambda option: abs(option - lengthscale))
+    ridge = RIDGES[min(bisect.bisect_left(RIDGES, r * (1 - 1e-9)), len(RIDGES) - 1)]
+    fitting = [s for s in SIGMAS if compute.epsilon_of(name, length, ridge, s, delta, paths) <= budget]
+    if not fitting:
+        st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
+        return
+    session.move({f"length_{name}": length, "r": ridge, "sigma": fitting[0], "eta": 0})
+    st.success(f"Found for epsilon at most {budget:g}: lengthscale {length:g}, r = {ridge:g}, s = {fitting[0]:g}.")
+
+
+TITLE = "Where is the level exceeded?"
+
+
+def overlap_alt(explored: Explored, beside: Beside | None, best: float) -> str:
+    """What the picture of the overlaps shows, with its values."""
+    low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
+    return (
+        "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
+        f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
+        f"{overlap_of(explored, beside)}. Without privacy: {best:.2f}. Painting everything: "
+        f"{explored.everything_iou:.2f}. All protect inputs and outputs."
+    )
+
+
+CURVE = "Two releases against the level: a published path, and Bayes cloaking."
+CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
+SETS = "Where each of them is above the level."
+SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
+FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is dashed."
+TRUTH_MAP = "The truth, and where it exceeds the level (dotted)."
+OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (red)."
+LONDON = (
+    "What is protected is one hexagon's median, not one sale. Where the hexagons with sales lie is private too, so "
+    "prices are predicted for all hexagons of a declared box."
+)
+TABLE = "Columns marked “not private” show true data. The others may be published."
+
+
+def overlap_of(explored: Explored, beside: Beside | None) -> str:
+    """Overlap of the area that Bayes cloaking says."""
+    return f"none above ε = {MOST_TESTED:g}" if beside is None else f"{explored.iou_of(beside.inside):.2f}"
+
+
+def _cost(explored: Explored) -> str:
+    count = len(explored.paths)
+    epsilon = text.at_most(explored.guarantee.budget.epsilon)
+    return f"Epsilon = **{epsilon}** buys {'one published path' if count == 1 else f'{count} published paths'}."
+
+
+def metrics(explored: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
+    """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
+
+    Args:
+        found, beside: what is published.
+        best: overlap without privacy; None while the overlay is off.
+    """
+    spent = Metric(
+        "ε of what is published",
+        text.at_most(explored.guarantee.budget.epsilon),
+        f"{len(explored.paths)} path{'s' if len(explored.paths) > 1 else ''}, "
+        f"δ = {text.at_most(explored.guarantee.budget.delta, 2)}",
+    )
+    if best is None:
+        return [spent, Metric("Protects", "inputs, outputs", "of one person")]
+    quartiles = np.percentile(explored.path_iou, [25, 75])
+    hall = "no promise to match"
+    if len(explored.hall_iou):
+        hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
+    return [
+        spent,
+        Metric(
+            "Overlap, one path",
+            f"{np.median(explored.path_iou):.2f}",
+            f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
+        ),
+        Metric("Overlap without privacy", f"{best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
+        Metric("Overlap, Bayes cloaking", overlap_of(explored, beside), "at the ε of one path"),
+    ]
+
+
+def answer(explored: Explored, best: float | None) -> str:
+    """The plain sentences under the question."""
+    if best is None:
+        return f"{_cost(explored)} Inputs and outputs are both protected."
+    return (
+        f"{_cost(explored)} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
+        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is {best:.2f}."
+    )
+
+
+def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    return [
+        (
+            "Release",
+            f"whole paths of GP(μ, s² k_D), exponential kernel, lengthscale {view.lengthscale:g}, ridge r² = "
+            f"{view.r**2:g}, s = {view.sigma:g}, η = {view.eta:g}. More points of a path later cost nothing",
+        ),
+        (
+            "Bayes release",
+            "noisy counts of people in public cells and noisy sums of their clipped outputs, in six stages, at the ε "
+            "of one path. Probabilities average Gaussian process models by their evidence. The models are the page's "
+            "kernel with half and twice its lengthscale, and others made from box and bounds. Another level, curve or "
+            "kernel is free",
+        ),
+        (
+            "What each protects",
+            "all three: one person's position and value, replaced by any other. The number of people is public. "
+            "Further paths, and further releases of Hall's kind, add to ε. Reading one Bayes release again does not",
+        ),
+        (
+            "Without privacy",
+            f"{{p ≥ {explored.cutoff:.2f}}}, with a cutoff chosen on separate simulated data. Effective dimension "
+            f"{text.number(explored.d_eff)}, cross-entropy {text.number(explored.bce)} nats",
+        ),
+        ("Distribution", f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
+        ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
+        ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
+        *(
+            [("Map", "a 2-pixel Gaussian filter smooths every path: post-processing")]
+            if view.study.scene == "field"
+            else []
+        ),
+    ]
+
+
+def released(view: View, explored: Explored, beside: Beside | None) -> list[tuple[object, Guarantee]]:
+    """Settings and guarantees of what is on screen."""
+    paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
+    return paths if beside is None else [*paths, (("bayes", view), beside.guarantee)]
+
+
+def pictures_of(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+    """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
+    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, beside, plain)
+
+
+def _curve(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+    picture = partial(cached.drawn, of=(view, plain is None))
+    curve = picture(figures.curve, explored, beside, plain)
+    public = _public(explored, partial(figures.curve, explored, beside, None), CURVE)
+    pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public)
+    sets = picture(figures.sets, explored, beside, plain)
+    public = _public(explored, partial(figures.sets, explored, beside, None), SETS)
+    pictures.chart(sets, "path_sets", SETS if plain is None else SETS_WITH_TRUTH, public)
+
+
+def _field(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+    if plain is None:
+        drawn = cached.drawn(figures.field, explored, beside, of=view)
+        pictures.chart(drawn, "field", FIELD, _public(explored, lambda: drawn, FIELD))
+        return
+    left, right = st.columns(2)
+    with left:
+        pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", TRUTH_MAP)
+    with right:
+        public = _public(explored, partial(figures.field, explored, beside), FIELD)
+        pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", OVERLAP_MAP, public)
+
+
+def _map(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+    show = plain is not None
+    layer = figures.LAYERS[excursion_layer(show, beside is not None)]
+    cells = figures.cell_table(explored, beside, show)
+    spot = st.container()
+    picked = pictures.pick_hexagon(cells)
+    with spot:
+        pictures.hexagon_map(
+            cells, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
+        )
+    st.info(LONDON)
+
+
+def _public(explored: Explored, figure: Callable[[], go.Figure], shows: str) -> Public:
+    return Public(figure, _about(explored, shows))
+
+
+def _about(explored: Explored, shows: str) -> About:
+    many = f"{len(explored.paths)} posterior path{'s' if len(explored.paths) > 1 else ''}"
+    return sheet.of_release(explored.dataset, explored.guarantee, f"{many}, example draw", shows)

@@ -1,0 +1,264 @@
+"""What an explored release says, in words and tables, and what stands on the page of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from datasets import exhibit
+from dpgp_core.bayes.difference import Difference
+from dpgp_core.release import CENTILES
+from pages._ui.explore import controls, figures, statistic
+from pages._ui.explore.controls import Chosen
+from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
+from pages._ui.explore.posterior import NOISES, SHARES
+from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
+from pages._ui.look import frame, pictures, sheet
+from pages._ui.look.pictures import as_it_is
+from pages._ui.look.plots import axis
+from pages._ui.look.sheet import About
+from pages._ui.look.text import Metric, at_most, number, percent, plain, small
+from pages._ui.model import Model
+from pages._ui.work import cached
+
+TITLE = "What else can you ask of a release?"
+STANDS_STILL = (
+    "Nothing that is computed from released numbers costs more privacy (post-processing). No person is looked at again."
+)
+BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
+_CENTILES = (
+    "3 in 100 people lie below the lowest line, half below the middle one, 97 in 100 below the highest. How far people "
+    "are apart was measured with noise too."
+)
+_APART = (
+    "Positive where the first group is higher. The range holds the difference of the curves with {level:g} % "
+    "probability, privacy noise included. What both groups have in common, and nobody knows, cancels."
+)
+_NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
+_MAP = "Predicted from the released numbers; the table has ranges."
+_HATCHED = (
+    "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
+    "the map."
+)
+FILE_NOTE = (
+    "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
+    "about the same people was released."
+)
+
+
+def answer(chosen: Chosen) -> str:
+    """The heading's sentences."""
+    count, epsilon = chosen.explored.numbers, chosen.explored.guarantee.budget.epsilon
+    return (
+        f"**{count} noisy numbers** were published with epsilon = {at_most(epsilon)}. "
+        "Everything here is computed from them and costs **no more privacy**."
+    )
+
+
+def metrics(chosen: Chosen) -> list[Metric]:
+    """What is spent, the likeliest lengthscale and how well the curve is known."""
+    guarantee, (best, probability) = chosen.explored.guarantee, _likeliest(chosen)
+    many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
+    return [
+        Metric(
+            "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
+        ),
+        Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
+        Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
+        Metric(
+            "Middle width of the range",
+            f"± {_half_width(chosen)}",
+            f"{figures.RANGE_OF[chosen.view.of]}, {100 * chosen.view.level:g} %",
+            "The middle one of all places drawn. For a typical person it is narrower: most are where it is narrow.",
+        ),
+    ]
+
+
+def caption(chosen: Chosen) -> str:
+    """What the picture shows."""
+    view = chosen.view
+    if view.apart is not None:
+        return _APART.format(level=100 * view.level)
+    if len(figures.numbers_of(chosen.explored.statistics)) > 1:
+        return _over_two(chosen)
+    if view.threshold is not None:
+        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right."
+    if view.centiles:
+        return _CENTILES if chosen.read.knows_people else _NO_CENTILES
+    subject = {"function": "The curve", "outputs": "One more person"}[view.of]
+    return (
+        f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
+        f"{BAND_NOTE}{misfit(chosen)}"
+    )
+
+
+def misfit(chosen: Chosen) -> str:
+    """What the released numbers say against the models that read them; nothing where they fit."""
+    return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
+
+
+def _over_two(chosen: Chosen) -> str:
+    """Of a map, which has no band."""
+    if chosen.view.threshold is not None:
+        said = f"Probability of being above {threshold(chosen)}, if one of the models is right."
+    elif chosen.view.centiles:
+        said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
+    else:
+        said = _MAP
+    hatched = f" {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else ""
+    return f"{said}{hatched}{misfit(chosen)}"
+
+
+LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."
+
+
+def threshold(chosen: Chosen) -> str:
+    """The threshold in the output's unit."""
+    low, high = chosen.read.bounds
+    value = low + (chosen.view.threshold or 0.0) * (high - low)
+    return f"{number(value, 4)} {plain(chosen.explored.statistics.y_unit)}".strip()
+
+
+def table(chosen: Chosen) -> pd.DataFrame:
+    """One row a point of the grid."""
+    statistics, read, view = chosen.explored.statistics, chosen.read, chosen.view
+    names = [axis(*each) for each in zip(statistics.x_names, statistics.x_units, strict=True)]
+    categories = set(range(len(names))) - set(figures.numbers_of(statistics))
+    columns = {name: read.X_test[:, d] for d, name in enumerate(names) if d not in categories}
+    groups = np.repeat(read.groups, len(read.X_test) // len(read.groups))
+    columns["curve"] = read.curve(view.lengthscale, view.noise)
+    columns["range from"], columns["range to"] = read.interval(view.level, view.of)
+    if view.centiles and read.knows_people:
+        columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
+    if view.threshold is not None:
+        low, high = read.bounds
+        columns["probability above [%]"] = 100 * read.above(low + view.threshold * (high - low))
+    rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
+    if len(read.groups) > 1:
+        rounded.insert(0, "group", groups)
+    return rounded
+
+
+def apart_table(chosen: Chosen, compared: Difference) -> pd.DataFrame:
+    """One row a place: the difference of two groups with its range."""
+    statistics = chosen.explored.statistics
+    [column] = figures.numbers_of(statistics)
+    low, high = compared.interval(chosen.view.level)
+    columns = {axis(statistics.x_names[column], statistics.x_units[column]): compared.X[:, column]}
+    columns |= {"difference": compared.mean, "range from": low, "range to": high}
+    return pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
+
+
+def likely(chosen: Chosen) -> pd.DataFrame:
+    """One row a lengthscale."""
+    labels = figures.share_labels(chosen.explored.statistics)
+    return pd.DataFrame(
+        {"lengthscale": labels, "probability [%]": np.round(100 * chosen.read.lengthscale_probabilities, 2)}
+    )
+
+
+def explain(chosen: Chosen) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    stages = chosen.explored.statistics.stages
+    return [
+        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.explored.numbers} numbers in all; q are "
+         f"{_measured(chosen)}, clipped to public intervals"),
+        ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
+         "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"),
+        ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
+        ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
+        ("Above a level", "P(f > level) under the mixture, at each point by itself"),
+        ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
+    ]  # fmt: skip
+
+
+def _measured(chosen: Chosen) -> str:
+    if chosen.explored.guarantee.protects == "outputs":
+        return "the outputs"
+    return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
+
+
+def _likeliest(chosen: Chosen) -> tuple[int, float]:
+    probabilities = chosen.read.lengthscale_probabilities
+    return int(probabilities.argmax()), float(probabilities.max())
+
+
+def _half_width(chosen: Chosen) -> str:
+    low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
+    return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
+
+
+def pictured(chosen: Chosen) -> None:
+    """What the view asks for."""
+    _chart(chosen, _drawn(chosen), "explored", caption(chosen))
+
+
+def lengthscales_pictured(chosen: Chosen) -> None:
+    """How probable each lengthscale is, as bars and as a table."""
+    labels = share_labels(chosen.explored.statistics)
+    drawn = lengthscales(labels, chosen.read, chosen.view.lengthscale)
+    _chart(chosen, drawn, "explored_lengthscales", LENGTHSCALE_CAPTION)
+    frame.table(likely(chosen), "explored_likely")
+
+
+def table_shown(chosen: Chosen) -> None:
+    """The numbers behind the picture; of two groups their difference."""
+    note = "Computed from released numbers: all of it may be published."
+    rows = table(chosen) if chosen.view.apart is None else apart_table(chosen, _apart(chosen))
+    frame.table(rows, "explored_curve", note)
+
+
+def _chart(chosen: Chosen, drawn: go.Figure, key: str, said: str) -> None:
+    pictures.chart(drawn, key, said, as_it_is(drawn, _about(chosen, said)))
+
+
+def _drawn(chosen: Chosen) -> go.Figure:
+    statistics, view, names = chosen.explored.statistics, chosen.view, chosen.read.groups
+    if view.apart is None:
+        return picture(statistics, chosen.read, view)
+    first, second = (names[at] for at in view.apart)
+    return difference(statistics, _apart(chosen), view.level, f"{first} less {second}")
+
+
+def _apart(chosen: Chosen) -> Difference:
+    assert chosen.view.apart is not None
+    return statistic.apart(chosen.explored, chosen.taught, EXPLORED.find(), chosen.view.apart)
+
+
+def _about(chosen: Chosen, shows: str) -> About:
+    guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
+    if chosen.taught is not None:
+        data = cached.dataset(chosen.taught.dataset)
+        return sheet.of_release(data, guarantee, f"Bayes cloaking, {chosen.name}", shows)
+    inputs = " and ".join(statistics.x_names)
+    return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
+
+
+def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
+    """A section: how probable each lengthscale is after one release, as the page that explores it says."""
+    st.header("Or do not choose: release first")
+    shipped = exhibit(model.dataset)
+    if shipped.scene == "curve":
+        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel)
+    st.markdown(
+        "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
+        "are probable, without spending anything."
+    )
+    st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
+
+
+def _one_draw(taught: Teaching, kernel: str) -> None:
+    explored, read = statistic.teaching(taught), statistic.refitted(taught, Refit(kernel, POINTS))
+    labels, probabilities = share_labels(explored.statistics), read.lengthscale_probabilities
+    best = int(probabilities.argmax())
+    picture = lengthscales(labels, read)
+    said = (
+        f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
+        f"{taught.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
+        "nothing more; the choice above costs its own epsilon."
+    )
+    made = f"Bayes cloaking, example draw {taught.draw}"
+    about = sheet.of_release(cached.dataset(taught.dataset), taught.mechanism.guarantee, made, said)
+    pictures.chart(picture, "choice_free", said, as_it_is(picture, about))

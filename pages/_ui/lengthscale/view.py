@@ -1,0 +1,250 @@
+"""Controls and figures of the lengthscale page, and the choice among the candidates that are done meanwhile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.data import Dataset
+from dpgp_core.selection.exponential import MechanismName, SelectionTable
+from pages._ui import session
+from pages._ui.lengthscale import compute
+from pages._ui.lengthscale.compute import Beside, Budgets, Chosen, Grid, Grown, Scored, label
+from pages._ui.look import frame, offers, pictures, text
+from pages._ui.look.controls import choice, folded, into, pick, side
+from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE, End, finish, named, ticked
+from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
+from pages._ui.look.text import Metric, help_of
+from pages._ui.model import Design, Model, mechanism_of
+from pages._ui.work import cached
+
+SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
+DATASET = of_datasets(
+    "choice_dataset",
+    (
+        exhibit
+        for scene in ("curve", "map")
+        for exhibit in EXHIBITS.values()
+        if exhibit.scene == scene and exhibit.cross_validated
+    ),
+)
+CHOICE_BY: DropDown[MechanismName] = DropDown(
+    "choice_by", {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"}
+)
+
+
+def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
+    """The whole sidebar: candidates, budgets, and the guarantee of the release that follows."""
+    draw = privacy(in_sight=True)
+    selection = choice(
+        "ε of the choice: more private ⟷ more accurate",
+        "selection_epsilon",
+        SELECTION_EPSILONS,
+        1,
+        help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
+    )
+    name = dataset(DATASET)
+    delta_fits(draw.delta, cached.dataset(name).n)
+    shipped = exhibit(name)
+    with into(side()):
+        mechanism = pick("Choice by", CHOICE_BY)
+        kernel = pick("Kernel", offers.KERNEL)
+    shortest, longest = min(shipped.lengthscales), max(shipped.lengthscales)
+    side().caption(
+        f"Lengthscale: chosen among {shortest:g} to {longest:g} {shipped.unit}. Method of the release: cloaking."
+    )
+    with folded("Model"):
+        noise = noise_control()
+    with folded("Expert"):
+        objective = pick("Noise objective", offers.OBJECTIVE)
+        calibration = pick("Calibration", offers.CALIBRATION)
+        hall_fits(calibration, draw.epsilon)
+    grid = Grid(Model(name, kernel, shipped.lengthscale, noise), shipped.lengthscales, objective)
+    budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
+    release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
+    return grid, budgets, release.guarantee
+
+
+def carry_tile() -> None:
+    """Callback: the clicked tile's lengthscale and epsilon become the state of the other pages."""
+    tile = pictures.clicked("tiles")
+    if tile is None:
+        return
+    lengthscale, epsilon = tile
+    name = DATASET.value(session.control(DATASET.key))
+    taken = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
+    if epsilon in EPSILONS:
+        session.move({"epsilon": next(option for option in EPSILONS if option == epsilon)})
+    session.CARRIED.put(session.CARRIED.get({}) | taken)
+    session.TILE.put((lengthscale, epsilon))
+
+
+def carried_tile(unit: str) -> None:
+    """What was clicked, and where it can be taken."""
+    tile = session.TILE.find()
+    if tile is None:
+        return
+    lengthscale, epsilon = tile
+    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
+    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
+    with st.container(horizontal=True):
+        for page in ("kung_curves", "london_noise_map"):
+            st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # by the page's title
+
+
+def tiles(
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, rows_in_all: int | None = None
+) -> go.Figure:
+    """How often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
+
+    ★ marks the one of least error.
+
+    ``rows_in_all`` leaves room for rows that are still to come.
+    """
+    columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
+    hover = [
+        [
+            f"lengthscale {row} {unit}, ε of the release {e}<br>chosen with {100 * table.probabilities[i, j]:.1f} %"
+            f"<br>error {table.private_rmse[i, j]:.3g} {y_unit}, without privacy noise {table.rmse[i]:.3g} {y_unit}"
+            for j, e in enumerate(columns)
+        ]
+        for i, row in enumerate(rows)
+    ]
+    share, best = 100 * table.probabilities, table.private_rmse.argmin(axis=0)
+    printed = [[f"{each:.0f}" if each >= 0.5 else "" for each in row] for row in share]
+    for j, i in enumerate(best):  # of each column
+        printed[i][j] += " ★"
+    figure = go.Figure(
+        go.Heatmap(
+            z=share, x=columns, y=rows, zmin=0, zmax=float(share.max()), colorscale=PREDICTION_SCALE,
+            text=printed, texttemplate="%{text}", hovertext=hover, hoverinfo="text",
+            colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
+        )
+    )  # fmt: skip
+    # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
+    figure.add_scatter(
+        x=[e for _ in rows for e in columns],
+        y=[row for row in rows for _ in columns],
+        customdata=[[row, e] for row in grid.lengthscales for e in table.epsilons],
+        text=[cell for line in hover for cell in line],
+        hoverinfo="text",
+        mode="markers",
+        marker={"symbol": "square", "size": 30, "opacity": 0.01, "color": GUARANTEE},
+        selected={"marker": {"opacity": 0.4}},
+        unselected={"marker": {"opacity": 0.01}},
+        showlegend=False,
+    )
+    chosen = columns.index(label(budgets.regression))
+    figure.add_vrect(x0=chosen - 0.5, x1=chosen + 0.5, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
+    figure.update_xaxes(title="ε of the release: less private → more private", type="category", constrain="domain")
+    height = len(rows) if rows_in_all is None else rows_in_all
+    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, height - 0.5])
+    return finish(figure, 430)
+
+
+def errors(
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, beside: Beside | None = None
+) -> go.Figure:
+    """Error of each lengthscale at the chosen epsilon, after the private choice, and ``beside`` them."""
+    column = table.epsilons.index(budgets.regression)
+    figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
+    figure.add_scatter(
+        x=grid.lengthscales, y=table.private_rmse[:, column], name="this lengthscale", mode="lines+markers",
+        line={"color": PRIVATE},
+    )  # fmt: skip
+    level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
+    if beside is not None:
+        level.append((beside.without, "without privacy", NON_PRIVATE, "solid"))
+        if beside.bayes is not None:
+            level.append((beside.bayes, "Bayes cloaking", PRIVATE, "dot"))
+    for value, name, colour, dash in level:
+        figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
+    top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
+    figure.update_xaxes(title=f"lengthscale [{unit}]", **ticked(grid.lengthscales[::2]))
+    figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])
+    last = (float(table.private_rmse[-1, column]), "this lengthscale", PRIVATE, "")
+    return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])
+
+
+def metrics(
+    chosen: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
+) -> list[Metric]:
+    """What is chosen and what it costs.
+
+    Args:
+        chosen: the chosen column.
+        beside: errors of what chooses none, and without privacy.
+        unit: of the lengthscale.
+        shown: writes an error.
+        budgets: of the page.
+        total: epsilon of choice and release together.
+    """
+    selection, delta = budgets.selection, budgets.delta
+    return [
+        Metric(
+            "Error after the choice", shown(chosen.after), f"best known in advance: {shown(chosen.best_error)}",
+            help_of("Error"),
+        ),
+        Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
+        Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
+        Metric("Error without privacy", shown(beside.without), "nothing hidden", help_of("Without privacy")),
+        Metric(
+            "Spent by the choice",
+            f"ε = {text.at_most(selection)}",
+            f"with the release: ε = {text.at_most(total)}, δ = {text.small(delta)}",
+        ),
+    ]  # fmt: skip
+
+
+_ROOM = 0.05  # decades beside the first and the last lengthscale
+
+
+def growing_scores(grid: Grid, budgets: Budgets, question: str, unit: str) -> Scored:
+    """All scores; until the last is done, question, answer and pictures of those that are.
+
+    Args:
+        grid, budgets: settings.
+        question: the page's title.
+        unit: of the lengthscale.
+    """
+    scored_so_far: Scored | None = None
+    with frame.growing() as fresh:
+        for grown in compute.growing(grid):
+            scored_so_far = grown.scored
+            if len(grown.grid.lengthscales) < len(grid.lengthscales):
+                with fresh():
+                    frame.heading_so_far(question, so_far(grown.grid, grid, unit))
+                    _show(grown, grid, budgets, unit, cached.dataset(grid.model.dataset))
+    assert scored_so_far is not None  # the last one is whole
+    return scored_so_far
+
+
+def so_far(done: Grid, grid: Grid, unit: str) -> str:
+    """The answer while candidates are still being cross-validated."""
+    return (
+        f"{len(done.lengthscales)} of {len(grid.lengthscales)} lengthscales are done, up to "
+        f"{done.lengthscales[-1]:g} {unit}. Their errors stand. Probabilities are those of a choice among these alone, "
+        "so they will still move."
+    )
+
+
+def _show(grown: Grown, grid: Grid, budgets: Budgets, unit: str, data: Dataset) -> None:
+    table, done = compute.tabulate(grown.scored, budgets), len(grown.grid.lengthscales)
+    left, right = st.columns([3, 2])
+    with left:
+        st.header("What would be chosen")
+        picture = tiles(table, grown.grid, budgets, unit, data.y_unit, len(grid.lengthscales))
+        pictures.chart(picture, f"so_far_tiles_{done}", "How often each lengthscale is chosen [%], so far.")
+    with right:
+        st.header("What it costs")
+        picture = errors(table, grown.grid, budgets, unit, data.y_unit)
+        picture.update_xaxes(range=np.log10(grid.lengthscales)[[0, -1]] + (-_ROOM, _ROOM))
+        pictures.chart(picture, f"so_far_errors_{done}", "Error with each lengthscale, so far.")

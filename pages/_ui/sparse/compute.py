@@ -1,0 +1,403 @@
+"""Releases of the sparse page, their errors on people left out, and the choice of hyperparameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
+from dpgp_core.data import Dataset
+from dpgp_core.evaluation.baseline import error_without_privacy, without_privacy
+from dpgp_core.evaluation.errors import coverage, nlpd, rmse
+from dpgp_core.gp.inducing import posterior
+from dpgp_core.gp.uncertainty import Of
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import BayesCloaking, SparseVariational
+from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
+from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.sparse.posterior import SparseInterval
+from dpgp_core.sparse.statistics import add_noise
+from pages._ui.left_out import FOLDS, folds_of
+from pages._ui.work import cached
+
+LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
+Method = Literal["ours", "paper", "naive"]
+METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
+Contender = Literal["ours", "paper", "naive", "bayes"]
+"""The sparse DP-GP's variants, and Bayes cloaking, which protects the same."""
+
+
+@dataclass(frozen=True)
+class SparseSetting:
+    """Public settings: data, model, inducing inputs along each dimension, budget and seed.
+
+    Attributes:
+        dataset: name in ``datasets.EXHIBITS``.
+        lengthscale: of the EQ kernel, of the first input; others in public proportion.
+        noise: noise variance over kernel variance.
+        inducing: inducing inputs along each dimension of the public box.
+        epsilon, delta: of one release.
+        seed: of the noise.
+    """
+
+    dataset: str
+    lengthscale: float
+    noise: float
+    inducing: int
+    epsilon: float
+    delta: float
+    seed: int
+
+    @property
+    def kernel(self) -> EQ:
+        """EQ kernel, unit variance in model units."""
+        return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in exhibit(self.dataset).ratios))
+
+    def mechanism(self, method: Method = "ours", epsilon: float | None = None) -> SparseVariational:
+        """The release of a method at this or another epsilon."""
+        ours = SparseVariational(
+            epsilon=self.epsilon if epsilon is None else epsilon,
+            delta=self.delta,
+            kernel=self.kernel,
+            noise_variance=self.noise,
+            n_inducing=self.inducing,
+        )
+        if method == "ours":
+            return ours
+        return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
+
+    def released(self, unit: str) -> list[tuple[object, Guarantee]]:
+        """What the page's picture and table publish: a release of ours, one of the paper's, one of Bayes cloaking."""
+        methods: tuple[Method, ...] = ("ours", "paper")
+        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in methods]
+        return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
+
+    def bayes(self, epsilon: float | None = None) -> BayesCloaking:
+        """The contender, which protects the same, at this or another epsilon; its models are automatic."""
+        at = self.epsilon if epsilon is None else epsilon
+        return BayesCloaking(epsilon=at, delta=self.delta, protects="inputs and outputs")
+
+
+def load(name: str) -> Dataset:
+    """The page's data: those of other pages, unless the dataset says otherwise."""
+    shipped = exhibit(name)
+    return ((shipped.sparse and shipped.sparse.load) or shipped.load)()
+
+
+def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:
+    """Those who are fitted and those who are left out, of each public fold."""
+    everybody = np.arange(dataset.n)
+    return [(dataset.subset(np.delete(everybody, test)), dataset.subset(test)) for test in folds_of(dataset)]
+
+
+GRID_POINTS = 161
+LEVEL = 0.95
+KINDS: tuple[Of, ...] = ("outputs", "function")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """One release. It may be published.
+
+    Attributes:
+        mean: of the curve (P,), in the output's unit.
+        low, high: its interval at ``LEVEL``.
+    """
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Private fits along the first input, and the non-private one.
+
+    Attributes:
+        dataset: all records.
+        x: grid (P,), first input; other inputs stand at the middle of their box.
+        means: private prediction of each method (P,); may be published.
+        halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
+            posterior does not hold at its level, so it has none.
+        plain: the curve without privacy (P,). Not private.
+        inducing: first coordinates of the inducing inputs.
+        rmse: error of each method on people left out. Not private.
+        plain_rmse: the same of the sparse Gaussian process with nothing hidden. Not private.
+        coverage: share of people left out inside each central interval, per method (19,). Not private.
+        bayes: the release of Bayes cloaking; may be published.
+    """
+
+    dataset: Dataset
+    x: FloatArray
+    means: dict[Method, FloatArray]
+    halves: dict[Of, FloatArray]
+    plain: FloatArray
+    inducing: FloatArray
+    rmse: dict[Contender, float]
+    plain_rmse: float
+    coverage: dict[Contender, FloatArray]
+    bayes: Shown
+
+
+def grid_of(dataset: Dataset) -> FloatArray:
+    """Points (P, D) along the first input, the others at the middle of the public box."""
+    low, high = np.array(dataset.x_box).T
+    points = np.tile((low + high) / 2, (GRID_POINTS, 1))
+    points[:, 0] = np.linspace(low[0], high[0], GRID_POINTS)
+    return points
+
+
+def fit(setting: SparseSetting) -> Fits:
+    """One release of every method on all records; errors and calibration on people left out."""
+    data = load(setting.dataset)
+    points = grid_of(data)
+    made = {
+        method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
+        for method in METHODS
+    }
+    ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
+    Z = setting.mechanism().inducing_inputs(data)
+    contenders: dict[Contender, Judged] = {method: judged(setting, method, setting.epsilon, data) for method in METHODS}
+    contenders["bayes"] = bayes_judged(setting, setting.epsilon, data, LEVELS.tolist())
+    inside = {method: each.inside for method, each in contenders.items()}
+    inside["ours"] = coverage_of_intervals(setting, data)
+    bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
+    return Fits(
+        dataset=data,
+        x=points[:, 0],
+        means={method: release.samples[0] for method, release in made.items()},
+        halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
+        plain=without_privacy(data, points),
+        inducing=np.unique(Z[:, 0]),
+        rmse={method: each.rmse for method, each in contenders.items()},
+        plain_rmse=with_nothing_hidden(setting, data),
+        coverage=inside,
+        bayes=Shown(bayes.samples[0], *(end[0] for end in bayes.interval(LEVEL, "function"))),
+    )
+
+
+REPEATS = 8
+BAYES_DRAWS = 1  # about each part of the people: each plans its stages anew
+CURVE_EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+
+
+class Judged(NamedTuple):
+    """Performance on people left out, mean over simulated releases. Not private.
+
+    Attributes:
+        rmse: in the output's unit.
+        likelihood: log-likelihood of one of them.
+        inside: share of outputs inside each central interval (19,).
+    """
+
+    rmse: float
+    likelihood: float
+    inside: FloatArray
+
+
+def judged(setting: SparseSetting, method: Method, epsilon: float, data: Dataset) -> Judged:
+    """A variant of the sparse DP-GP over ``REPEATS`` simulated releases."""
+    mechanism = setting.mechanism(method, epsilon)
+    missed, likelihoods, inside = [], [], []
+    for index, (train, test) in enumerate(parts(data)):
+        sums = mechanism.exact_statistics(train)
+        rows = []
+        for repeat in range(REPEATS):
+            rng = np.random.default_rng([setting.seed, repeat, index, 7])
+            fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
+            mean, variance = fit.predict(test.X)
+            total = variance + setting.noise * train.y_scale**2
+            rows.append(mean - test.clipped_y)
+            likelihoods.append(-nlpd(mean, total, test.clipped_y))
+            inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
+        missed.append(np.array(rows))
+    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
+
+
+def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
+    """Share of people left out inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
+    inside = []
+    for index, (train, test) in enumerate(parts(data)):
+        rng = np.random.default_rng([setting.seed, index, 8])
+        release = setting.mechanism().release(train, test.X, rng, REPEATS)
+        assert isinstance(release.uncertainty, SparseInterval)
+        reached = release.uncertainty.level_of(test.clipped_y, "outputs")
+        inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
+    held: FloatArray = np.mean(inside, axis=0)
+    return held
+
+
+def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
+    """Error of the sparse Gaussian process itself, in the output's unit. Not private."""
+    Z, missed = setting.mechanism().inducing_inputs(data), []
+    for train, test in parts(data):
+        held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
+        missed.append(train.in_data_units(held)[None] - test.clipped_y)
+    return error_of(missed)
+
+
+def best_without_privacy(name: str) -> float:
+    """Error when nothing is hidden, with the models of Bayes cloaking, in the output's unit. Not private."""
+    data = load(name)
+    clipped = name in EXHIBITS and EXHIBITS[name].cross_validated
+    return error_without_privacy(data, folds_of(data), clipped=clipped)
+
+
+def error_of(missed: Sequence[FloatArray]) -> float:
+    """Root mean square over all parts, mean over draws.
+
+    Args:
+        missed: prediction minus truth (draws, P) of each part.
+    """
+    return float(rmse(np.concatenate(missed, axis=1), np.zeros(1)).mean())
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. Not private."""
+
+    dataset: Dataset
+    rmse: dict[Contender, FloatArray]
+    likelihood: dict[Contender, FloatArray]
+    plain: float
+
+
+def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
+    """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
+    data = load(setting.dataset)
+    errors: dict[Contender, FloatArray] = {}
+    likelihood: dict[Contender, FloatArray] = {}
+    compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
+    for method in compared:
+        rows: list[Judged] = []
+        for epsilon in CURVE_EPSILONS:
+            judge = (
+                bayes_judged(setting, epsilon, data) if method == "bayes" else judged(setting, method, epsilon, data)
+            )
+            rows.append(judge)
+            progress((len(errors) + len(rows) / len(CURVE_EPSILONS)) / len(compared))
+        errors[method] = np.array([each.rmse for each in rows])
+        likelihood[method] = np.array([each.likelihood for each in rows])
+    return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
+
+
+def bayes_judged(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
+    """Bayes cloaking that protects the same, over ``BAYES_DRAWS`` releases."""
+    missed, likelihoods, inside = [], [], []
+    for index, (train, test) in enumerate(parts(data)):
+        rng = np.random.default_rng([setting.seed, index, 5])
+        release = setting.bayes(epsilon).release(train, test.X, rng, BAYES_DRAWS)
+        missed.append(release.samples - test.clipped_y)
+        likelihoods.append(_likelihood(release, test))
+        inside.append([_share_inside(release, test, level) for level in levels])
+    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
+
+
+def _share_inside(release: BayesRelease, test: Dataset, level: float) -> float:
+    """Share of people left out whose outputs lie inside the central interval of a level."""
+    low, high = release.interval(level)
+    return float(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
+
+
+def _likelihood(release: BayesRelease, test: Dataset) -> float:
+    """Mean log density of the outputs under the mixture of models, in their unit."""
+    mixture = release.uncertainty.prediction
+    variances = mixture.variances + mixture.noise_variances[:, None]
+    squares = (test.standardised() - mixture.means) ** 2 / variances
+    with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out
+        weighted = np.log(mixture.weights)[:, :, None] - 0.5 * (squares + np.log(2 * np.pi * variances))
+    return float(logsumexp(weighted, axis=1).mean() - np.log(test.y_scale))
+
+
+CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
+FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What private choices of hyperparameters lead to, over ``CHOICE_EPSILONS``. Not private.
+
+    Attributes:
+        rmse: error on people left out after each choice (E,), by name.
+        lengthscales: share of choices for each candidate lengthscale (E, 3), by name; refusals count for none.
+        candidates: lengthscales of the first input.
+    """
+
+    dataset: Dataset
+    rmse: dict[str, FloatArray]
+    lengthscales: dict[str, FloatArray]
+    candidates: tuple[float, ...]
+
+
+CHOOSERS: dict[
+    str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], HyperparameterChoice]
+] = {
+    "Evidence: free (ours)": choose_by_evidence,
+    "All kernels together, exponential mechanism": choose_jointly,
+    "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(
+        replace(mechanism, variant="paper"), candidates, data, rng
+    ),
+}
+
+
+def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
+    """Choose lengthscale and noise variance privately, about each part of the people, at every epsilon."""
+    data = load(setting.dataset)
+    ratios = exhibit(setting.dataset).ratios
+    lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
+    grid = [
+        Candidate(
+            kernel=EQ(lengthscale=tuple(length * ratio for ratio in ratios)), noise_variance=setting.noise * factor
+        )
+        for length in lengthscales
+        for factor in FACTORS
+    ]
+    errors: dict[str, FloatArray] = {}
+    shares: dict[str, FloatArray] = {}
+    for name, choose in CHOOSERS.items():
+        errors[name] = np.zeros(len(CHOICE_EPSILONS))
+        shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
+        for i, epsilon in enumerate(CHOICE_EPSILONS):
+            base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
+            rows = []
+            for index, (train, test) in enumerate(parts(data)):
+                choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
+                mean = np.full(test.n, test.midpoint) if choice.fit is None else choice.fit.predict(test.X)[0]
+                rows.append((mean - test.clipped_y)[None])
+                if choice.index is not None:
+                    shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
+            errors[name][i] = error_of(rows)
+            progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
+    return Choices(data, errors, shares, lengthscales)
+
+
+def fits(setting: SparseSetting) -> Fits:
+    """Private and plain fits."""
+    return cached.value("Fitting the sparse model", fit, setting)
+
+
+def curves(setting: SparseSetting) -> Curves:
+    """Errors against epsilon."""
+    return cached.value("Releasing at every epsilon", errors_against_epsilon, setting)
+
+
+def choices(setting: SparseSetting) -> Choices:
+    """Private choices of hyperparameters."""
+    return cached.value("Choosing hyperparameters", choose_hyperparameters, setting)
+
+
+def least_without_privacy(setting: SparseSetting, plain: float) -> float:
+    """The error when nothing is hidden, in the output's unit. Not private.
+
+    Args:
+        setting: whose dataset is on screen.
+        plain: of the sparse Gaussian process itself, which counts where it does better.
+    """
+    return min(plain, cached.value("Fitting without privacy", best_without_privacy, setting.dataset))

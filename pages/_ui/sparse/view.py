@@ -1,0 +1,380 @@
+"""Controls, figures and words of the sparse page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.arrays import FloatArray
+from pages._ui.cloaking.figures import on_axes
+from pages._ui.left_out import FOLDS
+from pages._ui.look import sheet, text
+from pages._ui.look.controls import choice, folded, pick, side
+from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look.plots import (
+    BINS,
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PRIVATE,
+    SPARSE,
+    TRUTH,
+    axis,
+    band,
+    faded,
+    finish,
+    named_lines,
+    ticked,
+)
+from pages._ui.look.sheet import About
+from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
+from pages._ui.look.text import Metric
+from pages._ui.sparse.compute import (
+    BAYES_DRAWS,
+    CHOICE_EPSILONS,
+    CURVE_EPSILONS,
+    KINDS,
+    LEVEL,
+    LEVELS,
+    METHODS,
+    REPEATS,
+    Choices,
+    Contender,
+    Curves,
+    Fits,
+    Method,
+    SparseSetting,
+    load,
+)
+
+SparseView = Literal["fits", "errors", "choice"]
+DATASET = of_datasets(
+    "sparse_data",
+    (
+        exhibit
+        for simulated in (True, False)
+        for exhibit in EXHIBITS.values()
+        if exhibit.sparse is not None and exhibit.simulated == simulated
+    ),
+)
+VIEW: DropDown[SparseView] = DropDown(
+    "sparse_view",
+    {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
+)
+
+
+def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
+    draw = privacy()
+    name = dataset(DATASET)
+    start = exhibit(name).sparse
+    assert start is not None
+    delta_fits(draw.delta, load(name).n)
+    show = overlay()
+    with side():
+        view = pick("Show", VIEW)
+    with folded("Model"):
+        length = lengthscale(name, "Lengthscale [{}]")
+        noise = noise_control(start.noise, help=None, key=f"noise_{name}")
+        count = choice(
+            "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
+        )
+        seed = draw_number()
+    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show
+
+
+_LOOKS: dict[Contender, tuple[str, str, str]] = {
+    "ours": ("ours: whitened", SPARSE, "solid"),
+    "paper": ("the paper's", OTHER, "dash"),
+    "naive": ("noise ignored", BINS, "dot"),
+    "bayes": ("Bayes cloaking", PRIVATE, "longdash"),
+}
+_SHORT = {  # at a line's end
+    "ours: whitened": "ours",
+    "Evidence: free (ours)": "evidence, free",
+    "All kernels together, exponential mechanism": "all together",
+    "Liu-Talwar (the paper)": "Liu-Talwar",
+}
+_CHOOSER_LOOKS = ((SPARSE, "solid"), (BINS, "dot"), (OTHER, "dash"))
+
+
+def fit(fits: Fits) -> go.Figure:
+    """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
+    data, figure = fits.dataset, go.Figure()
+    for opacity, of, subject in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
+        name = f"ours, {100 * LEVEL:g} %: {subject}"
+        mean, half = fits.means["ours"], fits.halves[of]
+        band(figure, fits.x, mean - half, mean + half, _LOOKS["ours"][1], opacity, name)
+    drawn: tuple[Method, ...] = ("paper", "ours")
+    for method in drawn:
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(x=fits.x, y=fits.means[method], name=name, line={"color": colour, "dash": dash})
+    name, colour, dash = _LOOKS["bayes"]
+    bayes = fits.bayes
+    band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
+    figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
+    figure.add_scatter(
+        x=fits.inducing, y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
+        name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+    )  # fmt: skip
+    return named_lines(on_axes(figure, data, fits.x), _SHORT)
+
+
+def beside_the_curve(fits: Fits) -> go.Figure:
+    """How far each private curve is from the one without privacy, which is the line at 0; in bands where curves are."""
+    data, figure = fits.dataset, go.Figure()
+    name, colour, dash = _LOOKS["ours"]
+    ours, half = fits.means["ours"] - fits.plain, fits.halves[KINDS[1]]
+    band(figure, fits.x, ours - half, ours + half, colour, 0.15, f"{name}, {100 * LEVEL:g} %")
+    bayes, low, high = fits.bayes, fits.bayes.low - fits.plain, fits.bayes.high - fits.plain
+    band(figure, fits.x, low, high, _LOOKS["bayes"][1], 0.22, f"{_LOOKS['bayes'][0]}, {100 * LEVEL:g} %")
+    figure.add_scatter(x=fits.x, y=np.zeros_like(fits.x), name="without privacy", line={"color": NON_PRIVATE})
+    drawn: dict[Contender, FloatArray] = {
+        "paper": fits.means["paper"] - fits.plain,
+        "ours": ours,
+        "bayes": bayes.mean - fits.plain,
+    }
+    for method, values in drawn.items():
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(x=fits.x, y=values, name=name, line={"color": colour, "dash": dash})
+    most = max(float(np.abs(each).max()) for each in (low, high, ours - half, ours + half, *drawn.values()))
+    most = min(1.05 * most, data.output_range)
+    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[fits.x[0], fits.x[-1]])
+    figure.update_yaxes(title=axis("away from the curve without privacy", data.y_unit), range=[-most, most])
+    return named_lines(finish(figure, HEIGHT), _SHORT)
+
+
+def calibration(fits: Fits) -> go.Figure:
+    """Share of held-out outputs inside each central interval against its level."""
+    figure = go.Figure()
+    figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
+    judged: tuple[Contender, ...] = (*METHODS, "bayes")
+    for method in judged:
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(
+            x=100 * LEVELS, y=100 * fits.coverage[method], name=name, line={"color": colour, "dash": dash}
+        )
+    figure.update_xaxes(title="central interval [%]", range=[0, 100])
+    figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
+    return named_lines(finish(figure, 470), _SHORT)
+
+
+def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
+    """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
+    unit = curves.dataset.y_unit
+    values: dict[Contender, FloatArray] = curves.rmse if quantity == "error" else curves.likelihood
+    figure = go.Figure()
+    for method, line in values.items():
+        name, colour, dash = _LOOKS[method]
+        figure.add_scatter(
+            x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
+        )
+    if quantity == "error":
+        ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
+        figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
+    title = axis("error", unit) if quantity == "error" else "log-likelihood of a person left out [nats]"
+    figure.update_xaxes(title="ε: more private → more accurate", **ticked(CURVE_EPSILONS))
+    figure.update_yaxes(title=title, rangemode="tozero" if quantity == "error" else "normal")
+    return named_lines(finish(figure, 420), _SHORT)
+
+
+def choice_errors(choices: Choices) -> go.Figure:
+    """Held-out error after each private choice against epsilon."""
+    figure = go.Figure()
+    for (name, line), (colour, dash) in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
+        figure.add_scatter(
+            x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
+        )
+    figure.update_xaxes(title="ε of choice and fit together", **ticked(CHOICE_EPSILONS))
+    figure.update_yaxes(title=axis("error", choices.dataset.y_unit), rangemode="tozero")
+    return named_lines(finish(figure, 420), _SHORT)
+
+
+def choice_shares(choices: Choices) -> go.Figure:
+    """How often each lengthscale is chosen, by method and epsilon."""
+    figure = go.Figure()
+    labels = [f"ε = {epsilon:g}" for epsilon in CHOICE_EPSILONS]
+    for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
+        for j, length in enumerate(choices.candidates):
+            figure.add_bar(
+                x=labels, y=100 * shares[:, j], name=f"{name}: {length:g}", offsetgroup=name,
+                marker={"color": faded(colour, 0.35 + 0.3 * j)}, showlegend=False,
+                hovertemplate=f"{name}<br>lengthscale {length:g}: %{{y:.0f}} %<extra></extra>",
+            )  # fmt: skip
+    figure.update_layout(barmode="relative")
+    figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
+    return finish(figure, 420)
+
+
+def fit_table(fits: Fits) -> pd.DataFrame:
+    """One row a grid point: what three private releases say there. Publishing all spends all."""
+    columns = {axis(fits.dataset.x_names[0], fits.dataset.x_units[0]): fits.x}
+    unit = fits.dataset.y_unit
+    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = fits.means["ours"]
+    for of, subject in zip(KINDS, (f"one more {fits.dataset.y_name}", "the curve"), strict=True):
+        columns[f"ours, ± {100 * LEVEL:g} %: {subject} [{unit}]"] = fits.halves[of]
+    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = fits.means["paper"]
+    name = _LOOKS["bayes"][0]
+    columns[f"{name}: mean [{unit}]"] = fits.bayes.mean
+    columns[f"{name}, 95 % from [{unit}]"], columns[f"{name}, to [{unit}]"] = fits.bayes.low, fits.bayes.high
+    return pd.DataFrame(columns).round(4)
+
+
+def curve_table(curves: Curves) -> pd.DataFrame:
+    """One row an epsilon. Not private."""
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
+    for method, line in curves.rmse.items():
+        columns[f"{_LOOKS[method][0]}: error [{curves.dataset.y_unit}] (not private)"] = line.round(4)
+        columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = curves.likelihood[method].round(4)
+    return pd.DataFrame(columns)
+
+
+def choice_table(choices: Choices) -> pd.DataFrame:
+    """One row an epsilon. Not private."""
+    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CHOICE_EPSILONS}
+    for name, line in choices.rmse.items():
+        columns[f"{name}: error [{choices.dataset.y_unit}] (not private)"] = line.round(4)
+    return pd.DataFrame(columns)
+
+
+_NEAR = 0.03  # how far from its level a range may hold and be called right
+
+
+def question(fits: Fits) -> str:
+    """The title."""
+    return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
+
+
+_PLURAL = {"age": "ages"}
+
+
+def about(fits: Fits, guarantee: Guarantee) -> About:
+    """What is said of the fits where they go."""
+    made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
+    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits))
+
+
+def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
+    """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
+    if without is None:
+        return (
+            f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
+            "inputs are as well as their outcome."
+        )
+    unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
+    return (
+        f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
+        f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
+        f"{text.number(without)}."
+    )
+
+
+def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
+    """Errors, how the 95 % range does, epsilon."""
+    unit, last = fits.dataset.y_unit, len(LEVELS) - 1
+    promise = [
+        Metric("Protects", "inputs, outputs", "one person's row replaced"),
+        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
+    ]
+    if without is None:
+        return promise
+    inside = fits.coverage
+    return [
+        Metric(
+            "Error, Bayes cloaking",
+            f"{text.number(fits.rmse['bayes'])} {unit}",
+            f"our sparse GP {text.number(fits.rmse['ours'])}, the paper's {text.number(fits.rmse['paper'])}",
+            text.help_of("Error"),
+        ),
+        Metric(
+            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
+            text.help_of("Without privacy"),
+        ),
+        Metric(
+            "A range of 95 % holds",
+            text.percent(inside["bayes"][last]),
+            f"{_judgement(inside['bayes'][last])}; our sparse GP {text.percent(inside['ours'][last])}",
+            "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
+            "too cautious: both are faults.",
+        ),
+        promise[1],
+    ]  # fmt: skip
+
+
+def _judgement(held: float) -> str:
+    """Whether a range that should hold ``LEVELS[-1]`` of people does."""
+    if held > LEVELS[-1] + _NEAR:
+        return "too cautious"
+    return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
+
+
+def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
+    """The computation with the current numbers put in."""
+    mechanism = setting.mechanism()
+    noise = mechanism.noise(fits.dataset)
+    m = len(mechanism.inducing_inputs(fits.dataset))
+    return [
+        (
+            "Released",
+            f"A = Σ y φ(x) ({m} numbers) and B = Σ φ(x) φ(x)ᵀ ({m * (m + 1) // 2} numbers), |φ| ≤ 1, φ = L⁻¹ k(Z, x)",
+        ),
+        ("Noise", f"standard deviation {text.number(noise.sa)} on A and {text.number(noise.sb)} on B, in model units"),
+        ("Posterior", "errors in variables: the noise on B counts as noise on the features; no regulariser is needed"),
+        ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
+        (
+            "Bayes cloaking",
+            "noisy counts of the records in public cells, then noisy sums of clipped residuals, five times; "
+            "lengthscale and noise are averaged over; its band is where the curve is. Inputs and outputs are "
+            "protected, as by the sparse DP-GP",
+        ),
+        (
+            "Error",
+            f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
+            f"{BAYES_DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
+            "the sparse GP itself where that does better",
+        ),
+    ]
+
+
+def beside_alt(fits: Fits) -> str:
+    """What the picture of the differences shows, with its values."""
+    unit = fits.dataset.y_unit
+    curves = {
+        "our sparse GP": fits.means["ours"],
+        "the paper's": fits.means["paper"],
+        "Bayes cloaking": fits.bayes.mean,
+    }
+    away = ", ".join(
+        f"{name} {text.number(float(np.abs(curve - fits.plain).mean()))}" for name, curve in curves.items()
+    )
+    return (
+        "How far each published curve is from the one without privacy, in bands where curves are. On average: "
+        f"{away} {unit}."
+    )
+
+
+def fit_alt(fits: Fits) -> str:
+    """What the picture of the fits shows."""
+    return (
+        f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
+        "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
+    )
+
+
+def table_note(view: str, released: Sequence[Guarantee]) -> str:
+    """What the table holds: on the first view three releases, which cost what they cost together."""
+    if view != "fits":
+        return "It takes the true data to know an error."
+    delta = released[0].budget.delta
+    together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
+    return (
+        "Three releases about the same people: our sparse GP, the paper's, Bayes cloaking. Together, publishing all "
+        f"costs ε = {text.at_most(together)} at δ = {text.small(delta)}."
+    )

@@ -1,0 +1,79 @@
+"""What a screen reader is told of the three pages that most people open, and what a small window leaves of figures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e import browser as tool
+
+pytestmark = pytest.mark.full
+
+# What is read in this order, numbers aside: a heading, the whole lead as one status, controls, figures, their texts.
+TOLD = {
+    "": (
+        'heading "What can anyone learn about one person?" [level=1]',
+        "status",
+        "Recommended: epsilon = #",
+        "Bayes cloaking then publishes one woman's or girl's height with an error of",
+        'figure "Chart: chance afterwards [%] by epsilon (more private to the left). The text below it tells it."',
+        "Upper line, the most that is believed: # % at epsilon #",
+        'figure "Chart: error [cm] by epsilon (more private to the left). The text below it tells it."',
+        "Error of a published curve: # cm at epsilon #",
+        'heading "Teach" [level=2]',
+        'heading "Decide" [level=2]',
+        'heading "Publish" [level=2]',
+    ),
+    "kung_curves": (
+        'heading "What does privacy do to a growth curve?" [level=1]',
+        "status",
+        "Bayes cloaking publishes one woman's or girl's height with an error of",
+        'figure "Chart: height [cm] by age [years]. The text below it tells it."',
+        "Orange line: the published curve, from # at # years by # at #",
+        "It is ± # cm at # years and ± # cm at #",
+    ),
+    "london_noise_map": (
+        'heading "Where does privacy blur the map?" [level=1]',
+        "status",
+        "Bayes cloaking gets one hexagon's median price wrong by",
+        "Sharpest:",
+        "Most blurred:",
+    ),
+}
+WIDTHS = """() => [...document.querySelectorAll(".stMain .js-plotly-plot")].filter(each => each.offsetParent)
+    .map(each => [each._fullLayout._size.w, each.querySelector(".main-svg").getBoundingClientRect().left])"""
+BESIDE = """() => [...document.querySelectorAll(".stMain .js-plotly-plot .annotation")].filter(
+    each => each.textContent.includes("━") && getComputedStyle(each).display !== "none").length"""
+
+
+@pytest.mark.parametrize("path", TOLD)
+def test_a_reader_is_told_the_answer_and_each_figure_once(visit, path):
+    page = visit.open(path)
+    told = re.sub(r"\d[\d,.]*", "#", page.locator("[data-testid=stMain]").aria_snapshot())
+    at = 0
+    for part in TOLD[path]:
+        wanted = re.sub(r"(?<!level=)\d[\d,.]*", "#", part).replace("level=1", "level=#").replace("level=2", "level=#")
+        found = told.find(wanted, at)
+        assert found >= 0, f"{wanted!r} is not told, or not in its order:\n{told[at : at + 3000]}"
+        at = found
+    texts = re.findall(r"(?:text|paragraph): (.{60,})", told)
+    assert len(texts) == len(set(texts)), "a text is said twice"
+
+
+@pytest.mark.parametrize("path", TOLD)
+@pytest.mark.parametrize("width", [1024, 400])
+def test_names_leave_the_lines_ends_and_no_plot_is_narrow_in_a_small_window(chromium, server, path, width):
+    context = tool.new_context(chromium, viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.goto(f"{server}/{path}")
+    tool.settle(page)
+    page.wait_for_timeout(500)  # plotly draws anew in its wider place
+    for across, left in page.evaluate(WIDTHS):
+        assert across >= 280
+        assert left >= 0
+    assert page.evaluate(BESIDE) == 0
+    assert page.locator(".names").count() == 0 or page.locator(".names").first.is_visible()
+    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
+    assert overflow <= 0
+    context.close()
