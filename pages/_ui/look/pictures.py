@@ -214,7 +214,7 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                _for_readers(numbers(), alt)
+                _for_readers(numbers(), "Every point that is drawn")
         button(key, drawn)
 
 
