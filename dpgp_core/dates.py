@@ -29,7 +29,7 @@ ISO = ORDERS[0]
 _EXAMPLE = {"year": "2024", "month": "03", "day": "31"}
 PERIODS = {"week": WEEK, "year": YEAR}  # days
 _SHORTEST = 2.0  # days of a period
-_LONGEST = 80  # letters of a cell that may be a date
+_SHORTEST_DATE, _LONGEST = 6, 80  # letters of a cell that may be a date
 _TIME = (
     r"(?:(?:T|:|,? )\s*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?\s?(?:[AaPp]\.?[Mm]\.?)?"
     r"\s?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
@@ -229,7 +229,7 @@ def looks_like_a_date(cell: str, *, whole: bool = False) -> bool:
 def has_the_form_of_a_date(cell: str) -> bool:
     """Whether text is written as dates are, in whatever calendar."""
     text = cell.strip()
-    return len(text) <= _LONGEST and any(
+    return _SHORTEST_DATE <= len(text) <= _LONGEST and any(
         form.fullmatch(text) for order in ORDERS for form in _forms(_order(order)[0], whole=False)
     )
 

@@ -220,6 +220,8 @@ def ways_of(cell: str) -> frozenset[str]:
     text = cell.strip()
     if text.isdigit() and text.isascii():
         return _ALL_WAYS
+    if _NO_NUMBER.search(text):
+        return frozenset()
     return frozenset(way for way in NUMBERS if (value := as_number(text, way)) is not None and math.isfinite(value))
 
 
@@ -244,6 +246,7 @@ def _pattern(group: str, decimal: str) -> re.Pattern[str]:
 
 _WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
 _ALL_WAYS = frozenset(NUMBERS)
+_NO_NUMBER = re.compile(r"[A-DF-Za-df-z]")
 _LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)
 _ALIASES = {
     "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "windows-1252": "cp1252", "iso-8859-1": "latin-1",
