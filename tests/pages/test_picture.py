@@ -59,7 +59,7 @@ def places_in(svg):
     pairs = [pair for points in re.findall(r'points="([^"]*)"', svg) for pair in points.split()]
     circles = re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg)
     return np.array(
-        [*(tuple(cells(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
+        [*(tuple(map(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
     )
 
 
