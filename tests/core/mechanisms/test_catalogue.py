@@ -42,7 +42,7 @@ USED = """
 import io
 import numpy as np
 from dpgp_core.release import CHOICES, bundle, publish, read_table
-from dpgp_core.release.specification_json import EXAMPLE
+from dpgp_core.release.specification import EXAMPLE
 from dataclasses import replace
 from unittest import mock
 from pages._ui.compare import contenders
