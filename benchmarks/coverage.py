@@ -27,6 +27,7 @@ from benchmarks.shared.judged import judge, releasing, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
 from dpgp_core.gp.exact import output_covariance
@@ -34,7 +35,6 @@ from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, Release
-from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from dpgp_core.mechanisms.catalogue import Parameters
 
 EPSILONS = (0.2, 1.0, 5.0)

@@ -20,8 +20,7 @@ from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
-from dpgp_core.bayes.cells import counts
-from dpgp_core.bayes.cells import filter as cells_filter
+from dpgp_core.bayes import cell_moments, cells
 from dpgp_core.bayes.models import curve_models
 from dpgp_core.data import Dataset
 from dpgp_core.gp.pivoted import factorise
@@ -64,9 +63,9 @@ def alarms(repeats: int) -> Iterator[dict[str, object]]:
 def power(repeats: int) -> Iterator[dict[str, object]]:
     """One row a place and a size."""
     before = (
-        mock.patch.object(counts, "ROUGHNESS", (0.0,)),
-        mock.patch.object(counts, "PLANNED", 0.0),
-        mock.patch.object(cells_filter, "ONE_PLACE", False),
+        mock.patch.object(cells, "ROUGHNESS", (0.0,)),
+        mock.patch.object(cells, "PLANNED", 0.0),
+        mock.patch.object(cell_moments, "ONE_PLACE", False),
     )
     for where in FEW:
         world = World(PLACES[where], wage, OUTCOMES["normal"])

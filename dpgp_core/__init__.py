@@ -48,8 +48,8 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
     # what was released, read again
-    "refit": "bayes.refit",
-    "difference": "bayes.difference",
+    "refit": "bayes.reading",
+    "difference": "bayes.reading",
     "load": "release.check",
     # with the methods of scikit-learn
     "DPGaussianProcessRegressor": "estimator",

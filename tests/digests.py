@@ -1,5 +1,7 @@
 """Numbered draws and computed figures of the core as digests: ``python -m tests.digests`` renews them.
 
+``python -m tests.digests WORDS --compare`` prints how far those whose name holds the words are from what is kept.
+
 A digest is the size of an array (root mean square) and two weighted sums of it, so that a processor that rounds
 differently moves it by a rounding error, and a change of what is computed moves it by more. Renew them where a change
 is meant; otherwise a difference says that something changed that should not have.
@@ -7,8 +9,10 @@ is meant; otherwise a difference says that something changed that should not hav
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -49,12 +53,15 @@ from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
+from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
 from tests.core.tables import table
 
 KEPT = Path(__file__).parent / "core" / "digests.json"
 TOLERANCE = 1e-5
 """Relative, of the size: far above rounding, far below what any change of a formula makes."""
+
+ROUNDING = "how this machine rounds"
 
 Figures = Any
 _RNG = np.random.default_rng
@@ -86,13 +93,10 @@ def same(found: list[list[float]], kept: list[list[float]]) -> bool:
 
 def _draws(mechanism: Mechanism) -> Figures:
     release = mechanism.release(small(), X_TEST, _RNG(1), 3)
-    ends: list[Any] = []
-    if not isinstance(mechanism, BayesCloaking):
-        try:
-            ends = [*release.interval(0.95, "outputs"), *release.interval(0.5, "function")]
-        except ValueError:  # it has none
-            ends = []
-    return [release.samples, *ends]
+    try:
+        return [release.samples, *release.interval(0.95, "outputs"), *release.interval(0.5, "function")]
+    except ValueError:  # it has no interval
+        return [release.samples]
 
 
 def _accounting() -> Figures:
@@ -194,10 +198,11 @@ def _bounds() -> Figures:
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:
-    """Everything that has a digest, by its name. Bayes cloaking has none until its schedules are settled."""
+    """Everything that has a digest, by its name."""
     for case in [*CASES, *OTHERS]:
         if not isinstance(built(case), BayesCloaking):
             yield f"draws of {case}", partial(_draws, built(case))
+    yield from bayes_digests.cases()
     for choose in (choose_by_evidence, choose_jointly, choose_liu_talwar, choose_repeatedly):
         yield choose.__name__, partial(_chosen, choose)
     rooms = (_accounting, _paths_accounting, _gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
@@ -210,7 +215,33 @@ def kept() -> dict[str, list[list[float]]]:
     return found
 
 
-if __name__ == "__main__":
-    rows = [f"  {json.dumps(name)}: {json.dumps(digest(figures()))}" for name, figures in cases()]
+def rounding() -> list[list[float]]:
+    """A digest of how this machine rounds: strategies over cells turn with it, and so do draws of Bayes cloaking."""
+    A = _RNG(0).standard_normal((300, 200))
+    parts = [A @ A.T, *np.linalg.eigh(A[:60].T @ A[:60])]
+    return [[float(int(hashlib.sha256(np.ascontiguousarray(each).tobytes()).hexdigest()[:12], 16)) for each in parts]]
+
+
+def apart(found: list[list[float]], before: list[list[float]]) -> float:
+    """How far two digests are apart at most, relative to the size of each array."""
+    parts = zip(found, before, strict=True)
+    return max(float(np.max(np.abs(np.subtract(a, b)))) / max(abs(b[0]), 1e-300) for a, b in parts)
+
+
+def compare(words: str) -> None:
+    """Print how far those whose name holds the words are from the file."""
+    for name, figures in cases():
+        if words in name:
+            print(f"{apart(digest(figures()), kept()[name]):.1e}  {name}", flush=True)
+
+
+def renew() -> None:
+    """Write the file anew."""
+    found = {name: digest(figures()) for name, figures in cases()} | {ROUNDING: rounding()}
+    rows = [f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in found.items()]
     KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
     print(f"{len(rows)} digests in {KEPT}")
+
+
+if __name__ == "__main__":
+    compare(" ".join(sys.argv[1:-1])) if sys.argv[-1:] == ["--compare"] else renew()

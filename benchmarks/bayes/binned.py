@@ -28,7 +28,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from datasets import excursion_1d, kung, london_hexes, london_sales
-from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
 
@@ -64,8 +64,8 @@ def row(n: int, epsilon: float) -> dict[str, object]:
         "plan [s]": f"{clock[1] - clock[0]:.1f}",
         "draw [s]": f"{clock[2] - clock[1]:.1f}",
         "peak [GB]": f"{peak:.2f}",
-        "cells": plan.setting.grid.size,
-        "rows": sum(len(stage.B) for stage in release.cells[0].stages),
+        "cells": plan.cells.grid.size,
+        "rows": sum(len(stage.B) for stage in release.measured[0].stages),
         "error": f"{error:.4f}",
         "95 %": f"{inside:.3f}",
     }

@@ -27,13 +27,9 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
-from dpgp_core.bayes.cells.known import after, linearised, start
-from dpgp_core.bayes.cells.planning import Seen, plan_stage
-from dpgp_core.bayes.cells.stages import cell_multipliers
+from dpgp_core.bayes.schedule import counts_apart, stage_multipliers
 from dpgp_core.data import Dataset
-from dpgp_core.mechanisms.bayes_cells import CellPlan, plan_cells
-from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy
 
 EPSILONS = (0.2, 1.0, 5.0)
@@ -65,19 +61,19 @@ def smooth(n: int, dim: int) -> Dataset:
     return simulated(X, y, (-1.5, 1.5), ((0.0, 1.0),) * dim)
 
 
-def worst_gap(mechanism: BayesCloaking, plan: CellPlan, release: BayesRelease) -> tuple[float, float]:
+def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) -> tuple[float, float]:
     """Of the strategies that a release planned on its way: they follow from what it released.
 
     Largest certified gap, and largest share of the whole expected squared error that may be avoidable.
     """
-    setting, [released], found = plan.setting, release.cells, list[Strategy]()
-    now = start(setting, released.counts, released.z)
-    multipliers = cell_multipliers(mechanism.noise_multiplier, mechanism.stages)[1]
+    [released], found = release.measured, list[Strategy]()
+    of = plan.cells.given(released.counts, released.z)
+    now = of.begin()
+    multipliers = stage_multipliers(counts_apart(mechanism.noise_multiplier)[1], mechanism.stages)
     for seen, s in zip(released.stages, multipliers, strict=True):
-        linear = linearised(setting, now, (seen.low, seen.high, seen.g))
-        so_far = Seen(setting.models, now.states, now.weights, linear, now.counts.mean)
-        found.append(plan_stage(so_far, s, setting.gap))
-        now = after(setting, now, linear, seen)
+        linear = of.linearised(now, seen)
+        found.append(of.plan_stage(now, linear, s))
+        now = of.after(now, seen, linear)
     return max(each.gap for each in found), max(each.avoidable for each in found)
 
 
@@ -86,7 +82,7 @@ def seconds_rows() -> Iterator[dict[str, object]]:
     for dim, n in product((1, 2), SIZES):
         data, started = smooth(n, dim), time.process_time()
         mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects="inputs and outputs")
-        plan = plan_cells(mechanism, n, data.x_box, 1.5, "number")
+        plan = mechanism.plan_for(data, data.X[:1])
         planned = time.process_time()
         release = mechanism.measure(plan, data, np.full((1, dim), 0.5))
         drawn = time.process_time() - planned

@@ -48,7 +48,7 @@ def rows(
             start = time.process_time()
             plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap).plan_for(data, X_test)
             seconds = time.process_time() - start
-            found = [stage.strategy for stage in plan.stages]
+            found = [stage.planned for stage in plan.stages]
             yield {
                 "data": name,
                 "n": data.n,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.mechanisms.bayes_cloaking import BayesRelease
 
 
 class Curves:

@@ -1,49 +1,76 @@
-"""What was released, read with some models: the same questions of records and of cells. Spends nothing."""
+"""What was released, read again with any models, anywhere: spends nothing, and needs no record.
+
+How far the curves of two groups are apart is read of the same numbers: f(x, a) - f(x, b) is linear in the curve. Under
+each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, the posterior covariance of both: what
+both curves have in common, and do not know, cancels. The mixture of the models gives its quantiles.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray
-from ..measurement.conditioning import Posterior
-from .intervals import Mixture
-from .joint import Joint
-from .models import Model
+from ..gp.exact import check_columns
+from ..kernels import Kernel
+from ..levels import check_codes, level_columns
+from ..measurement.conditioning import Posterior as ModelPosterior
+from ..measurement.refit import Observe, Refit
+from ..measurement.refit import refit as refit_linear
+from ..measurement.statistics import CellStatistics, Statistics
+from .cells import CellGrid
+from .engine import Filter, Measured, Posterior
+from .filter_cells import CellFilter, cell_filter
+from .filter_records import record_filter
+from .mixture import Joint, Mixture
+from .models import Model, across_levels, models_of, rough_share
+from .readers import clipped_observation, measured_of, public_of
+from .settings import noise_sds_for
+from .waves import on_dates
+from .widths import Public
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ReadAt(ABC):
-    """What is known of the curve, and of people about it, at P places; of one draw, in model units.
+class Read:
+    """What is known of the curve, and of people about it, at P places; of the first draw, in model units.
 
     Attributes:
         models: the mixture (M).
-        X_test: the places (P, D).
+        filtered: the same at the places.
+        posterior: under each model.
+        measured: what was released.
         curve: the models' predictions.
-        log_evidence: log density of what was measured of the outcomes, under each model (M,).
     """
 
     models: tuple[Model, ...]
-    X_test: FloatArray
+    filtered: Filter[Any]
+    posterior: Posterior[Any]
+    measured: Measured
     curve: Mixture
-    log_evidence: FloatArray
 
-    @abstractmethod
+    @property
+    def log_evidence(self) -> FloatArray:
+        """Log density of what was measured of the outcomes, under each model (M,)."""
+        return np.asarray(self.filtered.log_evidence(self.posterior)[0])
+
     def with_people(self) -> Mixture:
         """``curve``, with what is known of how people scatter."""
+        return self.filtered.with_people(self.curve, self.measured.distances)
 
-    @abstractmethod
-    def posteriors(self) -> tuple[Posterior, ...]:
+    def posteriors(self) -> tuple[ModelPosterior, ...]:
         """Of f under each model."""
+        return self.filtered.joint(self.posterior)
 
     def joint(self) -> Joint:
         """Of f at all places together."""
         each = self.posteriors()
         return Joint(
             models=self.models,
-            X_test=self.X_test,
+            X_test=self.filtered.X_test,
             means=np.stack([posterior.mean for posterior in each]),
             shared=tuple(posterior.root for posterior in each),
             weights=self.curve.weights[0],
@@ -51,19 +78,238 @@ class ReadAt(ABC):
         )
 
 
-class Reading(ABC):
-    """One release and the models it is read by. It holds no outcome: all of it is post-processing."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """One release and the models it is read by. It holds no outcome: all of it is post-processing.
+
+    Attributes:
+        models: the mixture, in model units.
+        measured: what was released, of one draw.
+        x_box: D public (low, high) pairs.
+        cells: the mixture on public cells; None where every record has a column of its own.
+        X: inputs of the records then (n, D).
+        public: of the table then; None where stages are read as if outcomes were normal.
+    """
 
     models: tuple[Model, ...]
+    measured: Measured
+    x_box: Sequence[tuple[float, float]]
+    cells: CellFilter | None = None
+    X: FloatArray | None = None
+    public: Public | None = None
 
-    @abstractmethod
-    def at(self, X_test: FloatArray) -> ReadAt:
+    def at(self, X_test: FloatArray) -> Read:
         """What it says at X_test (P, D).
 
         Raises:
             ValueError: the columns of X_test do not fit, or one of levels holds something else.
         """
+        check_columns(np.empty((1, len(self.x_box))), X_test)
+        check_codes(X_test, self.x_box)
+        filtered: Filter[Any]
+        if self._over_cells is not None:
+            filtered, posterior = self._over_cells
+            filtered = filtered.at(X_test)
+        else:
+            assert self.X is not None
+            filtered = record_filter(self.models, self.X, X_test, public=self.public)
+            posterior = filtered.read(self.measured.stages)
+        curve = filtered.predict(posterior)
+        return Read(models=self.models, filtered=filtered, posterior=posterior, measured=self.measured, curve=curve)
 
-    @abstractmethod
     def log_evidence(self) -> FloatArray:
         """Log density of what was measured of the outcomes, under each model (M,)."""
+        if self._over_cells is not None:
+            filtered, posterior = self._over_cells
+            return np.asarray(filtered.log_evidence(posterior)[0])
+        assert self.X is not None
+        return self.at(self.X[:1]).log_evidence
+
+    @cached_property
+    def _over_cells(self) -> tuple[CellFilter, Posterior[Any]] | None:
+        """The mixture with counts, and what it knows, wherever it is asked."""
+        if self.cells is None:
+            return None
+        assert self.measured.counts is not None
+        filtered = self.cells.given(self.measured.counts, self.measured.z)
+        return filtered, filtered.read(self.measured.stages)
+
+
+def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Reading:
+    """A released statistic, of records or of cells, read with some models (M), in model units."""
+    measured, x_box = measured_of(statistics), statistics.x_box
+    if isinstance(statistics, Statistics):
+        public = public_of(statistics)
+        return Reading(models=tuple(models), measured=measured, x_box=x_box, X=statistics.X, public=public)
+    grid = CellGrid(box=x_box, per_side=statistics.per_side, periods=statistics.periods)
+    cells = cell_filter(
+        on_dates(models, grid.periods),
+        grid,
+        statistics.n,
+        statistics.half_range,
+        two_valued=statistics.reading == "yes/no",
+        biased=statistics.reading != "normal outcomes",
+    )
+    return Reading(models=tuple(models), measured=measured, x_box=x_box, cells=cells)
+
+
+def refit(
+    statistics: Statistics | CellStatistics,
+    *,
+    kernels: Sequence[Kernel],
+    noise_variances: Sequence[float],
+    X_test: FloatArray,
+    observe: Observe | None = None,
+) -> Refit:
+    """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
+
+    Later stages clip to narrow intervals, and every first one to the bounds; the moments of a clipped normal output
+    enter mean, intervals and evidence (``clipping.clipped``).
+
+    Args:
+        statistics: what was released; noisy counts and sums over cells where inputs are private too.
+        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
+            categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
+        noise_variances: variances > 0 of outputs about f; every pair is one model.
+        X_test: test points (P, D), in input units.
+        observe: another way to read a stage where inputs are public; ``measurement.refit.linear_observation`` takes
+            intervals to clip nothing.
+
+    Raises:
+        ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
+    """
+    if isinstance(statistics, Statistics) and (observe is not None or public_of(statistics) is None):
+        how = observe or clipped_observation
+        return refit_linear(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=how)
+    if not kernels or not noise_variances:
+        raise ValueError("give at least one kernel and one noise variance")
+    check_columns(np.empty((1, len(statistics.x_box))), X_test)
+    check_codes(X_test, statistics.x_box, statistics.x_names)
+    pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
+    models = across_levels(pairs, statistics.x_box)
+    found = read(statistics, models).at(X_test)
+    people = found.with_people().people
+    return Refit(
+        X_test=X_test,
+        posteriors=found.posteriors(),
+        weights=found.curve.weights[0],
+        midpoint=statistics.midpoint,
+        scale=statistics.y_scale,
+        people=None if people is None else people.variance[0],
+        fit=next(iter(found.curve.fit), None),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difference:
+    """First group's curve less the second's at P places, in the output's unit. Public.
+
+    Attributes:
+        X: places (P, D), of the first group.
+        mixture: of the difference, one draw, in model units.
+        y_scale: unit of the model, in the output's unit.
+    """
+
+    X: FloatArray
+    mixture: Mixture
+    y_scale: float
+
+    @property
+    def mean(self) -> FloatArray:
+        """Expected difference (P,)."""
+        return np.asarray(self.y_scale * self.mixture.mean[0])
+
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Ends (P,), (P,) of the interval that holds the difference of the curves with this probability.
+
+        Raises:
+            ValueError: level is outside (0, 1).
+        """
+        low, high = self.mixture.interval(level, "function")
+        return self.y_scale * low[0], self.y_scale * high[0]
+
+
+def difference(
+    statistics: Statistics | CellStatistics,
+    first: str,
+    second: str,
+    X: FloatArray,
+    *,
+    of: str | None = None,
+    models: Sequence[Model] | None = None,
+) -> Difference:
+    """The curve of one group less that of another. Spends nothing.
+
+    Args:
+        statistics: what was released, of inputs of which one is a category.
+        first: one of its levels.
+        second: another.
+        X: places (P, D); their column of that category is not read.
+        of: name of the category; None where there is one.
+        models: of the curve, in model units; None for the automatic ones.
+
+    Raises:
+        ValueError: no input is that category, it has no such levels, or X does not fit.
+    """
+    column = _column(statistics, of)
+    codes = [_code(statistics, column, level) for level in (first, second)]
+    if codes[0] == codes[1]:
+        raise ValueError(f"the difference of {first!r} and itself is 0; name two levels")
+    check_columns(np.empty((1, len(statistics.x_box))), X)
+    places = [X.copy(), X.copy()]
+    for each, code in zip(places, codes, strict=True):
+        each[:, column] = code
+        check_codes(each, statistics.x_box, statistics.x_names)
+    reading = read(statistics, _models(statistics) if models is None else tuple(models))
+    return Difference(X=places[0], mixture=contrast(reading.at(np.vstack(places)).joint()), y_scale=statistics.y_scale)
+
+
+def contrast(joint: Joint) -> Mixture:
+    """F at the first half of a joint posterior's places less f at the second, place by place (P,); one draw.
+
+    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q.
+    """
+    P = len(joint.X_test) // 2
+    a, b, variances = joint.X_test[:P], joint.X_test[P:], []
+    for model, Q in zip(joint.models, joint.shared, strict=True):
+        prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
+        between = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
+        apart = Q[:, :P] - Q[:, P:]
+        left = prior - 2 * np.array(between) - np.einsum("ij,ij->j", apart, apart)
+        variances.append(np.maximum(left, 1e-14 * prior))
+    return Mixture(
+        means=(joint.means[:, :P] - joint.means[:, P:])[None],
+        variances=np.array([variances]),
+        noise_variances=np.zeros(len(joint.models)),
+        weights=joint.weights[None],
+        fit=joint.fit,
+    )
+
+
+def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
+    low, high = statistics.bounds
+    noises = noise_sds_for(statistics.reading, statistics.x_box)
+    rough = None
+    if isinstance(statistics, CellStatistics):
+        spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
+        rough = rough_share(statistics.n, spent**-0.5)
+    return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
+
+
+def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:
+    columns = level_columns(statistics.x_box)
+    if not columns:
+        raise ValueError("no input of the release is a category, so it has no groups")
+    if of is None and len(columns) > 1:
+        raise ValueError("several inputs are categories; say which one by of")
+    column = next((d for d in columns if of is None or statistics.x_names[d] == of), None)
+    if column is None:
+        raise ValueError(f"{of!r} is no input of the release that is a category")
+    return column
+
+
+def _code(statistics: Statistics | CellStatistics, column: int, level: str) -> int:
+    levels = (statistics.x_levels or ())[column] or ()
+    if level not in levels:
+        raise ValueError(f"{statistics.x_names[column]!r} has no level {level!r}; its levels are {', '.join(levels)}")
+    return levels.index(level)

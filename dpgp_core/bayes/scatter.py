@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.special import ndtr, softmax
@@ -42,24 +42,6 @@ class Noisy(Protocol):
     def weight(self) -> float:
         """Prior weight."""
         ...
-
-
-class SquaresSeen(NamedTuple):
-    """What a sum of squares is compared with.
-
-    Attributes:
-        about: E (f - g)^2 at each place (M,), in squared model units: what squares hold beside noise.
-        reach: A of each place (M,).
-        counts: records at each place (M,).
-        s: standard deviation of the noise on z.
-        z: released.
-    """
-
-    about: FloatArray
-    reach: FloatArray
-    counts: FloatArray
-    s: float
-    z: float
 
 
 def split(s: float, alone: bool) -> tuple[float, float | None]:
@@ -97,23 +79,33 @@ def expected(scatter: FloatArray, half_range: float) -> FloatArray:
     return variance
 
 
-def log_density(half_range: float, seen: SquaresSeen) -> FloatArray:
+def log_density(
+    half_range: float, about: FloatArray, reach: FloatArray, people: FloatArray, s: float, z: float
+) -> FloatArray:
     """Log p(z | sigma^2) up to a constant, for every sigma^2 of the grid (S,).
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a).
     What is expected of (f - g)^2 is one number known to about itself. Where A is small, two groups of people show less
     than normal outcomes of the same variance, and a sigma^2 read as normal would be too small, and the next A with it:
     as likely as normal outcomes is a fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
+
+    Args:
+        half_range: half the public range, in model units.
+        about: E (f - g)^2 at each place (M,), in squared model units: what squares hold beside noise.
+        reach: A of each place (M,).
+        people: records at each place (M,).
+        s: standard deviation of the noise on z.
+        z: the sum of squares, as released.
     """
-    square = variances_of(half_range)[:, None] + seen.about
-    a = seen.reach / np.sqrt(square)
+    square = variances_of(half_range)[:, None] + about
+    a = reach / np.sqrt(square)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
     two_groups = np.minimum(1 / a**2, _FAR)
     each = np.minimum(_PEAKED / a**4, 0.25)
-    unsure = seen.counts @ np.minimum(seen.about / seen.reach**2, 0.5)
-    variance = seen.s**2 + each @ seen.counts + unsure**2
-    likely = [-0.5 * (seen.z - (mean - 0.5) @ seen.counts) ** 2 / variance for mean in (normal, two_groups)]
+    unsure = people @ np.minimum(about / reach**2, 0.5)
+    variance = s**2 + each @ people + unsure**2
+    likely = [-0.5 * (z - (mean - 0.5) @ people) ** 2 / variance for mean in (normal, two_groups)]
     log_density: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
     return log_density
 

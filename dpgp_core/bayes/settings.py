@@ -24,9 +24,9 @@ from ..kernels import Stationary
 from ..levels import level_columns
 from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
-from .cells.grid import MOST
+from .cells import MOST
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .plan import stage_multipliers
+from .schedule import counts_apart, stage_multipliers
 from .spread import Shares, split
 from .waves import with_waves
 from .widths import CLIP
@@ -190,12 +190,21 @@ class BayesSettings:
         return split(self.noise_multiplier, kind)
 
     def multipliers(self, kind: Kind) -> tuple[float, ...]:
-        """Noise multipliers of the stages.
+        """Noise multipliers of the stages; where inputs are private, of what the counts leave.
 
         Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
         has nowhere to look closer.
         """
-        return stage_multipliers(self.shares(kind).curve, self.stages_of(kind))
+        return stage_multipliers(self.curve_multiplier(kind), self.stages_of(kind))
+
+    def curve_multiplier(self, kind: Kind) -> float:
+        """Noise multiplier of all stages together."""
+        s = self.shares(kind).curve
+        return counts_apart(s)[1] if self._inputs_too else s
+
+    def counts_multiplier(self, kind: Kind) -> float:
+        """Noise multiplier of the counts of records in cells, where inputs are private."""
+        return counts_apart(self.shares(kind).curve)[0]
 
     def stages_of(self, kind: Kind) -> int:
         """Number of stages for a kind of outcome."""

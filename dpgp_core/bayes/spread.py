@@ -27,11 +27,8 @@ from scipy.special import ndtr
 
 from ..arrays import FloatArray
 from ..data import Kind
-from ..measurement.statistics import MeasuredDistances
-from ..strategies.strategy import Strategy
-from .intervals import Mixture
+from .mixture import Mixture, People, skewness_of
 from .models import Model, auto_models
-from .people import People, skewness_of
 
 SHARE = 0.05  # of 1/s^2 that goes to distances
 SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
@@ -131,18 +128,6 @@ def split(s: float, kind: Kind = "number") -> Shares:
     return Shares(s / math.sqrt(1 - SHARE - of_skew), s / math.sqrt(SHARE), above)
 
 
-class PlannedDistances(NamedTuple):
-    """What is measured about the curve, and with how much noise. Public.
-
-    Attributes:
-        strategy: B of the distances, with its risk, bound and gap.
-        shares: noise multipliers.
-    """
-
-    strategy: Strategy
-    shares: Shares
-
-
 def reach_of(square: FloatArray, half_range: float) -> FloatArray:
     """A: twice the root mean of E (y - g)^2 over people (D,), at most half the range, in model units."""
     reach: FloatArray = np.minimum(2 * np.sqrt(square), half_range)
@@ -189,10 +174,3 @@ def two_valued(prediction: Mixture, half_range: float) -> Mixture:
     """The same prediction of outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
     left = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
     return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
-
-
-def as_read(measured: MeasuredDistances) -> Distances:
-    """The same numbers as one draw."""
-    above, m = measured.above, measured.measurement
-    count = None if above is None else (above.measurement.noise_sd, above.z)
-    return Distances(m.B, np.array([measured.reach]), np.array([measured.sd]), m.noise_sd, measured.z[None], count)

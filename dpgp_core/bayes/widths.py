@@ -1,25 +1,137 @@
-"""How wide the intervals are that a stage clips outputs to: narrow where noise dominates, wide where records are many.
+"""How wide a stage clips outputs: narrow where noise dominates, wide where people are many; and what that may hide.
 
-What a narrow interval shows is precise and may be biased (see ``bias``), what a wide one shows is neither. Which is
-better depends on how people scatter, and earlier stages say that: before each stage the width of least expected risk is
-taken. All of it follows from what was released. Where records share columns (``cells.binned``) the plan's widths stay:
-for so many records they are wide, and hold where a few people lie far out.
+What a narrow interval shows is precise and may be biased, what a wide one shows is neither. Which is better depends on
+how people scatter, and earlier stages say that: before each stage the width of least expected risk is taken, see
+``widest``, by what was released so far (``RecordFilter.next_stage``, ``CellFilter.next_stage``).
+
+The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
+lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
+smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box (along inputs
+that are categories [g = g'] stands for EQ: groups may be skewed alike or not), and
+
+    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = .33, r = .12;
+
+0 where no end can be passed. Mean and median are never more than sigma apart, and nearly that only where outcomes are
+of two values; those scatter by up to half the range, and no others by nearly as much.
+
+Four fifths of its variance are the same field in all stages, the rest is each stage's own.
+
+E clip(r, +-c) over the standard deviation of r is .10, .07, .01 for gamma(2) at c = .75, 1.5, 3 of them, .15, .09, .03
+for lognormal(.8), .25, .10, 0 for yes/no of .2, .20, .18, .15 where 3 % lie far out, 0 for normal outcomes; beta over
+sigma is .18, .10, .05. An end of an interval that no outcome can pass clips nothing, whatever outcomes are like: it
+counts as infinitely far.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..data import Kind
+from ..gp.pivoted import factorise
+from ..kernels import EQ
+from ..levels import LevelSide
 
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation
 WIDTHS = (1.0, 4.0, math.inf)  # half-widths that a stage chooses among, over the narrowest
-# The widest interval is taken, which rests on least, of those that are nearly the best: in plans and draws, by shares
-# of the risk that the best takes away; where noise leaves most of the risk, all leave about the same.
+# The widest interval is taken, which rests on least, of those that are nearly the best: in plans and draws over
+# records, by shares of the risk that the best takes away: where noise leaves most of the risk, all leave about as much.
 PLANNED_TIED, DRAWN_TIED = 0.1, 0.2
 TIED = 0.05  # over cells, of the least expected risk
+BIAS = 0.33  # b0
+FAR_OUT = 0.12  # r, the share of the bias that is left in wide intervals: a few people may be far out
+SAME = 0.8  # of the bias's variance, what all stages share
+_LENGTHSCALE = 0.25  # of the box's sides
+_TOLERANCE = 1e-3  # of the field's variance, left out of its features
+_PLACES = 16  # along each side, where pivots are chosen
+IntArray = NDArray[np.intp]
+_FAR = 1e6  # half ranges: where an end that clips nothing is put
+_TOUCHES = 1e-6  # of half the range
 
 
-def widest(risks: Sequence[float], more: float) -> int:
-    """Which of intervals, ordered by their widths, to plan for: the widest whose risk is at most ``more`` the least."""
-    return max(i for i, each in enumerate(risks) if each <= min(risks) + more)
+class Public(NamedTuple):
+    """What is public of a table.
+
+    Attributes:
+        x_box: of the inputs, D (low, high) pairs.
+        half_range: half the outputs' range, in model units.
+        kind: of the outcome.
+    """
+
+    x_box: Sequence[tuple[float, float]]
+    half_range: float
+    kind: Kind = "number"
+
+
+class Ends(NamedTuple):
+    """Where outcomes are clipped, those ends put far away that none can pass, and the least distance that clips.
+
+    Attributes:
+        low, high: of residuals, or of outcomes, in model units.
+        half_width: from the middle to the nearer end that clips; infinite where none does.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    half_width: FloatArray
+
+
+def widest(risks: FloatArray, more: FloatArray) -> IntArray:
+    """Which of W widths, in order, every draw takes: the widest whose risk is at most ``more`` above the least.
+
+    Args:
+        risks: expected of each width (W, D).
+        more: (D,).
+    """
+    good = risks <= risks.min(axis=0) + more
+    return np.asarray(len(risks) - 1 - np.argmax(good[::-1], axis=0))
+
+
+def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: float, *, cut: bool = True) -> Ends:
+    """Ends of intervals [low, high] about ``centre`` of outcomes in +-half_range, all of one shape.
+
+    Args:
+        low: of outcomes, in model units.
+        high: above low.
+        centre: between them, where outcomes are expected.
+        half_range: half the public range, in model units.
+        cut: whether an outcome may lie beyond the ends at all.
+    """
+    least, far = _TOUCHES * half_range, _FAR * half_range
+    if not cut:
+        return Ends(np.full_like(low, -far), np.full_like(high, far), np.full_like(low, np.inf))
+    low = np.where(low <= -half_range + least, -far, low)
+    high = np.where(high >= half_range - least, far, high)
+    whole = (low == -far) & (high == far)
+    return Ends(low, high, np.where(whole, np.inf, np.maximum(np.minimum(centre - low, high - centre), 0.0)))
+
+
+def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_range: float) -> FloatArray:
+    """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
+    sd = np.sqrt(noise_variance)
+    left = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
+    share = BIAS + (1 - BIAS) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
+    beta: FloatArray = share * sd * left
+    return beta
+
+
+def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:
+    """Psi (n, q) at X (n, D): h = psi b, b ~ N(0, I). Pivots lie on the box's own sides, so X does not change them."""
+    each = [_along(side, X[:, d : d + 1]) for d, side in enumerate(box)]
+    return np.hstack([np.full((len(X), 1), 0.5**0.5), *(part / len(box) ** 0.5 for part in each)])
+
+
+def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
+    """The part that varies with one input (n, 1)."""
+    if isinstance(side, LevelSide):
+        return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
+    low, high = side
+    places = low + (high - low) * ((np.arange(_PLACES) + 0.5) / _PLACES)[:, None]
+    kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))
+    return factorise(kernel, places, _TOLERANCE).features.at(x).values()

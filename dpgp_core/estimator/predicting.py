@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
-from ..bayes.intervals import Of
+from ..bayes.mixture import Of
 from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
 from .reading import FittedReading
 from .tables import numbers_of, yes_and_no

@@ -9,17 +9,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.cells.reading import reading_of
-from ..bayes.joint import Joint
+from ..bayes.mixture import Joint, MixtureUncertainty
 from ..bayes.models import weights_of
 from ..bayes.reading import Reading
-from ..bayes.records.reading import RecordReading
-from ..bayes.settings import reading_for
 from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
-from ..mechanisms.bayes_cells import AnyBayesPlan
-from ..mechanisms.bayes_cloaking import BayesCloaking
-from ..mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
+from ..mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 
 _ROWS = 4096  # test inputs predicted at a time
 
@@ -74,34 +69,25 @@ class FittedReading:
         return float(logsumexp(self.read.log_evidence(), b=weights_of(self.read.models)))
 
 
-def reading_of_release(
-    mechanism: BayesCloaking, plan: AnyBayesPlan, dataset: Dataset, release: BayesRelease
-) -> FittedReading:
+def reading_of_release(plan: BayesPlan, dataset: Dataset, release: BayesRelease) -> FittedReading:
     """What one draw leaves.
 
     Args:
-        mechanism: that released it.
         plan: of the release.
         dataset: for what is public of it.
         release: of one draw.
     """
-    read: Reading
-    if isinstance(plan, BayesPlan):
-        read = RecordReading(
-            models=plan.models,
-            X=dataset.X.copy(),
-            x_box=plan.x_box,
-            public=plan.public,
-            observed=release.observed,
-            distances=release.distances,
-        )
-    else:
-        models = mechanism.models(dataset.x_box, plan.setting.half_range, reading_for(plan.kind), plan.setting.n)
-        read = reading_of(plan.setting, models, release.cells[0])
     return FittedReading(
-        read=read,
+        read=Reading(
+            models=plan.models,
+            measured=release.measured[0],
+            x_box=plan.x_box,
+            cells=plan.cells,
+            X=None if plan.cells else dataset.X.copy(),
+            public=plan.public,
+        ),
         bounds=dataset.y_bounds,
         y_scale=dataset.y_scale,
         kind=plan.kind,
-        cut=() if isinstance(plan, BayesPlan) else ("outputs", "function"),
+        cut=() if plan.cells is None else ("outputs", "function"),
     )

@@ -147,7 +147,7 @@ class DPGaussianProcessRegressor(Predicting):
             names,
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if release.statistics else None,
-            reading_=reading_of_release(mechanism, plan, dataset, release),
+            reading_=reading_of_release(plan, dataset, release),
         )
         return self
 

@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..bayes.records.places import Places, places_of
+from ..bayes.filter_records import RecordModel, record_filter
 from ..bayes.settings import reading_for
 from ..data import Dataset
 from ..kernels import Kernel
@@ -46,7 +46,8 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     half_range = dataset.output_range / dataset.y_scale / 2
     models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind))
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    posteriors = [_under(place, y) for place in places_of(models, dataset.X, X_test)]
+    of = record_filter(models, dataset.X, X_test)
+    posteriors = [_under(model, of.tests, y) for model in of.models]
     weights = softmax([evidence for _, evidence in posteriors])
     mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in posteriors]))
     predicted: FloatArray = np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
@@ -108,12 +109,12 @@ def _error(missed: Sequence[FloatArray]) -> float:
     return float(rmse(np.concatenate(missed), np.zeros(1)))
 
 
-def _under(place: Places, y: FloatArray) -> tuple[FloatArray, float]:
+def _under(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, float]:
     """Posterior mean of f at the test inputs (P,), and log prior weight + log p(y) but for a constant."""
-    phi, tests, D = place.phi[: place.n], place.phi[place.tests], place.noise
+    phi, at_tests, D = model.phi[: len(y)], model.phi[tests], model.noise
     factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)
     b = phi.T @ (y / D)
     weights = cho_solve(factor, b)
     log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
     evidence = -0.5 * (float(y @ (y / D)) - float(b @ weights) + log_determinant)
-    return tests @ weights, float(np.log(place.weight)) + evidence
+    return at_tests @ weights, float(np.log(model.weight)) + evidence

@@ -14,11 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.bias import Public
-from ..bayes.records.filter import mixture_of
-from ..bayes.records.places import places_of
-from ..bayes.records.readers import InFloats
-from ..bayes.records.stages import run_stages
+from ..bayes.engine import run_stages
+from ..bayes.filter_records import record_filter
+from ..bayes.readers import RecordsInFloats
+from ..bayes.widths import Public
 from ..gp.clipping import seen
 from ..gp.pivoted import factorise
 from ..kernels import Stationary
@@ -78,10 +77,10 @@ def reached(
     drawn, noises = np.random.default_rng(seed).spawn(2)
     f = _functions(kernel, np.vstack([X, X_test]), worlds, drawn)
     y = f[:, : len(X)] + math.sqrt(noise_variance) * drawn.standard_normal((worlds, len(X)))
-    measure = InFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
-    places = places_of(plan.models, X, X_test, public=Public(x_box, half_range))
-    outcome = run_stages(plan.stages, places, plan.prior_weights, half_range, measure, draws=worlds)
-    predicted = np.clip(mixture_of(places, outcome.states, outcome.weights).mean, -half_range, half_range)
+    reader = RecordsInFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
+    filtered = record_filter(plan.models, X, X_test, public=Public(x_box, half_range))
+    _, posterior = run_stages(filtered, plan.stages, reader, draws=worlds)
+    predicted = np.clip(filtered.predict(posterior).mean, -half_range, half_range)
     truth = seen(f[:, len(X) :], noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())

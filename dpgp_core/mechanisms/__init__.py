@@ -1,8 +1,7 @@
 """Private releases of GP predictions: one file each, listed in the catalogue."""
 
 from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
-from .bayes_cloaking import BayesCloaking
-from .bayes_release import BayesRelease
+from .bayes_cloaking import BayesCloaking, BayesRelease
 from .catalogue import CATALOGUE, MECHANISMS
 from .cloaking import Cloaking, CloakingInducing
 from .gp_prior import GPPrior, HallPosterior

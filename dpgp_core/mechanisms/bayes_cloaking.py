@@ -2,54 +2,208 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..bayes.bias import Public
-from ..bayes.cells.counts import Counts
-from ..bayes.models import typical_models, weights_of
-from ..bayes.plan import rescaled
-from ..bayes.records.measuring import Setting, measure_exactly, measure_for_teaching, measure_silently
-from ..bayes.records.places import places_of
-from ..bayes.records.planning import importance_of, plan_stages
-from ..bayes.records.spread import plan_spread, with_people
-from ..bayes.refit import read
+from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
+from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages
+from ..bayes.engine import together as together_of
+from ..bayes.filter_cells import CellFilter, cell_filter
+from ..bayes.filter_records import RecordFilter, record_filter
+from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertainty_of
+from ..bayes.models import Model, seen_width, typical_models
+from ..bayes.planning import importance_of, plan_distances, plan_stages
+from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
+from ..bayes.reading import Difference, difference, read
+from ..bayes.schedule import PlannedStage, again, rescaled
 from ..bayes.settings import BayesSettings, reading_for
-from ..bayes.spread import PlannedDistances
+from ..bayes.widths import Public
 from ..data import Dataset, Kind
 from ..gp.exact import check_columns
-from ..levels import check_codes, number_sides
+from ..gp.uncertainty import Of
+from ..kernels import AcrossLevels, Kernel, LevelAndCurve
+from ..levels import check_codes, groups_of, number_sides
+from ..measurement.fit import Fit
+from ..measurement.measurement import CellCounts
 from ..measurement.statistics import CellStatistics, Statistics
-from .bayes_cells import AnyBayesPlan, CellPlan, measure_cells, plan_cells
-from .bayes_release import BayesPlan, BayesRelease, taught, uncertainty_of
+from ..strategies.strategy import Strategy
+from .base import NotPrivate, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
+LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BayesPlan:
+    """What will be measured, as far as that can be planned before any private value is read. Public.
+
+    Attributes:
+        models: the mixture, in model units.
+        x_box: D public (low, high) pairs.
+        half_range: half the public range of the outputs, in model units.
+        kind: of the outcome.
+        stages: strategy and noise multiplier of each; over cells, strategies are planned from what is released.
+        distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
+            nothing to measure.
+        cells: the mixture on public cells, whose columns records share; None where every record has its own.
+        counts: of cells, strategy of the counts (r, M), or the counts themselves where inputs are public.
+        people: of cells, whether people may have several rows; the number of records is then theirs.
+    """
+
+    models: tuple[Model, ...]
+    x_box: tuple[tuple[float, float], ...]
+    half_range: float
+    kind: Kind
+    stages: tuple[PlannedStage, ...]
+    distances: Strategy | None = None
+    cells: CellFilter | None = None
+    counts: FloatArray | Counts | None = None
+    people: bool = False
+
+    @property
+    def public(self) -> Public:
+        """What a reading needs to know of the table."""
+        return Public(self.x_box, self.half_range, self.kind)
+
+    @property
+    def gap(self) -> float:
+        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
+        return max(stage.planned.gap for stage in self.stages)
+
+    @property
+    def avoidable(self) -> float:
+        """Largest certified share of any stage's whole expected squared error that a better strategy might avoid."""
+        return max(stage.planned.avoidable for stage in self.stages)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BayesRelease(Release):
+    """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
+
+    Attributes:
+        uncertainty: the mixture.
+        measured: of all draws side by side; over cells, of each draw. In model units.
+        statistics: of each draw, for files and refits; empty for teaching draws.
+        models: the mixture that was read with.
+    """
+
+    uncertainty: MixtureUncertainty
+    measured: tuple[Measured, ...]
+    models: tuple[Model, ...] = ()
+
+    def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
+        """The curve of one group less that of another, with intervals: see ``bayes.reading``. Spends nothing.
+
+        Args:
+            first: a level of an input that is a category.
+            second: another.
+            X: places (P, D); their column of that category is not read.
+            of: name of the category; None where there is one.
+
+        Raises:
+            ValueError: these are numbered draws, of which nothing is kept, or there are no such groups.
+        """
+        if not self.statistics:
+            raise ValueError("numbered draws keep no statistic to read again; make a real release, without rng")
+        return difference(self.statistics[0], first, second, X, of=of, models=self.models)
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """Values (draws, P) that one further output, or f, stays below with that probability, in the output's unit.
+
+        Args:
+            probability: in (0, 1): .03, .5 and .97 are the outer centiles and the median of a growth chart.
+            of: as for ``interval``.
+
+        Raises:
+            ValueError: an argument is out of range.
+        """
+        if not 0 < probability < 1:
+            raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
+        return self.uncertainty.quantile(probability, of)
+
+    @property
+    def fit(self) -> Fit:
+        """How what was released fits the models that read it: of several draws, the one that fits worst. Public."""
+        return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
+
+    @property
+    def detail(self) -> str:
+        """How fine a curve this release can show, of its first draw, in a sentence; "" for declared kernels. Public."""
+        prediction = self.uncertainty.prediction
+        if not self.models or not isinstance(_inner(self.models[0]), LevelAndCurve):
+            return ""
+        width = seen_width(self.models, prediction.variances[0], prediction.weights[0])
+        if width is None:
+            return "It tells the level of the curve, and little of its shape."
+        if width == 1.0:
+            return "It tells the curve's level and slope. A bump narrower than the whole range might not show."
+        return f"A bump narrower than 1/{round(1 / width)} of the range might not show."
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Standard deviation of people about the curve (draws, P), in the output's unit. Public.
+
+        Raises:
+            ValueError: the release holds none.
+        """
+        return self.uncertainty.scatter
+
+    @property
+    def model_weights(self) -> FloatArray:
+        """Probability of each model given what was measured (draws, models)."""
+        return self.uncertainty.prediction.weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TeachingBayesRelease(BayesRelease, TeachingRelease):
+    """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""
+
+
+def _inner(model: Model) -> Kernel:
+    """The kernel of the inputs that are numbers."""
+    return model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
+
+
+def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease:
+    """Numbered draws, whose card says that they are no release; beside what they hide, where that is given.
+
+    Args:
+        release: of numbered draws.
+        silent: what the same stages predict when they measure without noise. Not private.
+    """
+    card = release.guarantee.taught()
+    if silent is None:
+        return replace(release, guarantee=card)
+    mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])
+    return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
 
 
 @dataclass(frozen=True, kw_only=True)
 class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
-    The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips as ``bayes.bias``
-    has it, and a curve about as smooth as one of the models.
+    The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips, see
+    ``bayes.widths``, and a curve about as smooth as one of the models.
 
     How people scatter about the curve, and so the range for one more of them, is measured too (see ``bayes.spread``);
     for outcomes declared yes or no it follows from the curve.
 
     Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
     later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
-    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.records.stages``); a tenth of
+    <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.engine``); a tenth of
     each goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence
     and by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.cells.stages``).
+    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.filter_cells``).
     Nothing is planned from inputs then but their number, and test points do not enter. Very many records with public
-    inputs share the columns of their cells (see ``bayes.cells.binned``).
+    inputs share the columns of their cells (see ``bayes.filter_cells``).
 
     Where a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of one person are
     hidden together at the price of one (see ``measurement.measurement``).
@@ -89,17 +243,11 @@ class BayesCloaking(BayesSettings):
         if self.shares_columns(len(X), len(number_sides(x_box))):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
-        planned_for = typical_models(models)
+        targets = X_test if self.targets == "test" else np.vstack([X_test, X])
+        public = Public(x_box, half_range, kind)
+        typical = record_filter(typical_models(models), X, targets, public=public, tolerance=PLANNED_WITHOUT)
         stages = plan_stages(
-            places_of(
-                planned_for,
-                X,
-                X_test if self.targets == "test" else np.vstack([X_test, X]),
-                public=Public(x_box, half_range, kind),
-                tolerance=PLANNED_WITHOUT,
-            ),
-            weights_of(planned_for),
-            half_range,
+            typical,
             self.multipliers(kind),
             clip=self.clip,
             importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
@@ -107,11 +255,13 @@ class BayesCloaking(BayesSettings):
         )
         return BayesPlan(
             models=models,
-            stages=stages,
-            half_range=half_range,
             x_box=tuple(x_box),
+            half_range=half_range,
             kind=kind,
-            distances=None if shares.distances is None else plan_spread(x_box, X, X_test, shares.distances),
+            stages=stages,
+            distances=None
+            if shares.distances is None
+            else plan_distances(replace(typical, X_test=X_test), shares.distances),
         )
 
     def release(
@@ -131,19 +281,62 @@ class BayesCloaking(BayesSettings):
         """
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
-    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> AnyBayesPlan:
-        """``plan`` or ``plan_cells`` with what is public of a data set; nothing private is read."""
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
+        """The plan with what is public of a data set; nothing private is read."""
         public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
+        people = dataset.person is not None
         if self._inputs_too:
-            return plan_cells(self, dataset.people, public, people=dataset.person is not None)
+            return self._plan_cells(dataset.people, public, people=people)
         if self._over_cells(dataset):
-            people = dataset.person is not None
-            return plan_cells(self, dataset.people, public, people=people, X=dataset.X, person=dataset.person)
+            return self._plan_cells(dataset.people, public, people=people, X=dataset.X, person=dataset.person)
         return self.plan(dataset.X, X_test, **public._asdict())
+
+    def _plan_cells(
+        self,
+        n: int,
+        public: Public,
+        *,
+        people: bool = False,
+        X: FloatArray | None = None,
+        person: NDArray[np.generic] | None = None,
+    ) -> BayesPlan:
+        """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
+
+        Args:
+            n: number of records, or of people.
+            public: box of D from 1 to 3 sides, range and kind of outcome.
+            people: whether people may have several rows.
+            X: inputs (n, D), where they are public.
+            person: whose row each is (n,), where inputs are public and people may have several.
+
+        Raises:
+            ValueError: n or the box is out of range, or X does not fit it.
+        """
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}")
+        x_box, half_range, kind = public
+        grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=X is not None)
+        gap = LOOSER * self.gap
+        if X is None:
+            counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
+        else:
+            check_columns(np.empty((1, len(x_box))), X)
+            counts = public_counts(grid, X, person)
+        models, two_valued = self.models(x_box, half_range, reading_for(kind), n), kind == "yes/no"
+        return BayesPlan(
+            models=models,
+            x_box=tuple(x_box),
+            half_range=half_range,
+            kind=kind,
+            stages=tuple(PlannedStage(strategy=None, noise_multiplier=s) for s in self.multipliers(kind)),
+            cells=cell_filter(models, grid, n, half_range, clip=self.clip, gap=gap, two_valued=two_valued),
+            counts=counts,
+            people=people,
+        )
 
     def measure(
         self,
-        plan: AnyBayesPlan,
+        plan: BayesPlan,
         dataset: Dataset,
         X_test: FloatArray,
         rng: np.random.Generator | None = None,
@@ -164,40 +357,69 @@ class BayesCloaking(BayesSettings):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
         """
-        as_asked = isinstance(plan, self._kind_of_plan(dataset))
-        if not as_asked or (isinstance(plan, CellPlan) and isinstance(plan.counts, Counts) == self._inputs_too):
-            raise ValueError(
-                f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
-            )
-        if plan.kind != dataset.y_kind:
-            raise ValueError(
-                f"the plan is for outcomes declared {plan.kind}, not {dataset.y_kind}; make it by plan_for()"
-            )
-        if not isinstance(plan, BayesPlan):
-            return measure_cells(self, plan, dataset, X_test, rng, draws, mean)
-        check_codes(X_test, dataset.x_box, dataset.x_names)
-        guarantee = self.promise_for(dataset)
-        together = guarantee.repeated(draws)
-        setting = self._setting(plan, dataset.X, X_test)
-        if rng is None:
-            predicted = measure_exactly(setting, dataset, guarantee, draws)
-        else:
-            predicted = measure_for_teaching(setting, dataset, rng, draws)
-        prediction = with_people(predicted.prediction, predicted.distances, plan.public, dataset.X, X_test)
-        uncertainty = uncertainty_of(dataset, prediction)
+        self._check(plan, dataset, X_test)
+        card = self.promise_for(dataset)
+        together = card.repeated(draws)
+        filtered = self._filtered(plan, dataset, X_test)
+        at_once = (
+            1 if rng is None else filtered.at_once(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
+        )
+        parts, predictions, statistics = list[Measured](), list[Mixture](), list[Statistics | CellStatistics]()
+        for done in range(0, draws, at_once):
+            some = min(at_once, draws - done)
+            reader = _reader(plan, dataset, rng, some)
+            measured, prediction = self.run(plan, filtered, reader, some)
+            parts.append(measured)
+            predictions.append(prediction)
+            if rng is None and not isinstance(reader, RecordsInFloats):
+                statistics.append(reader.statistics(measured, card))
+        cut: tuple[Of, ...] = () if plan.cells is None else ("outputs", "function")
+        uncertainty = uncertainty_of(dataset, side_by_side(predictions), cut)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
             guarantee=together,
-            statistics=predicted.statistics,
+            statistics=tuple(statistics),
             uncertainty=uncertainty,
-            observed=predicted.observed,
-            distances=predicted.distances,
+            measured=(together_of(parts),) if plan.cells is None else tuple(parts),
             models=plan.models,
         )
         if rng is None:
             return release
-        return taught(release, measure_silently(setting, dataset).prediction if mean else None)
+        silent = self.run(plan, filtered, _reader(plan, dataset, None, 0), 1, like=parts[0])[1] if mean else None
+        return taught(release, silent)
+
+    def run(
+        self,
+        plan: BayesPlan,
+        filtered: RecordFilter | CellFilter,
+        reader: Reader,
+        draws: int,
+        like: Measured | None = None,
+    ) -> tuple[Measured, Mixture]:
+        """All that one budget measures, of draws side by side: what was released, and what it predicts.
+
+        Args:
+            plan: for the records.
+            filtered: the mixture on what is measured and at the test inputs.
+            reader: the only part that reads records.
+            draws: how many; one over cells.
+            like: another draw over cells, whose strategies are taken instead of planning anew.
+        """
+        shares, stages = self.shares(plan.kind), rescaled(plan.stages, self.curve_multiplier(plan.kind))
+        B, counts, z = None if plan.distances is None else plan.distances.B, None, NOTHING
+        if isinstance(filtered, CellFilter):
+            counts = self._counts(plan)
+            z = reader.counts(counts) if isinstance(counts, CellCounts) else NOTHING
+            filtered = filtered.given(counts, z)
+            if like is not None:
+                pairs = zip(stages, like.stages, strict=True)
+                stages = tuple(again(stage, taken.B, taken.width) for stage, taken in pairs)
+                B = None if like.distances is None else like.distances.B
+        observed, found = run_stages(filtered, stages, reader, draws)
+        distances = None if shares.distances is None else measure_distances(filtered, found, shares, reader, B)
+        prediction = filtered.with_people(filtered.predict(found), distances)
+        return Measured(observed, distances, counts, z), prediction
 
     def reread(self, statistics: Statistics | CellStatistics, X_test: FloatArray) -> FloatArray:
         """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
@@ -214,9 +436,6 @@ class BayesCloaking(BayesSettings):
         values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
         return values
 
-    def _kind_of_plan(self, dataset: Dataset) -> type:
-        return CellPlan if self._inputs_too or self._over_cells(dataset) else BayesPlan
-
     def _over_cells(self, dataset: Dataset) -> bool:
         """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
         if dataset.person is None:
@@ -227,12 +446,55 @@ class BayesCloaking(BayesSettings):
             )
         return True
 
-    def _setting(self, plan: BayesPlan, X: FloatArray, X_test: FloatArray) -> Setting:
-        shares = self.shares(plan.kind)
-        return Setting(
-            planned=rescaled(plan.stages, shares.curve),
-            places=places_of(plan.models, X, X_test, public=plan.public),
-            prior_weights=plan.prior_weights,
-            half_range=plan.half_range,
-            distances=None if plan.distances is None else PlannedDistances(plan.distances, shares),
-        )
+    def _check(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> None:
+        """Raise ValueError unless the plan is for these records, this protection and these test inputs."""
+        over_cells, known = self._inputs_too or self._over_cells(dataset), isinstance(plan.counts, Counts)
+        if (plan.cells is not None) != over_cells or (over_cells and known == self._inputs_too):
+            raise ValueError(
+                f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
+            )
+        if plan.kind != dataset.y_kind:
+            raise ValueError(
+                f"the plan is for outcomes declared {plan.kind}, not {dataset.y_kind}; make it by plan_for()"
+            )
+        if not math.isclose(plan.half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
+            raise ValueError("the plan is for other bounds, or another scale; call plan_for() with these")
+        check_columns(np.empty((1, len(plan.x_box))), X_test)
+        check_codes(X_test, dataset.x_box, dataset.x_names)
+        if plan.cells is None:
+            return
+        same = dataset.x_box == plan.cells.grid.box and groups_of(dataset.x_box) == groups_of(plan.x_box)
+        if dataset.people != plan.cells.n or not same:
+            raise ValueError("the plan is for another number of records or another box; call plan_for() with these")
+        if plan.people != (dataset.person is not None):
+            raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
+        if isinstance(plan.counts, Counts):
+            of_these = public_counts(plan.cells.grid, dataset.X, dataset.person).mean
+            if (plan.counts.mean != of_these).any():
+                raise ValueError("the plan is for other records; call plan_for() with these")
+
+    def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
+        """The mixture on what is measured and at test inputs (P, D)."""
+        if plan.cells is not None:
+            return plan.cells.at(X_test)
+        return record_filter(plan.models, dataset.X, X_test, public=plan.public)
+
+    def _counts(self, plan: BayesPlan) -> CellCounts | Counts:
+        """What is asked of the numbers of records in cells; they themselves where they are public."""
+        if isinstance(plan.counts, Counts):
+            return plan.counts
+        assert plan.counts is not None
+        return CellCounts(B=plan.counts, noise_multiplier=self.counts_multiplier(plan.kind), people=plan.people)
+
+
+def _reader(
+    plan: BayesPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int
+) -> ExactRecords | RecordsInFloats | CellReader:
+    """Of so many numbered draws; for real where there is no generator, and without noise for 0 draws."""
+    if plan.cells is not None:
+        return CellReader(dataset, plan.cells.grid, rng if draws else 0)
+    if draws == 0:
+        return RecordsInFloats(dataset.standardised(), lambda rows: np.zeros((1, rows)))
+    if rng is None:
+        return ExactRecords(dataset)
+    return RecordsInFloats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))

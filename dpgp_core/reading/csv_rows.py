@@ -22,6 +22,7 @@ from .writing import SEPARATORS, Writing, as_float, separator_of
 MAX_COLUMNS = 1_000
 SHOWN_LETTERS = 300  # of the column names, in a message
 _UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))  # letters without width, in names
+_LONG = 20_000  # letters of a line that is looked at for names
 _NEAR = 50  # lines below the first, in which names are looked for
 _HINT = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that spreadsheets write for each other
 
@@ -137,7 +138,9 @@ def opened(
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """The fields of one line that stands for itself; none of one that is no row."""
+    """The fields of one line that stands for itself; none of one that is no row, or too long for one of names."""
+    if len(line) > _LONG:
+        return []
     try:
         return next(csv.reader([line.strip("\n")], delimiter=separator, skipinitialspace=True), [])
     except csv.Error:

@@ -40,6 +40,7 @@ USUAL = (
 )  # fmt: skip
 """Words for a missing value that need not be declared one by one, in capitals or not."""
 MOST_WORDS = 50
+_LONGEST_NUMBER = 1_000  # letters of a number that is not written as python writes it
 
 _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": "-", "\u2019": "'"})
 
@@ -167,14 +168,16 @@ def as_number(cell: str, numbers: str) -> float | None:
     value = as_float(cell)
     if value is not None and (numbers == "1234.5" or not math.isfinite(value)):
         return value
+    if len(cell) > _LONGEST_NUMBER:
+        return None
     text = _bare(cell.translate(_PLAINER).strip())
-    negative = _NEGATIVE.fullmatch(text)
-    match = _WRITTEN[numbers].fullmatch(text if negative is None else negative[1] or negative[2])
-    if match is None or (negative is not None and match[1]):
+    brackets, behind = text[:1] == "(" and text[-1:] == ")", len(text) > 1 and text[-1] == "-"
+    match = _WRITTEN[numbers].fullmatch(text[1:-1] if brackets else text[:-1] if behind else text)
+    if match is None or ((brackets or behind) and match[1]):
         return None
     sign, whole, fraction, power = match.groups("")
     digits = re.sub(r"\D", "", whole)
-    sign = sign if negative is None else "-"
+    sign = "-" if brackets or behind else sign
     return as_float(f"{sign}{digits}.{fraction}e{power or 0}") if digits or fraction else None
 
 
@@ -239,7 +242,6 @@ def _pattern(group: str, decimal: str) -> re.Pattern[str]:
     return re.compile(rf"{beside} ?([+-]?) ?{beside} ?{number} ?{beside}", re.ASCII)
 
 
-_NEGATIVE = re.compile(r"\((.+)\)|(.*\d.*)-")
 _WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
 _ALL_WAYS = frozenset(NUMBERS)
 _LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)

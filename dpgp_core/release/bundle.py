@@ -21,7 +21,7 @@ from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
-from ..bayes.refit import read
+from ..bayes.reading import read
 from ..data import Dataset
 from ..dates import shown
 from ..measurement.described_arrays import FILE

@@ -16,18 +16,15 @@ import numpy as np
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.difference import Difference, difference
-from ..bayes.intervals import Of
+from ..bayes.mixture import MixtureUncertainty, Of
 from ..bayes.models import Model
-from ..bayes.reading import Reading
-from ..bayes.refit import read, refit
+from ..bayes.reading import Difference, Reading, difference, read, refit
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.refit import Refit
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking
-from ..mechanisms.bayes_release import MixtureUncertainty
 from .bought import FILE as BOUNDS
 from .bought import counts_read, settled
 from .bundle import digest, recentiled, remapped

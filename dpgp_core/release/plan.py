@@ -21,8 +21,7 @@ from ..gp.inference import Inference
 from ..gp.uncertainty import Of
 from ..levels import level_columns, number_sides
 from ..mechanisms.base import Mechanism, Plan, Planned, Release
-from ..mechanisms.bayes_cells import AnyBayesPlan, CellPlan
-from ..mechanisms.bayes_release import BayesPlan
+from ..mechanisms.bayes_cloaking import BayesPlan
 from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
 
@@ -58,7 +57,7 @@ class ReleasePlan:
     X: FloatArray | None
     person: People | None
     X_test: FloatArray
-    plan: Plan | BinPlan | AnyBayesPlan | None
+    plan: Plan | BinPlan | BayesPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
@@ -90,12 +89,12 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         check_enough(spec, len(X) if person is None else len(np.unique(person)))
         return replace(plan_release(stand_in(spec), X, person), spec=spec)
     X_test, mechanism = spec.points(), spec.built
-    plan: Plan | BinPlan | AnyBayesPlan | None = None
+    plan: Plan | BinPlan | BayesPlan | None = None
     half_width = half_outputs = None
     with solvable():
         if isinstance(mechanism, Planned):  # where inputs are private, it knows their number alone
             plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
-        if not spec.protects_inputs and not isinstance(plan, BayesPlan | CellPlan):
+        if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
             numbered = released(mechanism, plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
@@ -114,7 +113,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
 
 def released(
     mechanism: Mechanism,
-    plan: Plan | BinPlan | AnyBayesPlan | None,
+    plan: Plan | BinPlan | BayesPlan | None,
     dataset: Dataset,
     X_test: FloatArray,
     rng: np.random.Generator | None = None,

@@ -15,7 +15,7 @@ from ..bounds.buying import OutcomeCounts
 from ..data import Dataset, of_kind
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
-from ..mechanisms.bayes_release import BayesRelease
+from ..mechanisms.bayes_cloaking import BayesRelease
 from ..reading.csv_rows import as_written
 from ..reading.csv_table import read_dataset
 from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise

@@ -11,7 +11,7 @@ import numpy as np
 from .. import checks
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, for_rows
 from ..arrays import FloatArray
-from ..bayes.cells.grid import MOST
+from ..bayes.cells import MOST
 from ..bounds.cells import LEAST_UNIT, MOST_UNIT, RoundCells, sides_of
 from ..bounds.purchase import LEAST_SHARE, MOST_SHARE
 from ..data import KINDS, Kind, check_kind

@@ -3,18 +3,26 @@
 import numpy as np
 import pytest
 
-from tests.digests import cases, digest, kept, same
+from tests.digests import ROUNDING, cases, digest, kept, rounding, same
 
 CASES = dict(cases())
+LONG = ("kernel given", "kernels given", "groups", "week")  # of Bayes cloaking over cells
 
 
-@pytest.mark.parametrize("name", CASES)
+def _marked(name):
+    long = name.startswith("bayes") and not name.startswith("bayes, records") and any(each in name for each in LONG)
+    return pytest.param(name, marks=[pytest.mark.full] if long else [])
+
+
+@pytest.mark.parametrize("name", [_marked(name) for name in CASES])
 def test_what_is_computed_has_not_changed(name):
+    if name.startswith("bayes") and kept()[ROUNDING] != rounding():
+        pytest.skip("made on a processor that rounds otherwise, where other strategies are as good")
     assert same(digest(CASES[name]()), kept()[name]), f"{name} changed; if that is meant: python -m tests.digests"
 
 
 def test_every_digest_is_of_something():
-    assert set(kept()) == set(CASES)
+    assert set(kept()) == {*CASES, ROUNDING}
 
 
 def test_a_digest_sees_a_change_and_no_rounding():

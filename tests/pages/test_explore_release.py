@@ -10,14 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.models import auto_models, weights_of
-from dpgp_core.bayes.plan import stage_multipliers
-from dpgp_core.bayes.records.filter import mixture_of
-from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.planning import plan_stages
-from dpgp_core.bayes.records.readers import InFloats
-from dpgp_core.bayes.records.stages import posterior, run_stages
+from dpgp_core.bayes.engine import run_stages
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.planning import plan_stages
+from dpgp_core.bayes.readers import RecordsInFloats
+from dpgp_core.bayes.schedule import stage_multipliers
+from dpgp_core.bayes.widths import Public
 from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
@@ -269,14 +268,12 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
         y[world] = np.clip(drawn[:50] + noise**0.5 * rng.standard_normal(50), -half, half)
     auto = auto_models([(0.0, 1.0)], half)
     public = Public([(0.0, 1.0)], half)
-    places = places_of(auto, X[:50], X[50:], public=public)
-    planned = plan_stages(places, weights_of(auto), half, stage_multipliers(noise_multiplier(2.0, 0.01), 6), gap=0.1)
-
-    measure = InFloats(y, lambda rows: rng.standard_normal((worlds, rows)))
-    observed = run_stages(planned, places, weights_of(auto), half, measure, draws=worlds).observed
-    places = places_of(models, X[:50], X[50:], public=public)
-    outcome = posterior(observed, places, weights_of(models))
-    below = mixture_of(places, outcome.states, outcome.weights).probability_below(f, "function")
+    measured_with, read_with = (record_filter(each, X[:50], X[50:], public=public) for each in (auto, models))
+    planned = plan_stages(measured_with, stage_multipliers(noise_multiplier(2.0, 0.01), 6), gap=0.1)
+    reader = RecordsInFloats(y, lambda rows: rng.standard_normal((worlds, rows)))
+    observed, _ = run_stages(measured_with, planned, reader, draws=worlds)
+    prediction = dataclasses.replace(read_with.predict(read_with.read(observed)), fit=())
+    below = prediction.probability_below(f, "function")
     for level in (0.5, 0.9, 0.95):
         inside = (np.abs(below - 0.5) <= level / 2).mean(axis=1)
         assert abs(inside.mean() - level) < 0.04 + 3 * inside.std() / np.sqrt(worlds), level

@@ -123,9 +123,9 @@ def test_error_without_privacy_is_that_on_hexagons_left_out(seen):
     app = seen("london_noise_map")
     model = Model("london_hexes", "EQ", 15.0, 0.3)
     assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", model))
-    # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail (24 %),
-    # and more yet where prices far out are clipped
-    assert app.metric[1].value == "22 %"
+    # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail,
+    # as it does here, where prices far out are as they are, so that nothing private does better
+    assert app.metric[1].value == "23 %"
 
 
 @pytest.mark.parametrize("kind", ["noise", "private", "interval", "fit", "truth"])

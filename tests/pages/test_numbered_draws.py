@@ -99,7 +99,7 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     explored = exploring.teaching(Teaching("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)
     data = shown_there.dataset
-    stages = zip(explored.statistics.stages, shown_there.numbers.stages, strict=True)
+    stages = zip(explored.statistics.stages, shown_there.numbers.measured.stages, strict=True)
     for stage, seen_there in stages:
         np.testing.assert_allclose(stage.z, seen_there.z[0])
     curve = exploring.refitted(Teaching("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))

@@ -86,8 +86,8 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
         1 / BayesCloaking(epsilon=1.0, delta=offers.DELTA).shares("number").curve ** 2, rel=1e-12
     )
     for stage, other in zip(plan.value.stages, best.stages, strict=True):
-        assert stage.strategy is other.strategy
-        assert np.linalg.norm(stage.strategy.B, axis=0).max() <= 1
+        assert stage.planned is other.planned
+        assert np.linalg.norm(stage.planned.B, axis=0).max() <= 1
         assert not math.isclose(stage.noise_multiplier, other.noise_multiplier, rel_tol=0.1)
 
 

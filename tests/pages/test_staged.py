@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.plan import rescaled
+from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.schedule import rescaled
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, results, staged
@@ -73,7 +74,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         plan = replace(theirs, stages=rescaled(theirs.stages, MECHANISM.noise_multiplier))
     points = scene.X_test[scene.records :: 8]
     everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
-    for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=result.plan.prior_weights)):
+    for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=weights_of(result.plan.models))):
         model = result.plan.models[index]
         root = np.linalg.cholesky(model.kernel(everywhere, everywhere) + 1e-8 * np.eye(len(everywhere)))
         f = root @ rng.standard_normal(len(everywhere))

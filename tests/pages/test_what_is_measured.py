@@ -38,8 +38,8 @@ def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan
     planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=PICTURE_GAP).plan(
         kung.X, kung.X, x_box=kung.x_box, half_range=kung.output_range / kung.y_scale / 2
     )
-    B = planned.stages[2].strategy.B
-    assert plan.ranks == tuple(stage.strategy.rank for stage in planned.stages)
+    B = planned.stages[2].planned.B
+    assert plan.ranks == tuple(stage.planned.rank for stage in planned.stages)
     assert (B**2).sum(axis=0).max() <= 1
     drawn, order = traces(app, ROWS), np.argsort(kung.X[:, 0], kind="stable")
     for index in range(4):

@@ -13,15 +13,13 @@ import pandas as pd
 from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.records.released import draws_of, part_of
-from dpgp_core.bayes.records.stages import Observed
-from dpgp_core.bayes.spread import Distances
+from dpgp_core.bayes.engine import Measured
 from dpgp_core.data import Dataset
 from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
@@ -144,21 +142,17 @@ class Numbers:
     """What the stages of Bayes cloaking released. May be published, were it not for numbered draws.
 
     Attributes:
-        stages: what was measured of each, and what came of it, in model units.
-        distances: to the curve that they gave.
+        measured: what came of every stage, and of the distances to the curve that they gave, in model units.
         guarantee: of all draws together.
     """
 
-    stages: tuple[Observed, ...]
-    distances: Distances | None
+    measured: Measured
     guarantee: Guarantee
 
     @property
     def first(self) -> Numbers:
         """Those of the first draw alone."""
-        one = slice(0, 1)
-        distances = None if self.distances is None else draws_of(self.distances, one)
-        return Numbers(tuple(part_of(stage, one) for stage in self.stages), distances, self.guarantee)
+        return Numbers(self.measured.draws(slice(0, 1)), self.guarantee)
 
 
 @dataclass(frozen=True, eq=False)

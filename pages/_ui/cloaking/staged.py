@@ -12,19 +12,17 @@ from scipy.special import ndtri
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.engine import together
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.bayes.models import weights_of
-from dpgp_core.bayes.plan import rescaled
-from dpgp_core.bayes.records.measuring import read_stages
-from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.released import beside, stacked
-from dpgp_core.bayes.records.spread import with_people
+from dpgp_core.bayes.schedule import rescaled
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan, BayesRelease, MixtureUncertainty
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
 from pages._ui.cloaking.results import (
     LEVEL,
@@ -80,9 +78,9 @@ def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Nu
         released = [some(draws.first, draws.count)]
     except Apart:
         released = [some(number, 1) for number in range(draws.first, draws.first + draws.count)]
-    observed, distances = stacked([each.observed for each in released]), beside([each.distances for each in released])
     promise = released[0].guarantee
-    return Numbers(observed, distances, promise if len(released) == 1 else promise.repeated(draws.count))
+    measured = together([part for each in released for part in each.measured])
+    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draws.count))
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
@@ -96,10 +94,10 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
 def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
     """What the numbers say at X_test (P, D)."""
     mixed = models(dataset, plan, model)
-    places = places_of(mixed, dataset.X, X_test, public=plan.public)
-    prediction = read_stages(numbers.stages, places, weights_of(mixed))
+    filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
+    prediction = filtered.read_and_predict(numbers.measured.stages)
     return MixtureUncertainty(
-        prediction=with_people(prediction, numbers.distances, plan.public, dataset.X, X_test),
+        prediction=filtered.with_people(prediction, numbers.measured.distances),
         bounds=dataset.y_bounds,
         midpoint=dataset.midpoint,
         y_scale=dataset.y_scale,
@@ -120,7 +118,7 @@ def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int
     for index, fold in enumerate(held):
         plan, rng = plan_near(mechanism, fold), np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        of_curve = Numbers(released.observed, None, released.guarantee)
+        of_curve = Numbers(released.measured[0]._replace(distances=None), released.guarantee)
         numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
     return numbers
 

@@ -12,7 +12,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.inference import Inference
 from dpgp_core.linalg import dense_of
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import FOLDS, LeftOut, Trio
@@ -154,7 +154,7 @@ def free(result: Result) -> str:
 
 def _size(result: Result) -> Metric:
     if isinstance(result.plan, BayesPlan):
-        numbers = sum(stage.strategy.rank for stage in result.plan.stages)
+        numbers = sum(stage.planned.rank for stage in result.plan.stages)
         return Metric("Numbers measured", f"{numbers}", f"in {len(result.plan.stages)} stages")
     factor = result.plan.factor
     return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
@@ -283,7 +283,7 @@ def _budget(result: Result, draw: Draw) -> Steps:
 
 def _measured(plan: BayesPlan, other: str) -> Steps:
     best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
-    ranks = [stage.strategy.rank for stage in plan.stages]
+    ranks = [stage.planned.rank for stage in plan.stages]
     return [
         (
             "Measured",

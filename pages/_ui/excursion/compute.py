@@ -13,7 +13,7 @@ from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.intervals import Mixture
+from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.baseline import without_privacy as without

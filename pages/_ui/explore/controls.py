@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.bayes.intervals import Of
+from dpgp_core.bayes.mixture import Of
 from dpgp_core.levels import level_columns, number_sides
 from pages._ui import environment
 from pages._ui.explore import statistic

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.difference import Difference
+from dpgp_core.bayes.reading import Difference
 from dpgp_core.levels import level_columns
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics

@@ -10,14 +10,13 @@ import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.intervals import Mixture, Of
+from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty, Of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
-from dpgp_core.bayes.refit import read
+from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.waves import waving
 from dpgp_core.levels import LevelSide, level_columns, number_sides
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics
-from dpgp_core.mechanisms.bayes_release import MixtureUncertainty
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box

@@ -14,8 +14,8 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.difference import Difference, difference
-from dpgp_core.bayes.records.stages import Squares
+from dpgp_core.bayes.engine import Squares
+from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.data import Dataset
 from dpgp_core.levels import groups_of, number_sides
@@ -24,7 +24,7 @@ from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
 from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, StageSquares
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.release.json_text import guarantee_from_object, read_object
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking import staged
@@ -88,7 +88,7 @@ def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
     """The draw. For teaching: whoever knows its number knows the noise."""
     rng = np.random.default_rng(taught.draw)
     release = taught.mechanism.measure(plan, data, data.X, rng)
-    numbers = Numbers(release.observed, release.distances, release.guarantee)
+    numbers = Numbers(release.measured[0], release.guarantee)
     return _explored(data, numbers, release.samples[0], taught)
 
 
@@ -100,6 +100,7 @@ def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, taught: Teachin
 
 def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teaching) -> Explored:
     """One draw as a statistic; ``curve`` is the one at the records (n,) that distances were measured to."""
+    distances = numbers.measured.distances
     stages = tuple(
         Stage(
             measurement=Measurement(
@@ -112,12 +113,12 @@ def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teachi
             z=seen.z[0],
             squares=None if seen.squares is None else _squares(seen.squares),
         )
-        for seen in numbers.stages
+        for seen in numbers.measured.stages
     )
     statistics = Statistics(
         stages=stages, X=data.X, x_names=data.x_names, x_units=data.x_units, x_box=data.x_box, y_name=data.y_name,
         y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes", x_levels=data.x_levels,
-        distances=None if numbers.distances is None else _distances(numbers.distances, data, curve),
+        distances=None if distances is None else _distances(distances, data, curve),
     )  # fmt: skip
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from datasets import exhibit
-from dpgp_core.bayes.difference import Difference
+from dpgp_core.bayes.reading import Difference
 from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen

@@ -15,7 +15,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import typical_models
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.limits import least_error
-from dpgp_core.mechanisms.bayes_release import BayesPlan
+from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
 from pages._ui.look import controls, frame, pictures, text
@@ -69,8 +69,8 @@ def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
     prior = np.average([model.kernel.variance for model in models], weights=[model.weight for model in models])
     return Measured(
         settings=budget,
-        strategies=tuple(_upright(stage.strategy.B) for stage in planned.stages),
-        expected=dataset.y_scale * np.sqrt([stage.strategy.risk for stage in planned.stages]),
+        strategies=tuple(_upright(stage.planned.B) for stage in planned.stages),
+        expected=dataset.y_scale * np.sqrt([stage.planned.risk for stage in planned.stages]),
         unmeasured=dataset.y_scale * math.sqrt(prior),
         unbuyable=dataset.y_scale * least_error(models, dataset.X, dataset.X),
     )

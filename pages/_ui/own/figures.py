@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.difference import Difference, difference
+from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.inference import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.handout.figure import are_years, east_across, marks, turned

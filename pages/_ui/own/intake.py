@@ -130,22 +130,34 @@ def _table(
 ) -> Table | None:
     """The table as it is said to be written; None, with a sentence on the page, if it is none."""
     separator, encoding, sheet, ignore = written
-    found: tuple[int | str, ...] = ()
+    text, writing = b"", Writing()
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
         text, writing = _as_text(content, writing, sheet)
-        if ignore is None:
-            found = _beside(upload.lines_beside, text, writing)
-        return _beside(upload.opened, name, text, writing)
+        fresh = _beside(upload.opened, name, text, writing)
+        if len(fresh.columns) > 1 or ignore is not None:
+            return fresh
+        if columns.offer_lines(digest, _no_rows(text, writing)):
+            OWN_TABLE.pop()
+            st.rerun()
+        return fresh
     except ValueError as error:
         OWN_TABLE.pop()
-        if ignore is None and columns.offer_lines(digest, found):
+        if ignore is None and columns.offer_lines(digest, _no_rows(text, writing)):
             st.rerun()
         st.error(plain(f"{error}."))
         if OWN_UNDECODED.find() != digest and _is_undecoded(content):
             OWN_UNDECODED.put(digest)
             st.rerun()
     return None
+
+
+def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
+    """Lines that look as if they were no rows of a table that cannot be read as it is."""
+    try:
+        return _beside(upload.lines_beside, text, writing) if text else ()
+    except ValueError:
+        return ()
 
 
 def _encoding() -> str | None:

@@ -10,7 +10,7 @@ from pages._ui.session import Slot
 
 if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
-    from dpgp_core.bayes.difference import Difference
+    from dpgp_core.bayes.reading import Difference
     from dpgp_core.release import Published, ReleaseSpec
     from pages._ui.ledgers.state import Issued
     from pages._ui.own.upload import Prepared, Table

@@ -94,9 +94,6 @@ _BLOCK_BYTES = 64 * 1024
 _MMAP_THRESHOLD = -3  # of glibc's mallopt
 _TRIM_THRESHOLD = -1
 _PERTURB = -6
-_SMALLEST, _LARGEST, _STEP = 48, 512, 16  # bytes of the blocks that python keeps for small objects with a text in them
-_HEAD = sys.getsizeof(b"")
-_FILLED_FIRST, _FILLED = 32 * 2**20, 4 * 2**20  # bytes: free pools of all sizes, then free blocks of one size
 _FORGOTTEN = threading.Event()
 
 
@@ -135,18 +132,6 @@ def give_back() -> None:
     return_freed_memory()
 
 
-def overwrite_small_blocks() -> None:
-    """Fill what python itself has freed of small objects, and free it again.
-
-    It keeps blocks of up to 512 bytes for the next object of that size, where no C library overwrites them: the name of
-    a file, or a cell, would stand there until then.
-    """
-    for size in range(_SMALLEST, _LARGEST + 1, _STEP):
-        most = _FILLED_FIRST if size == _SMALLEST else _FILLED
-        filled = [bytes(size - _HEAD) for _ in range(most // size)]
-        del filled
-
-
 def drop_uploads() -> None:
     """Remove the files of the session whose page runs now: streamlit keeps them for as long as the session lasts."""
     context = get_script_run_ctx()
@@ -169,8 +154,6 @@ async def forget_ended_sessions() -> None:
         _FORGOTTEN.clear()
         if now or again or time.monotonic() > collected + COLLECT_SECONDS:
             await asyncio.to_thread(give_back)
-            if now or again:
-                await asyncio.to_thread(overwrite_small_blocks)
             collected = time.monotonic()
         again = now  # once more when the threads of a session have ended
 

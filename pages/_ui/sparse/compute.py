@@ -19,7 +19,7 @@ from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
-from dpgp_core.mechanisms.bayes_release import BayesRelease
+from dpgp_core.mechanisms.bayes_cloaking import BayesRelease
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.posterior import SparseInterval

@@ -11,7 +11,7 @@ import pytest
 
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.bayes.cells.grid import CellGrid
+from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core import tables

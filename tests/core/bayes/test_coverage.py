@@ -1,25 +1,40 @@
 """Intervals hold what they say on data drawn from models like those of the mixture, each world of another one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bayes.bias import Public
+from dpgp_core.bayes.cells import cells_of, plan_counts
+from dpgp_core.bayes.engine import run_stages
+from dpgp_core.bayes.filter_cells import cell_filter
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.mixture import side_by_side
 from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.plan import stage_multipliers
-from dpgp_core.bayes.records.filter import mixture_of
-from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.planning import plan_stages
-from dpgp_core.bayes.records.readers import InFloats
-from dpgp_core.bayes.records.stages import run_stages
+from dpgp_core.bayes.planning import plan_stages
+from dpgp_core.bayes.readers import CellReader, RecordsInFloats
+from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multipliers
+from dpgp_core.bayes.widths import Public
 from dpgp_core.gp.clipping import seen
+from dpgp_core.gp.pivoted import factorise
+from dpgp_core.measurement.measurement import CellCounts
+from tests.core.tables import table
 
 BOX = [(0.0, 1.0)]
+
+
 HALF, N, TESTS, WORLDS = 1.0, 80, 25, 300
+
+
 LEVELS = (0.5, 0.9, 0.95, 0.99)
+
+
 MODELS = auto_models(BOX, HALF)
-OF_WORLDS = auto_models(BOX, HALF, (0.05, 0.1, 0.2, 0.4, 0.8))  # not the mixture's own noises
-WEIGHTS = np.full(len(MODELS), 1 / len(MODELS))
+
+
+NOISES_OF_WORLDS = (0.05, 0.1, 0.2, 0.4, 0.8)  # not the mixture's own
+OF_WORLDS = auto_models(BOX, HALF, NOISES_OF_WORLDS)
 
 
 def _worlds(X, rng):
@@ -41,12 +56,11 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
-    places = places_of(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
-    planned = plan_stages(places, WEIGHTS, HALF, stage_multipliers(noise_multiplier(epsilon, 0.01), 6), gap=0.05)
-
-    measure = InFloats(y[:, :N], lambda rows: rng.standard_normal((WORLDS, rows)))
-    outcome = run_stages(planned, places, WEIGHTS, HALF, measure, draws=WORLDS)
-    prediction = mixture_of(places, outcome.states, outcome.weights)
+    filtered = record_filter(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
+    planned = plan_stages(filtered, stage_multipliers(noise_multiplier(epsilon, 0.01), 6), gap=0.05)
+    reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((WORLDS, rows)))
+    _, posterior = run_stages(filtered, planned, reader, draws=WORLDS)
+    prediction = replace(filtered.predict(posterior), fit=())
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
         probability = prediction.probability_below(truth, of)
         for level in LEVELS:
@@ -54,3 +68,64 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
             error = inside.std() / np.sqrt(WORLDS)
             assert abs(inside.mean() - level) < 0.03 + 3 * error, (of, level, inside.mean())
             assert error < 0.02
+
+
+GAP = 0.1
+
+
+def covered(dim, n, epsilon, worlds, crowded=False):
+    """Share of truths in each interval, by kind and level: mean over worlds and its standard error."""
+    rng, box = np.random.default_rng(5), ((0.0, 1.0),) * dim
+    grid, models, worlds_of = (
+        cells_of(box, n, noise_multiplier(epsilon, 0.01)),
+        auto_models(box, HALF),
+        auto_models(box, HALF, NOISES_OF_WORLDS),
+    )
+    filtered = cell_filter(models, grid, n, HALF, gap=GAP)
+    features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
+    first, left = counts_apart(noise_multiplier(epsilon, 0.01))
+    counts = CellCounts(B=plan_counts(grid, n, first, GAP), noise_multiplier=first)
+    stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(left, 6)]
+    public = {"x_names": "xz"[:dim], "x_units": ("",) * dim, "x_box": box, "y_bounds": (-HALF, HALF)}
+    found, truths = [], {"function": [], "outputs": []}
+    for _ in range(worlds):
+        X = rng.beta(2, 5, (n + TESTS, dim)) if crowded else rng.uniform(0, 1, (n + TESTS, dim))
+        model = worlds_of[rng.integers(len(worlds_of))]
+        phi = features[model.kernel].at(X).values()
+        f = phi @ rng.standard_normal(phi.shape[1])
+        y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
+        reader = CellReader(table(X[:n], y[:n], **public), grid, rng)
+        counted = filtered.at(X[n:]).given(counts, reader.counts(counts))
+        found.append(replace(counted.predict(run_stages(counted, stages, reader)[1]), fit=()))
+        truths["function"].append(seen(f[n:], model.noise_variance, HALF)[0])
+        truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
+    prediction, shares = side_by_side(found), {}
+    for of, truth in truths.items():
+        for level in LEVELS:
+            low, high = (np.clip(end, -HALF, HALF) for end in prediction.interval(level, of))
+            inside = ((low <= np.array(truth)) & (np.array(truth) <= high)).mean(axis=1)
+            shares[of, level] = inside.mean(), inside.std() / np.sqrt(worlds)
+    return shares
+
+
+def places(dim):
+    side = np.linspace(0, 1, 150 if dim == 1 else 35)
+    return np.stack(np.meshgrid(*[side] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+
+
+def check(shares):
+    for (of, level), (share, error) in shares.items():
+        assert share > level - 0.03 - 3 * error, (of, level, share)
+        assert share < min(level + 0.12 + 3 * error, 1.0) + 1e-9, (of, level, share)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("epsilon", [0.2, 5.0])
+@pytest.mark.parametrize(
+    ("dim", "n", "crowded"),
+    [(1, 200, False), (1, 1000, False), (1, 5000, False), (1, 1000, True), (2, 400, False), (2, 3000, False)],
+)
+def test_intervals_hold_on_data_from_models_like_those_of_the_mixture(dim, n, crowded, epsilon):
+    shares = covered(dim, n, epsilon, 120 if dim == 1 else 40, crowded)
+    print(dim, n, crowded, epsilon, {key: round(float(share), 3) for key, (share, _) in shares.items()})
+    check(shares)

@@ -3,9 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.reading import reading_of
-from dpgp_core.bayes.difference import contrast, difference
-from dpgp_core.bayes.joint import Joint
+from dpgp_core.bayes.mixture import Joint
+from dpgp_core.bayes.reading import Reading, contrast, difference
 from dpgp_core.kernels import EQ, AcrossLevels
 from dpgp_core.levels import whole_box
 from dpgp_core.mechanisms import BayesCloaking
@@ -40,8 +39,8 @@ def covered(worlds, mechanism):
         release = mechanism.measure(plan, data, POINTS, np.random.default_rng(seed), mean=False)
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
-        setting = plan.setting
-        joint = reading_of(setting, release.models, release.cells[0]).at(POINTS[np.r_[0:7, 14:21]]).joint()
+        reading = Reading(models=plan.models, measured=release.measured[0], x_box=plan.x_box, cells=plan.cells)
+        joint = reading.at(POINTS[np.r_[0:7, 14:21]]).joint()
         low, high = contrast(joint).interval(0.95, "function")
         apart = truth[0] - truth[2]
         between.append(((low[0] <= apart) & (apart <= high[0])).mean())

@@ -8,8 +8,8 @@ A curve's errors hang together, and another processor plans other strategies, so
 import numpy as np
 import pytest
 
-import dpgp_core.bayes.cells.counts as counts
-import dpgp_core.bayes.cells.filter as cells_filter
+import dpgp_core.bayes.cell_moments as cells_filter
+import dpgp_core.bayes.cells as counts
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, World, wage
 from benchmarks.outcomes import DELTA, PROTECTS, summarised
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking

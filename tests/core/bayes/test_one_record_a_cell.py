@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.counts import known_counts
-from dpgp_core.bayes.cells.filter import KAPPA, cell_prior, cell_update, linearise
-from dpgp_core.bayes.cells.grid import CellGrid
-from dpgp_core.bayes.cells.models import cell_models
+from dpgp_core.bayes.cell_moments import KAPPA
+from dpgp_core.bayes.cells import CellGrid, known_counts
+from dpgp_core.bayes.engine import Observed
+from dpgp_core.bayes.filter_cells import cell_filter
+from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import Model
-from dpgp_core.bayes.records.filter import prior, update
-from dpgp_core.bayes.records.places import places_of
 from dpgp_core.kernels import EQ
 
 NOISE_VARIANCE, S = 0.2, 0.3
@@ -27,31 +26,28 @@ def stages():
     return [(B / np.linalg.norm(B, axis=0), z) for B, z in zip(Bs, rng.standard_normal((2, 5)), strict=True)]
 
 
+def told(filtered, stages, half_width):
+    """What a filter says of the curve after the stages: mean, variance and evidence."""
+    ends, g = np.full((1, GRID.size), half_width), filtered.zero
+    posterior = filtered.read([Observed(B, -ends, ends, S, z[None], g=g) for B, z in stages])
+    found = filtered.predict(posterior)
+    return found.means[0, 0], found.variances[0, 0], filtered.log_evidence(posterior)[0]
+
+
 def by_records(stages, half_width):
     model = Model(kernel=EQ(variance=0.5, lengthscale=0.4), noise_variance=NOISE_VARIANCE)
-    (places,) = places_of([model], GRID.centres, X_TEST)
-    state, ends = prior(places, 1), np.full((1, GRID.size), half_width)
-    for B, z in stages:
-        state = update(places, state, B, -ends, ends, S, z[None])
-    return state.mean[0, places.tests], state.variance[0, places.tests], state.log_evidence[0]
+    return told(record_filter([model], GRID.centres, X_TEST), stages, half_width)
 
 
 def by_cells(stages, half_width):
     # cells count what clipping usually adds as noise of the record, which records do stage by stage
     of_record = Model(kernel=EQ(variance=0.5, lengthscale=0.4), noise_variance=NOISE_VARIANCE / (1 + KAPPA))
-    (model,) = cell_models([of_record], GRID, biased=False)
+    filtered = cell_filter([of_record], GRID, GRID.size, 100.0, biased=False).at(X_TEST)
+    [model], along = filtered.models, len(GRID.nodes) // GRID.size
     at_centres = model.at(GRID.centres)
-    along = len(model.nodes) // GRID.size
     model = replace(model, cells=at_centres, nodes=np.repeat(at_centres, along, axis=0))  # nobody is off the centre
-    counts, ends = known_counts(np.ones(GRID.size)), np.full(GRID.size, half_width)
-    state = cell_prior(model, counts)
-    for B, z in stages:
-        seen = (-ends, ends, np.zeros(len(model.nodes)))
-        state = cell_update(state, linearise(model, GRID, counts, state, seen, 100.0, NOISE_VARIANCE), B, S, z)
-    phi = model.at(X_TEST)
-    k = phi.shape[1]
-    variance = np.einsum("ij,jk,ik->i", phi, state.covariance[:k, :k], phi)
-    return phi @ state.mean[:k], variance, state.log_evidence
+    filtered = replace(filtered, models=(model,)).given(known_counts(np.ones(GRID.size)))
+    return told(filtered, stages, half_width)
 
 
 def test_with_nothing_clipped_cells_of_one_record_are_records(stages):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.grid import cells_of
+from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.models import auto_models, weights_of
 from dpgp_core.bayes.waves import on_dates, waving, with_waves
 from dpgp_core.kernels import EQ

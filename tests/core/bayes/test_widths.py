@@ -1,7 +1,37 @@
-from dpgp_core.bayes.widths import widest
+import numpy as np
+
+from dpgp_core.bayes.widths import bias_features, bias_sd, ends_of, widest
+
+HALF = 2.0
+
+
+def test_ends_that_nobody_can_pass_clip_nothing():
+    low, high, half_width = ends_of(np.array([-2.0, -1.0]), np.array([0.5, 2.0]), np.array([0.0, 0.5]), HALF)
+    assert low[0] < -1e5
+    assert high[1] > 1e5
+    np.testing.assert_allclose(half_width, [0.5, 1.5])
+    both = ends_of(np.array([-2.0]), np.array([2.0]), np.zeros(1), HALF)
+    np.testing.assert_array_equal(bias_sd(both.half_width, 1.0, HALF), 0)
+
+
+def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled():
+    beta = bias_sd(np.array([0.0, 0.75, 1.5, 3.0]), 1.0, HALF)
+    assert (np.diff(beta) < 0).all()
+    np.testing.assert_allclose(bias_sd(np.array([1.5]), 4.0, 2 * HALF), 2 * bias_sd(np.array([0.75]), 1.0, HALF))
+    X = np.random.default_rng(0).uniform(0, 5, (30, 2))
+    psi = bias_features([(0.0, 5.0), (0.0, 5.0)], X)
+    np.testing.assert_allclose((psi**2).sum(axis=1), 1, atol=0.01)
+
+
+def test_where_people_scatter_as_far_as_the_range_lets_them_the_mean_may_be_a_standard_deviation_off():
+    at_once = np.zeros(1)
+    np.testing.assert_allclose(bias_sd(at_once, HALF**2, HALF), HALF)
+    roomy = bias_sd(at_once, 1.0, 100.0)
+    np.testing.assert_allclose(bias_sd(at_once, 1.0, 4.0), roomy, rtol=0.01)
+    assert roomy < 0.4
 
 
 def test_plans_take_the_widest_of_nearly_equal_risks():
-    assert widest([1.0, 1.05, 1.2], 0.05) == 1
-    assert widest([1.0, 1.2, 1.0], 0.0) == 2
-    assert widest([1.0, 2.0, 2.0], 0.5) == 0
+    """Of each draw its own, here of four."""
+    risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]]).T
+    np.testing.assert_array_equal(widest(risks, np.array([0.05, 0.0, 0.5, 0.0])), [1, 2, 0, 2])

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import weights_of
-from dpgp_core.bayes.records.places import places_of
-from dpgp_core.bayes.records.stages import posterior
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
@@ -47,11 +46,8 @@ def test_curves_are_of_the_posterior(fitted):
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
     reading = fitted.reading_.read
-    states = posterior(
-        reading.observed,
-        places_of(reading.models, reading.X, X_TEST, public=reading.public),
-        weights_of(reading.models),
-    ).states
+    filtered = record_filter(reading.models, reading.X, X_TEST, public=reading.public)
+    states = filtered.read(reading.measured.stages).states
     logs = np.log(weights_of(reading.models)) + [state.log_evidence[0] for state in states]
     assert fitted.log_evidence() == pytest.approx(logsumexp(logs), abs=1e-9)
 

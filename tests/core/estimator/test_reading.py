@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from dpgp_core import BayesCloaking
-from dpgp_core.bayes.bias import Public
-from dpgp_core.bayes.records.reading import RecordReading
+from dpgp_core.bayes.reading import Reading
+from dpgp_core.bayes.widths import Public
 from dpgp_core.estimator.reading import FittedReading
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
@@ -16,7 +16,7 @@ def release(make_dataset):
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     public = Public(data.x_box, data.output_range / data.y_scale / 2)
     models = mechanism.models(*public[:2])
-    read = RecordReading(models=models, X=data.X, x_box=data.x_box, public=public, observed=found.observed)
+    read = Reading(models=models, measured=found.measured[0], x_box=data.x_box, X=data.X, public=public)
     return found, FittedReading(read=read, bounds=data.y_bounds, y_scale=data.y_scale)
 
 

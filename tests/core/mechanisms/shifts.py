@@ -3,16 +3,11 @@
 import numpy as np
 
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.bayes.cells.counts import Counts
-from dpgp_core.bayes.records.measuring import run
-from dpgp_core.bayes.records.stages import Squares
-from dpgp_core.bayes.spread import Distances
+from dpgp_core.bayes.cells import Counts
 from dpgp_core.measurement.integers import GRID, exact_sums
-from dpgp_core.measurement.measurement import STEPS
+from dpgp_core.measurement.measurement import STEPS, Measurement
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
-from dpgp_core.measurement.statistics import Above, MeasuredDistances
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_cells import draw_cells
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.laplace_binning import BinMeans
 
@@ -83,27 +78,25 @@ def bayes_shift(mechanism, one, other, X_test):
         squares.append(moved / GaussianNoise(sensitivity=STEPS, noise_multiplier=s).variance)
         return (np.array(both[0]) / STEPS + s * rng.standard_normal(len(both[0]))).astype(float)
 
-    class Measure:
-        def __call__(self, stage, low, high):
-            ends = [np.clip(one.in_data_units(end[0]), *one.y_bounds) for end in (low, high)]
-            return measured(stage.strategy.B, stage.noise_multiplier, [d.clipped_y for d in (one, other)], ends)[None]
+    class Reader:
+        def sums(self, asked):
+            ends = [np.clip(one.in_data_units(end[0]), *one.y_bounds) for end in (asked.low, asked.high)]
+            z = measured(asked.B, asked.noise_multiplier, [d.clipped_y for d in (one, other)], ends)
+            return asked._replace(z=z[None])
 
-        def squares(self, s, g, high):
-            values = [(data.standardised() - g[0]) ** 2 for data in (one, other)]
-            z = measured(np.ones((1, one.n)), s, values, [0 * high[0], high[0]])
-            return Squares(g, high, s, z)
+        def squares(self, asked):
+            values = [(data.standardised() - asked.g[0]) ** 2 for data in (one, other)]
+            return asked._replace(z=measured(np.ones((1, one.n)), asked.s, values, [0 * asked.high[0], asked.high[0]]))
 
-        def distances(self, planned, g, reach, sd):
-            shares, above = planned.shares, None
-            values = [np.abs(data.standardised() - g[0]) for data in (one, other)]
-            zero = np.zeros(one.n)
-            z = measured(planned.strategy.B, shares.distances, values, [zero, zero + reach[0]])
-            if shares.above is not None:
+        def distances(self, asked, g):
+            values, above, zero = [np.abs(data.standardised() - g[0]) for data in (one, other)], None, np.zeros(one.n)
+            z = measured(asked.B, asked.s, values, [zero, zero + asked.reach[0]])
+            if asked.above is not None:
                 higher = [(data.standardised() > g[0]).astype(float) for data in (one, other)]
-                above = shares.above, measured(np.ones((1, one.n)), shares.above, higher, [zero, zero + 1])
-            return Distances(planned.strategy.B, reach, sd, shares.distances, z[None], above)
+                above = asked.above[0], measured(np.ones((1, one.n)), asked.above[0], higher, [zero, zero + 1])
+            return asked._replace(z=z[None], above=above)
 
-    run(mechanism._setting(plan, one.X, X_test), Measure(), 1)
+    mechanism.run(plan, mechanism._filtered(plan, one, X_test), Reader(), 1)
     assert len(squares) == numbers(mechanism, one.y_kind)
     return np.sqrt(float(sum(squares)))
 
@@ -124,24 +117,33 @@ class Both:
     def counts(self, measurement):
         return self._measured(measurement, [measurement._exact(cells) for cells in self.cells], GRID)
 
-    def residuals(self, measurement, g):
-        residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
-        both = [measurement._exact(r, cells) for cells, r in zip(self.cells, residuals, strict=True)]
-        return self._measured(measurement, both, STEPS)
+    def sums(self, asked):
+        most, low, high = self.data[0].output_range / self.data[0].y_scale, asked.low[0], asked.high[0]
+        return asked._replace(
+            z=self._of(asked.B, low, high, (-most, most), asked.noise_multiplier, self._about(asked.g))
+        )
 
-    def squares(self, measurement, g):
-        residuals = [each.standardised() - self.grid.at(each.X, g) for each in self.data]
-        both = [measurement._exact(r**2, cells) for cells, r in zip(self.cells, residuals, strict=True)]
-        return float(self._measured(measurement, both, STEPS)[0])
+    def squares(self, asked):
+        high, values = asked.high[0], [r**2 for r in self._about(asked.g)]
+        z = self._of(np.ones((1, len(high))), 0 * high, high, (0.0, high.max()), asked.s, values)
+        return asked._replace(z=z[0])
 
-    def distances(self, measurement, g, sd, count):
-        residuals, above = [each.standardised() - self.grid.at(each.X, g) for each in self.data], None
-        both = [measurement._exact(abs(r), cells) for cells, r in zip(self.cells, residuals, strict=True)]
-        z = self._measured(measurement, both, STEPS)
-        if count is not None:
-            both = [count._exact((r > 0).astype(float), cells) for cells, r in zip(self.cells, residuals, strict=True)]
-            above = Above(measurement=count, z=self._measured(count, both, STEPS))
-        return MeasuredDistances(measurement=measurement, g=g, sd=sd, z=z, above=above)
+    def distances(self, asked, g):
+        one, r, above = np.ones(self.grid.size), self._about(g), None
+        reach = float(asked.reach[0])
+        z = self._of(asked.B, 0 * one, reach * one, (0.0, reach), asked.s, [abs(each) for each in r])
+        if asked.above is not None:
+            higher = [(each > 0).astype(float) for each in r]
+            above = asked.above[0], self._of(one[None], 0 * one, one, (0.0, 1.0), asked.above[0], higher)[0]
+        return asked._replace(z=z, above=above)
+
+    def _about(self, g):
+        return [each.standardised() - self.grid.at(each.X, g[0]) for each in self.data]
+
+    def _of(self, B, low, high, bounds, s, values):
+        measurement = Measurement(B=B, low=low, high=high, bounds=bounds, noise_multiplier=s)
+        both = [measurement._exact(*each) for each in zip(values, self.cells, strict=True)]
+        return self._measured(measurement, both, STEPS)[None]
 
     def _measured(self, measurement, both, unit):
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))
@@ -158,8 +160,8 @@ def cells_shift(mechanism, one, other, X_test):
     if key not in PLANS:
         PLANS[key] = (mechanism, mechanism.plan_for(one, X_test))
     plan = PLANS[key][1]
-    reader = Both((one, other), plan.setting.grid)
-    draw_cells(mechanism, plan, X_test, reader)
+    reader = Both((one, other), plan.cells.grid)
+    mechanism.run(plan, plan.cells.at(X_test), reader, 1)
     assert len(reader.moved) == numbers(mechanism, one.y_kind) + (not isinstance(plan.counts, Counts))
     return np.sqrt(float(sum(reader.moved)))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cells.counts import public_counts
+from dpgp_core.bayes.cells import public_counts
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.shifts import allowed, shift
@@ -57,7 +57,7 @@ def test_the_card_promises_outputs_and_the_stages_spend_it_exactly(mechanism, pl
 def test_a_plan_knows_counts_and_no_output(mechanism, plan, data):
     again = mechanism.plan_for(replace(data, y=np.full(12, 1e300)), X_TEST)
     np.testing.assert_array_equal(plan.counts.mean, again.counts.mean)
-    np.testing.assert_array_equal(plan.counts.mean, public_counts(plan.setting.grid, data.X).mean)
+    np.testing.assert_array_equal(plan.counts.mean, public_counts(plan.cells.grid, data.X).mean)
     assert plan.counts.mean.sum() == 12
     assert not plan.counts.covariance.any()
     moved = replace(data, X=data.X[::-1] * 0.5)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.bias import Public
+from dpgp_core.bayes.widths import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
-from dpgp_core.mechanisms.bayes_cells import plan_cells
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -37,13 +36,15 @@ def test_the_card_says_what_is_protected(mechanism):
 def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
     with pytest.raises(ValueError, match="plan_for"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
-    plan = plan_cells(mechanism, 12, Public(data.x_box, 2.0 / data.y_scale))
+    plan = mechanism._plan_cells(12, Public(data.x_box, 2.0 / data.y_scale))
     moved = replace(data, X=np.full((12, 1), -1e9), y=np.full(12, 1e300))  # a constant column, out of the box
     assert mechanism.measure(plan, moved, X_TEST).samples.shape == (1, 6)
     with pytest.raises(ValueError, match="another number of records"):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
+    with pytest.raises(ValueError, match="other bounds, or another scale"):
+        mechanism.measure(plan, replace(data, y_scale=1.0), X_TEST)
     with pytest.raises(ValueError, match="n must be at least 1"):
-        plan_cells(mechanism, 0, Public(data.x_box, 2.0))
+        mechanism._plan_cells(0, Public(data.x_box, 2.0))
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
@@ -92,12 +93,12 @@ def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):
     data = replace(families(make_dataset, rng, rows=1), person=None)
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
     rows, people = (
-        mechanism.release(replace(data, person=person), X_TEST, np.random.default_rng(2)).cells[0]
+        mechanism.release(replace(data, person=person), X_TEST, np.random.default_rng(2)).measured[0]
         for person in (None, np.arange(data.n)[::-1])
     )
     assert people.counts.noise_sd == pytest.approx(rows.counts.noise_sd, rel=1e-6)
     np.testing.assert_allclose(people.z, rows.z, atol=1e-5)
-    assert [stage.s for stage in people.stages] == [stage.s for stage in rows.stages]
+    assert [stage.noise_multiplier for stage in people.stages] == [stage.noise_multiplier for stage in rows.stages]
 
 
 def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
@@ -107,7 +108,7 @@ def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
     one, other = (mechanism.plan_for(each, X_TEST) for each in (few, many))
     np.testing.assert_array_equal(one.counts, other.counts)
-    assert one.setting.n == other.setting.n == 60
+    assert one.cells.n == other.cells.n == 60
 
 
 def test_a_plan_for_rows_is_not_one_for_people(make_dataset):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.refit import refit
+from dpgp_core.bayes.reading import refit
 from dpgp_core.data import KINDS
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.shifts import allowed, numbers, shift

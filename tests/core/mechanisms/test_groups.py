@@ -64,7 +64,7 @@ def test_an_output_of_any_group_stays_within_the_noise(binned):
 def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
     """By brute force over all pairs of cells, in integers: reached, and by two that differ in their level."""
     grid = mechanism("inputs and outputs").plan_for(groups(400), X_TEST)
-    cells, level = grid.setting.grid, grid.setting.grid.centres[:, 1]
+    cells, level = grid.cells.grid, grid.cells.grid.centres[:, 1]
     counts = CellCounts(B=grid.counts, noise_multiplier=1.0)
     columns = np.rint(counts.B * GRID).astype(object).T
     far = {

@@ -4,6 +4,7 @@ import json
 import platform
 import re
 import struct
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -160,7 +161,7 @@ def test_the_statistics_in_the_zip_are_those_measured(zip_of, mechanism):
 
 
 def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
-    monkeypatch.setattr("dpgp_core.release.bundle._MOST", 10)
+    monkeypatch.setattr(sys.modules["dpgp_core.release.bundle"], "_MOST", 10)
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.difference import difference
+from dpgp_core.bayes.reading import difference
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder

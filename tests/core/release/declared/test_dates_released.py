@@ -114,7 +114,7 @@ def test_nothing_of_the_plan_depends_on_private_days():
     a, b = (np.random.default_rng(seed).integers(0, 1826, (300, 1)).astype(float) for seed in range(2))
     one, other = plan_release(spec, a).plan, plan_release(spec, b).plan
     np.testing.assert_array_equal(one.counts, other.counts)
-    assert one.setting.grid == other.setting.grid
+    assert one.cells.grid == other.cells.grid
 
 
 @pytest.mark.parametrize("mechanism", OTHERS)

@@ -57,7 +57,7 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
         assert (plan.X, plan.person, plan.half_width) == (None, None, None)
     assert one.step == other.step
     np.testing.assert_array_equal(one.plan.counts, other.plan.counts)
-    assert (one.plan.setting.n, one.plan.people) == (other.plan.setting.n, other.plan.people) == (25, True)
+    assert (one.plan.cells.n, one.plan.people) == (other.plan.cells.n, other.plan.people) == (25, True)
 
 
 @pytest.mark.full

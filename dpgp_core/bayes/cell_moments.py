@@ -1,0 +1,276 @@
+"""What noisy sums of residuals over public cells say about one Gaussian process model, stage after stage.
+
+Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w with x_c the sum over
+the N_c records of cell c of (clip(r_j, low_c, high_c) - o_c) / u_c, r_j = y_j - g(x_j), g public. The filter's state
+is a and eta_c, the sum of the cell's own noises, which all stages share: eta ~ N(0, diag(n^ (1 + kappa) noise
+variance)). With Phi the means of phi over the cells and ``clipping.clipped`` of one residual,
+
+    x = n^ (k - o) / u + T ((a, eta) - E) + rest,    T = diag(alpha / u) [diag(n^) Phi, I],
+
+and the rest holds what clipping adds (of each record, and of f, common to a cell's records), how inputs vary within a
+cell, and how N differs from n^. Everything here is post-processing of what was released.
+
+What clipping adds of a record is nearly the same number in every stage that looks closely, since the same e_j is
+clipped to nearly the same interval: taken for noise of its own in each stage it would be averaged away, and intervals
+would hold too little where noise of records outweighs the noise of privacy. So its usual share, kappa alpha^2 noise
+variance with kappa = extra / (alpha^2 v) of a residual N(0, v) clipped to +-``CLIP`` sqrt v, counts as part of eta, and
+the rest has only what is left of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..arrays import FloatArray
+from ..gp.clipping import Clipped, clipped
+from ..gp.pivoted import Features, factorise
+from ..kernels import Kernel
+from ..linalg import sturdy_cholesky
+from ..measurement.conditioning import Posterior as ModelPosterior
+from ..seasons import lifted
+from .cells import CellGrid, Counts
+from .engine import Observed
+from .models import Model, family_of, is_rough
+from .widths import CLIP, SAME, bias_features, bias_sd, ends_of
+
+_TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
+_HERMITE = np.polynomial.hermite_e.hermegauss(15)
+_TINY = 1e-14
+_UNHEARD_OF = 1e4  # taken off the log evidence of a model that cannot be computed
+ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
+_USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
+KAPPA = float(_USUAL.extra / _USUAL.gain**2)
+"""What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellModel:
+    """One model on the grid of public cells.
+
+    Attributes:
+        grid: M cells.
+        features: phi, of pivots among the cells' centres.
+        nodes: phi at the grid's nodes (F, k).
+        cells: its means over the cells (M, k).
+        bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
+        noise_variance: of an output about f.
+        weight: prior weight.
+        family: the same for models that differ in noise or amplitude alone.
+        rough: whether the curve is nowhere smooth.
+        label: the same for models of one kernel.
+    """
+
+    grid: CellGrid
+    features: Features
+    nodes: FloatArray
+    cells: FloatArray
+    bias: FloatArray
+    noise_variance: float
+    weight: float
+    family: object
+    rough: bool
+    label: int
+
+    def at(self, X: FloatArray) -> FloatArray:
+        """Phi at X (n, D): (n, k)."""
+        return self.features.at(lifted(X, self.grid.periods)).values()
+
+    def variance_over_cells(self, covariance: FloatArray) -> FloatArray:
+        """Of the mean of f over each cell (M,), of a state's covariance."""
+        k = self.cells.shape[1]
+        return np.asarray(np.einsum("ij,ij->i", self.cells @ covariance[:k, :k], self.cells))
+
+
+class CellState(NamedTuple):
+    """Posterior of (a, eta, b), given all stages so far.
+
+    Attributes:
+        mean: (k + M + q,).
+        covariance: of the same.
+        log_evidence: log p(z of all stages | model).
+        misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+    log_evidence: float
+    misfit: tuple[float, ...] = ()
+
+
+class Outlook(NamedTuple):
+    """What a state says of f - g, whatever interval is taken about g.
+
+    Attributes:
+        shift: mean over the cells (M,).
+        V: covariance of f over the cells (M, M).
+        v: its diagonal, above 0 (M,).
+        within: variance over a cell, were the inputs spread evenly in it (M,).
+    """
+
+    shift: FloatArray
+    V: FloatArray
+    v: FloatArray
+    within: FloatArray
+
+
+class Linear(NamedTuple):
+    """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M).
+
+    Of that covariance, ``own`` (M,) is the records' own part, which is independent from cell to cell.
+    """
+
+    mean: FloatArray
+    T: FloatArray
+    rest: FloatArray
+    own: FloatArray
+
+
+def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True) -> tuple[CellModel, ...]:
+    """Every model on the grid; models of one kernel share their features.
+
+    Args:
+        models: the mixture.
+        grid: public cells.
+        biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
+    """
+    bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
+    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray]] = {}
+    for kernel in dict.fromkeys(model.kernel for model in models):
+        features = factorise(kernel, grid.centres, _TOLERANCE).features
+        nodes = features.at(grid.nodes).values()
+        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, grid.averages(nodes)
+    on_cells = []
+    for model in models:
+        label, features, nodes, cells = of_kernel[model.kernel]
+        on_cells.append(
+            CellModel(
+                grid=grid,
+                features=features,
+                nodes=nodes,
+                cells=cells,
+                bias=bias,
+                noise_variance=model.noise_variance,
+                weight=model.weight,
+                family=family_of(model.kernel),
+                rough=is_rough(model.kernel),
+                label=label,
+            )
+        )
+    return tuple(on_cells)
+
+
+def cell_prior(model: CellModel, counts: Counts) -> CellState:
+    """The state before any residual is measured."""
+    eta = (1 + KAPPA) * counts.numbers * model.noise_variance
+    variance = np.concatenate([np.ones(model.cells.shape[1]), eta, np.ones(model.bias.shape[1])])
+    misfit = () if counts.misfit is None else (counts.misfit[0],)
+    return CellState(np.zeros(len(variance)), np.diag(variance), 0.0, misfit)
+
+
+def outlook(model: CellModel, state: CellState, g: FloatArray) -> Outlook:
+    """What a state says of f - g, for g at the nodes (F,)."""
+    k, grid = model.cells.shape[1], model.grid
+    mean, C = state.mean[:k], state.covariance[:k, :k]
+    shift = model.cells @ mean - grid.averages(g)
+    V = model.cells @ C @ model.cells.T
+    v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
+    square = np.einsum("ij,ij->i", model.nodes @ C, model.nodes) + (model.nodes @ mean - g) ** 2
+    return Outlook(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
+
+
+def linearise(
+    model: CellModel,
+    counts: Counts,
+    state: CellState,
+    seen: Observed,
+    half_range: float,
+    noise: float,
+    about: Outlook | None = None,
+) -> Linear:
+    """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
+
+    Args:
+        model: on the grid.
+        counts: n^ and its covariance.
+        state: after the stages before.
+        seen: low (1, M), high (1, M), g (1, F).
+        half_range: half the public range of outputs, in model units.
+        noise: expected noise variance, from the squares: what clipping's bias depends on.
+        about: the outlook about g, if it was needed before.
+    """
+    assert seen.g is not None
+    low, high, g = seen.low[0], seen.high[0], seen.g[0]
+    k, M = model.cells.shape[1], model.grid.size
+    u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
+    if model.bias.shape[1]:
+        middle = model.grid.averages(g)
+        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=seen.cut)
+        low, high, beta = low - middle, high - middle, bias_sd(half_width, noise, half_range)
+    shift, V, v, within = about or outlook(model, state, g)
+    one = clipped(shift, v + within + model.noise_variance, low, high)
+    common = _common(one, shift, v, within + model.noise_variance, low, high)
+    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * model.noise_variance, 0.0)
+    # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
+    sd = np.sqrt(v)
+    alike = (V / np.outer(sd, sd)) ** 2
+    h = model.bias @ state.mean[k + M :]
+    off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
+    # where in a cell people are is not known: one place that they share moves all of them
+    people = counts.numbers
+    own = people * own + (people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
+    rest = np.diag(own)
+    rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
+    rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
+    biased = (n * beta)[:, None] * model.bias
+    rest += (1 - SAME) * biased @ biased.T
+    T = np.hstack([(one.gain * n)[:, None] * model.cells, np.diag(one.gain), SAME**0.5 * biased]) / u[:, None]
+    return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2)
+
+
+def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:
+    """Posterior after z = B x + s w.
+
+    S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
+    """
+    cross = B @ linear.T @ state.covariance
+    L = sturdy_cholesky(cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B)), s**2)
+    surprise = z - B @ linear.mean
+    Q = solve_triangular(L, cross, lower=True, check_finite=False)
+    white = solve_triangular(L, surprise, lower=True, check_finite=False)
+    square = float(white @ white)
+    log_density = -0.5 * square - np.log(L.diagonal()).sum() - 0.5 * len(B) * math.log(2 * math.pi)
+    mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_density)):
+        # a model that cannot be computed has no say; nothing may fail after it was measured
+        return state._replace(log_evidence=state.log_evidence - _UNHEARD_OF, misfit=(*state.misfit, 0.0))
+    return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
+
+
+def curve_of(model: CellModel, state: CellState, X_test: FloatArray) -> ModelPosterior:
+    """Of f at X_test (P, D) together: W = (I - C)^(1/2) phi^T is what was learnt of the features."""
+    k, phi = model.cells.shape[1], model.at(X_test)
+    values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
+    return ModelPosterior(
+        mean=phi @ state.mean[:k],
+        root=(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T,
+        prior_variance=model.features.kernel.diagonal(X_test),
+        noise_variance=model.noise_variance,
+        log_evidence=state.log_evidence,
+    )
+
+
+def _common(
+    one: Clipped, shift: FloatArray, v: FloatArray, spread: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Variance of E(clip(r) | f) about its linear part, by Gauss-Hermite quadrature over f (M,)."""
+    points, weights = _HERMITE
+    clipped_mean = clipped(shift + np.sqrt(v) * points[:, None], spread, low, high).mean - one.mean
+    square = (weights / weights.sum()) @ (clipped_mean * clipped_mean)
+    common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
+    return common

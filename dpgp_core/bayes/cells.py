@@ -1,0 +1,302 @@
+"""Public cells over the declared box, public functions on a finer public grid, and how many records lie in each cell.
+
+A record is placed by its own input alone, clipped to the box first: no finite number is refused, and no product mixes
+records. Counts are released, or public; they need not be exact to know how much a cell's sum says about the curve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.ndimage import map_coordinates
+from scipy.special import softmax
+
+from ..arrays import FloatArray
+from ..gp.pivoted import factorise
+from ..kernels import EQ, AcrossLevels, Kernel
+from ..levels import groups_of, level_columns, number_sides
+from ..linalg import sturdy_cholesky
+from ..measurement.integers import GRID, person_weights, strategy_integers
+from ..measurement.measurement import Cells
+from ..measurement.statistics import cells_along, nodes_along
+from ..seasons import Periods, lifted, lifted_box
+from ..strategies.bayes import bayes
+from ..strategies.risk_model import RiskModel
+
+FEWEST = {1: 12, 2: 4, 3: 2}
+"""Cells along each side at least, by the number of sides that are of numbers."""
+MOST = {1: 90, 2: 20, 3: 8}
+"""The same at most."""
+PER_SIDE_BY_PHASE = {1: 12, 2: 8}
+"""The same of boxes whose cells are divided by phase too."""
+_CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
+_PUBLIC = 2  # times as many cells where counts are public, and cost nothing
+_LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
+_DENSITY = 2.0  # of that density over its mean squared
+_SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
+ROUGHNESS = (0.0, 0.03, 0.3, 1.0, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
+PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
+_SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
+_EQUAL = 1e-3  # difference of two columns that say nothing
+_STEPS = 200  # of the strategy's solver
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellGrid:
+    """M equal cells of a box: per_side along each input that is a number, one for each level of a category.
+
+    Public functions are known at nodes: three along each side of a cell, one along a category. Where an input has a
+    period, each cell is divided by its phase too (see ``seasons``), K sides more.
+
+    Args:
+        box: D public (low, high) pairs.
+        per_side: cells along each side that is of numbers, >= 2.
+        periods: of each input; () where none has one.
+
+    Raises:
+        ValueError: there are more than 3 sides of numbers, or fewer than 2 cells to a side.
+    """
+
+    box: tuple[tuple[float, float], ...]
+    per_side: int
+    periods: Periods = ()
+
+    def __post_init__(self) -> None:
+        numbers = len(number_sides(self.sides))
+        if numbers not in MOST:
+            each = ", a period counting as one" if self.periods else ""
+            of = " that are numbers" if level_columns(self.box) else ""
+            raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
+        if self.per_side < 2:
+            raise ValueError(f"per_side must be at least 2, got {self.per_side}")
+
+    @property
+    def dim(self) -> int:
+        """Number of sides: of input columns D, and of periods."""
+        return len(self.sides)
+
+    @cached_property
+    def sides(self) -> tuple[tuple[float, float], ...]:
+        """Box of inputs and phases."""
+        return lifted_box(self.box, self.periods)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each side."""
+        return cells_along(self.box, self.per_side, self.periods)
+
+    @cached_property
+    def fine(self) -> tuple[int, ...]:
+        """Nodes along each side."""
+        return nodes_along(self.box, self.per_side, self.periods)
+
+    @property
+    def size(self) -> int:
+        """Number of cells M."""
+        return math.prod(self.shape)
+
+    @property
+    def centres(self) -> FloatArray:
+        """Middles of the cells (M, D + K), in the order of ``place``."""
+        return self._points(self.shape)
+
+    @cached_property
+    def nodes(self) -> FloatArray:
+        """The finer grid (F, D + K)."""
+        return self._points(self.fine)
+
+    def place(self, X: FloatArray) -> Cells:
+        """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
+        shape = np.array(self.shape)
+        side = np.minimum((self._share(X) * shape).astype(np.intp), shape - 1)
+        cells: Cells = np.ravel_multi_index(tuple(side.T), self.shape)
+        return cells
+
+    def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
+        """Linear interpolation (n,) at X (n, D) of ``values`` (F,) at the nodes; none between levels."""
+        coordinates = self._share(X).T * np.array(self.fine)[:, None] - 0.5
+        levels = list(level_columns(self.sides))
+        coordinates[levels] = np.rint(coordinates[levels])
+        interpolated: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
+        return interpolated
+
+    def averages(self, values: FloatArray) -> FloatArray:
+        """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""
+        split = values.reshape(self._split + values.shape[1:])
+        means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
+        return np.asarray(means.reshape((self.size, *values.shape[1:])))
+
+    def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least and largest (M,) of values (F,) at the nodes of each cell."""
+        split = values.reshape(self._split)
+        axes = tuple(range(1, 2 * self.dim, 2))
+        return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
+
+    def _share(self, X: FloatArray) -> FloatArray:
+        """Place of each input along each side, in [0, 1] (n, D + K); of a level, in the middle of its part."""
+        low, high = np.array(self.sides).T
+        X = lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
+        share: FloatArray = (X - low) / (high - low)
+        return share
+
+    @property
+    def _split(self) -> tuple[int, ...]:
+        """Cells and nodes of each along each side in turn."""
+        return tuple(
+            count for cells, fine in zip(self.shape, self.fine, strict=True) for count in (cells, fine // cells)
+        )
+
+    def _points(self, counts: Sequence[int]) -> FloatArray:
+        """So many along each side; along categories, the numbers of levels."""
+        shares = [(np.arange(count) + 0.5) / count for count in counts]
+        axes = [low + (high - low) * share for (low, high), share in zip(self.sides, shares, strict=True)]
+        for d in level_columns(self.sides):
+            axes[d] = np.arange(counts[d], dtype=float)
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dim)
+
+
+def cells_of(
+    box: Sequence[tuple[float, float]],
+    people: int,
+    noise_multiplier: float,
+    periods: Periods = (),
+    *,
+    public: bool = False,
+) -> CellGrid:
+    """Cells for a table, from public numbers alone: the more people and budget, the more of them.
+
+    Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
+    to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
+    16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there.
+
+    Args:
+        box: D public (low, high) pairs, D from 1 to 3 without categories.
+        people: n.
+        noise_multiplier: s of the whole budget.
+        periods: of each input; () where none has one.
+        public: whether inputs are, so that counts need no noise.
+
+    Raises:
+        ValueError: the box has more than 3 sides of numbers, periods included.
+    """
+    numbers, groups = len(number_sides(box)), groups_of(box)
+    if periods:
+        per_side = max(2, round(PER_SIDE_BY_PHASE.get(numbers, 2) / groups ** (0.5 / max(numbers, 1))))
+    elif numbers in MOST:
+        cells = _CELLS * (people / (groups * _STRENGTH * noise_multiplier)) ** _POWER * (_PUBLIC if public else 1)
+        per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
+    else:
+        per_side = 2
+    return CellGrid(box=tuple(box), per_side=per_side, periods=periods)
+
+
+class Counts(NamedTuple):
+    """Gaussian posterior of the numbers N of records in M cells, all public.
+
+    Attributes:
+        mean: n^, of sum n (M,); below 0 by chance where a cell is empty. Were it cut at 0 and scaled to n again, empty
+            cells would take a few per cent of the records from full ones, which no covariance tells of.
+        covariance: (M, M).
+        misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+    misfit: tuple[float, int] | None = None
+
+    @property
+    def numbers(self) -> FloatArray:
+        """N^ where it is above 0, else 0 (M,): what variances and shares of the records are made of."""
+        return np.maximum(self.mean, 0.0)
+
+
+def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
+    """Strategy B (r, M) for counts, columns of norm <= 1, that leaves the least expected squared error of the counts.
+
+    Not of the smooth part of the density alone: where inputs lie on a curve, as ages and weights do, counts are far
+    from smooth, and with little noise every cell's own pays.
+
+    Where all columns come out equal, as with few records and much noise, they become the place along the first input.
+
+    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
+
+    Args:
+        grid: M public cells.
+        n: number of records, public.
+        noise_multiplier: s of the counts.
+        gap: relative gap to stop at.
+    """
+    root, mean = _root(grid, n), n / grid.size
+    own = mean + PLANNED * mean**2
+    K = root @ root.T + own * np.eye(grid.size)
+    model = RiskModel(
+        noise=np.full(grid.size, own),
+        root=root,
+        targets=K / np.sqrt(grid.size),
+        prior_risk=float(np.trace(K)) / grid.size,
+    )
+    B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, gap=gap, max_iterations=_STEPS).B
+    if float(np.ptp(B, axis=1).max()) < _EQUAL:  # the total, which is public: with so much noise no more pays
+        B = (grid.centres[:, :1].T - grid.centres[0, 0]) / (grid.box[0][1] - grid.box[0][0]) - 0.5
+    return np.asarray(strategy_integers(B) / GRID)
+
+
+def counts_given(
+    grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
+) -> Counts:
+    """What noisy counts z = B N + noise say, given that all N add up to n.
+
+    Args:
+        grid: M public cells.
+        n: number of records, public.
+        B: strategy (r, M).
+        noise_sd: standard deviation of the noise on each entry of z.
+        z: released (r,).
+        rough: whether counts may be; False for releases that were made, and are read, as if they were not.
+    """
+    root, mean = _root(grid, n), n / grid.size
+    H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
+    # the last row is the public total: of no noise to speak of, and S stays well conditioned
+    noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
+    surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
+    HU, HH = H @ root, H @ H.T
+    smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
+    for tau in ROUGHNESS if rough else ROUGHNESS[:1]:
+        own = mean + tau * mean**2
+        L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
+        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
+        squares.append(float(w @ w))
+        logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
+        each.append((mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q))
+    weights = softmax(logs)
+    expected = weights @ np.stack([m for m, _ in each])
+    covariance = np.zeros_like(smooth)
+    for weight, (m, C) in zip(weights, each, strict=True):
+        covariance += weight * (C + np.outer(m - expected, m - expected))
+    return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
+
+
+def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
+    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
+    weights = None if person is None else person_weights(person) / GRID
+    return known_counts(np.bincount(grid.place(X), weights, minlength=grid.size).astype(float))
+
+
+def known_counts(numbers: FloatArray) -> Counts:
+    """Numbers of records (M,) that are public."""
+    return Counts(numbers, np.zeros((len(numbers), len(numbers))))
+
+
+def _root(grid: CellGrid, n: int) -> FloatArray:
+    lengths = [math.ldexp(_LENGTHSCALE * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
+    along = EQ(variance=_DENSITY * (n / grid.size) ** 2, lengthscale=lengths)
+    columns = level_columns(grid.sides)
+    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
+    return factorise(kernel, grid.centres, 1e-6).features.values()

@@ -1,1 +1,0 @@
-"""Bayes cloaking over public cells: for private inputs, or for very many records."""

@@ -1,0 +1,407 @@
+"""Records share the columns of public cells: for private inputs, or for very many records. The mixture on the cells.
+
+Every stage is planned on the way, and so is its width, from what those before it released: one draw at a time.
+
+A strategy is that of least risk of one model with the mixture's second moments about what each of its models expects,
+K = sum_m pi_m K_m and F = sum_m pi_m F_m: that of the best single linear estimator, which is never below the mixture's,
+
+    sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S = sum_m pi_m S_m,
+
+since (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974), and which has one covariance to be factorised where
+the mixture has as many as there are kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..measurement.conditioning import Posterior as ModelPosterior
+from ..measurement.measurement import CellCounts
+from ..strategies.bayes import bayes
+from ..strategies.risk_model import RiskModel
+from ..strategies.strategy import Strategy
+from .cell_moments import (
+    KAPPA,
+    CellModel,
+    CellState,
+    Linear,
+    Outlook,
+    cell_models,
+    cell_prior,
+    cell_update,
+    curve_of,
+    linearise,
+    outlook,
+)
+from .cells import CellGrid, Counts, counts_given
+from .engine import NOTHING, Filter, Observed, Posterior
+from .mixture import Mixture
+from .models import Model
+from .schedule import PlannedStage, each_column, on_the_grid
+from .spread import GAP, spread_models
+from .waves import on_dates
+from .widths import CLIP, NARROWEST, TIED, WIDTHS, widest
+
+ROUGHEST = 0.03  # least weight in plans of the roughest curve, over its prior one: what nobody looks for is not seen
+_LEAST_WEIGHT = 0.02  # of a kernel that is planned for
+_STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
+_ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
+_LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
+_NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
+_FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
+
+
+class Moments(NamedTuple):
+    """Of the sums x and of f at the cells, given what was released.
+
+    Attributes:
+        K: covariance of x (M, M).
+        own: of its diagonal, the records' own noise (M,).
+        F: covariance of x with f (M, M).
+        variance: of f (M,).
+    """
+
+    K: FloatArray
+    own: FloatArray
+    F: FloatArray
+    variance: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpreadOn:
+    """Models of distances on a grid of cells, made when they are asked for, once for all filters of one plan."""
+
+    grid: CellGrid
+
+    @cached_property
+    def models(self) -> tuple[CellModel, ...]:
+        """From the box alone, see ``spread``."""
+        return cell_models(on_dates(spread_models(self.grid.box), self.grid.periods), self.grid)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CellFilter(Filter[CellState]):
+    """The mixture on M public cells, and at test inputs; all of it is public.
+
+    Attributes:
+        grid: M cells.
+        models: the mixture on the grid.
+        labels: of their kernels.
+        n: number of records.
+        half_range: half the public range of the outputs, in model units.
+        clip: half-width of the narrowest interval over the predictive standard deviation.
+        gap: relative gap of each strategy to stop at.
+        two_valued: whether every output stands at one end of the range, as yes and no do.
+        counts: of records in the cells, as public or released.
+        X_test: test inputs (P, D).
+        spread: models of distances to the curve.
+    """
+
+    grid: CellGrid
+    models: tuple[CellModel, ...]
+    labels: tuple[int, ...]
+    n: int
+    half_range: float
+    clip: float = CLIP
+    gap: float = 1.0
+    two_valued: bool = False
+    counts: Counts
+    X_test: FloatArray
+    spread: SpreadOn
+
+    @property
+    def biased(self) -> bool:
+        """See ``Filter``."""
+        return bool(self.models[0].bias.shape[1])
+
+    @property
+    def people(self) -> FloatArray:
+        """Numbers of records (M,), none below 0."""
+        return self.counts.numbers
+
+    @property
+    def expected_people(self) -> FloatArray:
+        """Expected numbers of records (M,)."""
+        return self.counts.mean
+
+    @property
+    def zero(self) -> FloatArray:
+        """A curve that is 0."""
+        return np.zeros((1, len(self.grid.nodes)))
+
+    def given(self, counts: CellCounts | Counts, z: FloatArray = NOTHING) -> CellFilter:
+        """The same once counts are known, z (r,) being what was released of those that are not public."""
+        if isinstance(counts, CellCounts):
+            counts = counts_given(self.grid, self.n, counts.B, counts.noise_sd, z, rough=self.biased)
+        return replace(self, counts=counts)
+
+    def at(self, X_test: FloatArray) -> CellFilter:
+        """The same at other test inputs (P, D)."""
+        return replace(self, X_test=X_test)
+
+    def prior(self, draws: int) -> tuple[tuple[CellState, ...], tuple[int, ...]]:
+        """Of one draw."""
+        numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
+        return tuple(cell_prior(model, self.counts) for model in self.models), numbers
+
+    def linearised(
+        self, posterior: Posterior[CellState], seen: Observed, about: Sequence[Outlook] | None = None
+    ) -> dict[int, Linear]:
+        """The residual sums as each model has them; ``about`` g, if that is known."""
+        return {
+            i: self._linear(i, posterior, seen, None if about is None else about[i]) for i in range(len(self.models))
+        }
+
+    def _linear(self, i: int, posterior: Posterior[CellState], seen: Observed, about: Outlook | None) -> Linear:
+        """The same of one model."""
+        noise = self.expected_noise(posterior)
+        of_noise = 0.0 if noise is None else float(noise[0])
+        return linearise(self.models[i], self.counts, posterior.states[i], seen, self.half_range, of_noise, about)
+
+    def updated(self, posterior: Posterior[CellState], seen: Observed, again: Any = None) -> tuple[CellState, ...]:
+        """See ``Filter``; ``again`` are the sums as each model has them."""
+        linear = self.linearised(posterior, seen) if again is None else again
+        return tuple(
+            cell_update(state, linear[i], seen.B, seen.noise_multiplier, seen.z[0])
+            for i, state in enumerate(posterior.states)
+        )
+
+    def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
+        """E (y - g)^2 of each cell (1, M), over the models."""
+        square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
+        for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
+            k, variance = model.cells.shape[1], model.variance_over_cells(state.covariance)
+            square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
+        return square[None]
+
+    def curve(self, posterior: Posterior[CellState]) -> FloatArray:
+        """The expected curve at the nodes (1, F), within the range."""
+        mean = np.zeros(len(self.grid.nodes))
+        for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
+            mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
+        return np.clip(mean, -self.half_range, self.half_range)[None]
+
+    def squares_about(self, posterior: Posterior[CellState], seen: Observed) -> FloatArray:
+        """The curve that the stage's residuals are taken about."""
+        assert seen.g is not None
+        return seen.g
+
+    def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observed]:
+        """Intervals [low, high] of each cell's residuals about the expected curve, for each half-width.
+
+        +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie; before anything is measured g is 0.
+        """
+        g, h = self.curve(posterior), self.half_range
+        square, (least, most) = self.mean_square(posterior, g)[0], self.grid.extremes(g[0])
+        asked = []
+        for clip in clips:
+            c = np.maximum(clip * np.sqrt(square), 2 * NARROWEST * h)
+            low, high = np.maximum(-c, -h - most), np.minimum(c, h - least)
+            asked.append(Observed(NOTHING, low[None], high[None], math.nan, g=g, width=clip))
+        return asked
+
+    def next_stage(
+        self, posterior: Posterior[CellState], stage: PlannedStage, s: float, first: bool
+    ) -> tuple[Observed, dict[int, Linear]]:
+        """Intervals of least expected risk among ``WIDTHS``, and the best strategy for them, unless both are given.
+
+        All of it follows from what was released. The first stage takes the whole range.
+        """
+        begin, about = None, None
+        if stage.strategy is not None or first:
+            [asked] = self.intervals(posterior, stage.width)
+        else:
+            asked, begin, about = self._of_least_risk(posterior, s)
+        linear = self.linearised(posterior, asked, about)
+        B = stage.strategy.B if stage.strategy is not None else self.plan_stage(posterior, linear, s, begin).B
+        return asked._replace(B=B, noise_multiplier=s), linear
+
+    def _of_least_risk(self, posterior: Posterior[CellState], s: float) -> tuple[Observed, FloatArray, list[Outlook]]:
+        """Intervals, the strategy (r, M) they were compared by, and each model's outlook."""
+        pairs = likeliest(self.models, posterior.weights[0])
+        asked = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
+        g = self.curve(posterior)[0]
+        about = [outlook(model, state, g) for model, state in zip(self.models, posterior.states, strict=True)]
+        tried = []
+        for each in asked:
+            linear = {i: self._linear(i, posterior, each, about[i]) for i, _ in pairs}
+            tried.append(self._strategy(posterior, linear, pairs, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS))
+        risks = np.array([[strategy.risk] for strategy in tried])
+        best = int(widest(risks, TIED * risks.min(axis=0))[0])
+        return asked[best], tried[best].B, about
+
+    def plan_stage(
+        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], s: float, begin: FloatArray | None = None
+    ) -> Strategy:
+        """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
+
+        Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
+
+        Args:
+            posterior: so far.
+            linear: the stage's sums under each model.
+            s: noise multiplier of the stage.
+            begin: a B to start from.
+        """
+        pairs = likeliest(self.models, posterior.weights[0])
+        return on_the_grid(
+            self._strategy(posterior, linear, pairs, s, gap=self.gap, start=begin, max_iterations=_STEPS)
+        )
+
+    def _strategy(
+        self,
+        posterior: Posterior[CellState],
+        linear: Mapping[int, Linear],
+        pairs: Sequence[tuple[int, float]],
+        s: float,
+        **options: Any,
+    ) -> Strategy:
+        """The best one that ``bayes`` finds; where it fails on numbers that were released, every cell by itself."""
+        try:
+            return bayes([self.moments(posterior, linear, pairs)], s**2, **options)
+        except _NUMERICAL:
+            return each_column(self.grid.size)
+
+    def moments(
+        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], pairs: Sequence[tuple[int, float]]
+    ) -> RiskModel:
+        """One model with the second moments of models, given with their weights, about what each expects."""
+        shares = np.array([share for _, share in pairs]) / sum(share for _, share in pairs)
+        each = [self.moments_of(i, posterior, linear[i]) for i, _ in pairs]
+        mean = Moments(*(np.tensordot(shares, np.stack(parts), axes=1) for parts in zip(*each, strict=True)))
+        return risk_model(mean, self.people, 1.0)
+
+    def moments_of(self, i: int, posterior: Posterior[CellState], linear: Linear) -> Moments:
+        """Of one model: K = T C T^T + rest, F = T C Phi^T."""
+        model, state, k = self.models[i], posterior.states[i], self.models[i].cells.shape[1]
+        TC = linear.T @ state.covariance
+        own = (
+            linear.own
+            + linear.T[:, k : k + len(model.cells)].diagonal() ** 2 * (1 + KAPPA) * self.people * model.noise_variance
+        )
+        variance = model.variance_over_cells(state.covariance)
+        return Moments(TC @ linear.T.T + linear.rest, own, TC[:, :k] @ model.cells.T, variance)
+
+    def predict(self, posterior: Posterior[CellState]) -> Mixture:
+        """The models' predictions at the test inputs; variance = k(x, x) - phi^T phi + phi^T C phi."""
+        means, variances = [], []
+        for model, state in zip(self.models, posterior.states, strict=True):
+            phi, k = model.at(self.X_test), model.cells.shape[1]
+            left = phi @ state.covariance[:k, :k] - phi
+            prior = model.features.kernel.diagonal(self.X_test)
+            means.append(phi @ state.mean[:k])
+            variances.append(np.maximum(prior + np.einsum("ij,ij->i", left, phi), 1e-14 * prior))
+        return Mixture(
+            means=np.array([means]),
+            variances=np.array([variances]),
+            noise_variances=np.array([model.noise_variance for model in self.models]),
+            weights=posterior.weights,
+            fit=self.fit(posterior),
+        )
+
+    def joint(self, posterior: Posterior[CellState]) -> tuple[ModelPosterior, ...]:
+        """See ``Filter``."""
+        return tuple(curve_of(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+
+    def of_distances(self) -> CellFilter:
+        """See ``Filter``."""
+        models = self.spread.models
+        labels = tuple(model.label for model in models)
+        return replace(self, models=models, labels=labels, half_range=1.0, gap=GAP, two_valued=False)
+
+    def plan_distances(self, usual: float, s: float) -> Strategy:
+        """See ``Filter``."""
+        of = self.of_distances()
+        now = of.begin()
+        return of.plan_stage(now, of.linearised(now, of.distances_seen(NOTHING, np.array([usual]), s)), s)
+
+
+def cell_filter(
+    models: Sequence[Model],
+    grid: CellGrid,
+    n: int,
+    half_range: float,
+    *,
+    clip: float = CLIP,
+    gap: float = 1.0,
+    two_valued: bool = False,
+    biased: bool = True,
+) -> CellFilter:
+    """Every model on public cells; ``given`` tells it of counts, and ``at`` of test inputs.
+
+    Args:
+        models: the mixture, in model units.
+        grid: public cells.
+        n: number of records, or of people.
+        half_range: half the public range of the outputs, in model units.
+        clip: half-width of the narrowest interval over the predictive standard deviation.
+        gap: relative gap of each strategy to stop at.
+        two_valued: whether every output stands at one end of the range.
+        biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
+    """
+    on_grid = cell_models(models, grid, biased=biased)
+    even = np.full(grid.size, n / grid.size)
+    return CellFilter(
+        grid=grid,
+        models=on_grid,
+        labels=tuple(model.label for model in on_grid),
+        n=n,
+        half_range=half_range,
+        clip=clip,
+        gap=gap,
+        two_valued=two_valued,
+        counts=Counts(even, np.zeros((grid.size, grid.size))),
+        X_test=grid.centres[:1, : len(grid.box)],
+        spread=SpreadOn(grid=grid),
+    )
+
+
+def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[int, float]]:
+    """Of each family of kernels that counts, the index of a model, and the weight of all of them.
+
+    The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
+    would be measured. The roughest curves always count.
+    """
+    families = dict[object, list[int]]()
+    for index, model in enumerate(models):
+        families.setdefault(model.family, []).append(index)
+    largest = [
+        (max(each, key=lambda i: (models[i].features.kernel.variance, weights[i])), each) for each in families.values()
+    ]
+    chosen = list[tuple[int, float]]()
+    for index, each in largest:
+        share = float(weights[each].sum())
+        least = ROUGHEST * models[index].weight if models[index].rough else 0.0
+        if share >= _LEAST_WEIGHT or least:
+            chosen.append((index, max(share, least)))
+    return chosen
+
+
+def risk_model(found: Moments, counts: FloatArray, weight: float) -> RiskModel:
+    """K and F W^(1/2), W the shares of the records.
+
+    K is the records' own noise D plus V diag(values) V^T, in units of D: of these only what stands out from the noise
+    is kept, and of F what lies along it (see ``filter_records.leading``).
+    """
+    importance = counts / counts.sum()
+    noise = found.own + _FLOOR * float(found.K.diagonal().mean())
+    sd = np.sqrt(noise)
+    values, V = np.linalg.eigh((found.K - np.diag(found.own)) / np.outer(sd, sd))
+    long = np.abs(values) >= min(_LEAST, np.abs(values).max())
+    values, V = values[long], V[:, long]
+    targets = V @ (V.T @ (found.F / sd[:, None]))
+    return RiskModel(
+        noise=noise,
+        root=sd[:, None] * V * np.sqrt(np.abs(values)),
+        targets=sd[:, None] * targets * np.sqrt(importance),
+        prior_risk=float(importance @ found.variance),
+        weight=weight,
+        signs=np.sign(values),
+    )

@@ -1,0 +1,340 @@
+"""A mixture of Gaussian predictions: mean, intervals and paths of the curve, and the range of one more output.
+
+People's distances from the curve are sigma(x) times a standardised variable of mean 0 and variance 1: normal, or where
+a release has counted who lies above the curve, a gamma variable of that skewness, shifted (mirrored where it is
+negative). Of skewness c a gamma has shape k = 4 / c^2, and lies above its mean with probability Q(k, k), which is 1/2
+for c = 0, .406 for gamma(2), .368 for an exponential. What the count says of c is Bayes' rule on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
+
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..measurement.fit import Fit
+from .models import Model
+
+Of = Literal["outputs", "function"]
+_HALVINGS = 50
+_SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
+_PRIOR_SD = 1.5  # of the skewness, before anybody is counted
+_CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
+_LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
+_MOVED = 0.2  # of the people, who change sides if the curve moves by half a standard deviation: .4 / 2
+_LEAST_SHAPE = 1e-12
+
+
+class People(NamedTuple):
+    """How people scatter about the curve at P places, of D draws.
+
+    Attributes:
+        variance: sigma^2 (D, P), in squared model units.
+        skew: log density of the skewness (D, 25); None for normal.
+    """
+
+    variance: FloatArray
+    skew: FloatArray | None = None
+
+    def standard_quantile(self, probability: float) -> FloatArray:
+        """Of the standardised variable (D, 1): averaged over what is not known of its skewness.
+
+        Args:
+            probability: in (0, 1).
+        """
+        if self.skew is None:
+            return np.full((len(self.variance), 1), float(ndtri(probability)))
+        each = np.array([_quantile(float(c), probability) for c in _SKEWS])
+        quantiles: FloatArray = softmax(self.skew, axis=1) @ each
+        return quantiles[:, None]
+
+    def standard_below(self, values: FloatArray) -> FloatArray:
+        """P(standardised variable <= values), values (D, P): by interpolation among its quantiles."""
+        quantiles = np.hstack([self.standard_quantile(float(p)) for p in _LEVELS])
+        below = [np.interp(row, at, _LEVELS, left=0.0, right=1.0) for row, at in zip(values, quantiles, strict=True)]
+        return np.array(below)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mixture:
+    """sum_m w_m N(mean_m, variance_m) at each of P test inputs, for D draws, in model units.
+
+    Attributes:
+        means: of f (D, M, P).
+        variances: of f (D, M, P).
+        noise_variances: of an output given f (M,).
+        weights: (D, M), each row of sum 1.
+        people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
+        fit: of each draw, D of them, or none: quantiles are farther from the mean by what each widens them.
+    """
+
+    means: FloatArray
+    variances: FloatArray
+    noise_variances: FloatArray
+    weights: FloatArray
+    people: People | None = None
+    fit: tuple[Fit, ...] = ()
+
+    @property
+    def widened(self) -> FloatArray | float:
+        """By how much quantiles are farther from the mean (D, 1)."""
+        return np.array([[each.widened] for each in self.fit]) if self.fit else 1.0
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of f, and of an output (D, P)."""
+        mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
+        return mean
+
+    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+        """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
+
+        Args:
+            level: in (0, 1).
+            of: "outputs", one more record's output; "function", f.
+
+        Raises:
+            ValueError: level is outside (0, 1), or ``of`` unknown.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
+        return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
+        mean = self.mean
+        variance: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
+        return variance
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
+
+        Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised variable.
+
+        Args:
+            probability: in (0, 1).
+            of: as for ``interval``.
+
+        Raises:
+            ValueError: ``of`` is unknown.
+        """
+        if (skewed := self._skewed(of)) is not None:
+            sd = self.widened * np.sqrt(self.variance + skewed.variance)
+            return self.mean + sd * skewed.standard_quantile(probability)
+        sds, reach = self._sds(of), float(ndtri(probability))
+        each = self.means + reach * sds
+        low, high = each.min(axis=1), each.max(axis=1)
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            below = np.einsum("dm,dmp->dp", self.weights, ndtr((middle[:, None] - self.means) / sds)) < probability
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        quantile: FloatArray = self.mean + self.widened * ((low + high) / 2 - self.mean)
+        return quantile
+
+    def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
+        """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
+        values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
+        if (skewed := self._skewed(of)) is not None:
+            return skewed.standard_below((values - self.mean) / np.sqrt(self.variance + skewed.variance))
+        standard = (values[:, None] - self.means) / self._sds(of)
+        below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
+        return below
+
+    def _skewed(self, of: Of) -> People | None:
+        return self.people if of == "outputs" and self.people is not None and self.people.skew is not None else None
+
+    def _sds(self, of: Of) -> FloatArray:
+        if of not in ("outputs", "function"):
+            raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
+        people = self.noise_variances[:, None] if self.people is None else self.people.variance[:, None]
+        sds: FloatArray = np.sqrt(self.variances + (people if of == "outputs" else 0.0))
+        return sds
+
+
+def side_by_side(parts: Sequence[Mixture]) -> Mixture:
+    """The draws of several mixtures of the same models at the same test inputs."""
+    return replace(
+        parts[0],
+        means=np.concatenate([part.means for part in parts]),
+        variances=np.concatenate([part.variances for part in parts]),
+        weights=np.concatenate([part.weights for part in parts]),
+        people=_people_of([part.people for part in parts]),
+        fit=tuple(fit for part in parts for fit in part.fit),
+    )
+
+
+def _people_of(parts: Sequence[People | None]) -> People | None:
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    skews = [part.skew for part in present if part.skew is not None]
+    return People(np.concatenate([part.variance for part in present]), np.concatenate(skews) if skews else None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Joint:
+    """f at P test inputs ~ sum_m w_m N(mean_m, covariance_m), given one release, in model units.
+
+    Attributes:
+        models: the mixture (M).
+        X_test: test inputs (P, D).
+        means: of f (M, P).
+        shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
+        weights: of the models given what was measured (M,), sum 1.
+        fit: of the release; curves are farther from their mean by what it widens.
+    """
+
+    models: tuple[Model, ...]
+    X_test: FloatArray
+    means: FloatArray
+    shared: tuple[FloatArray, ...]
+    weights: FloatArray
+    fit: tuple[Fit, ...] = ()
+
+    @property
+    def widened(self) -> float:
+        """By how much curves are farther from their mean."""
+        return self.fit[0].widened if self.fit else 1.0
+
+    def covariance(self) -> FloatArray:
+        """Of f under the mixture (P, P): sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T)."""
+        apart = self.means - self.weights @ self.means
+        total: FloatArray = (apart.T * self.weights) @ apart
+        for m, weight in enumerate(self.weights):
+            total += weight * self._covariance(m)
+        return self.widened**2 * total
+
+    def sample(self, rng: np.random.Generator, paths: int) -> FloatArray:
+        """Independent curves (paths, P): a model by its weight, then f = mean_m + V diag(sd) normals.
+
+        V diag(sd^2) V^T = covariance_m, eigenvalues that rounding made negative being 0.
+
+        Args:
+            rng: makes up the curves; no privacy hangs on it.
+            paths: how many.
+        """
+        chosen = rng.choice(len(self.weights), size=paths, p=self.weights)
+        normals = rng.standard_normal((paths, len(self.X_test)))
+        curves = np.empty_like(normals)
+        for m in np.unique(chosen):
+            values, vectors = np.linalg.eigh(self._covariance(int(m)))
+            root = vectors * np.sqrt(np.maximum(values, 0.0))
+            curves[chosen == m] = self.means[m] + normals[chosen == m] @ root.T
+        mean = self.weights @ self.means
+        return mean + self.widened * (curves - mean)
+
+    def _covariance(self, m: int) -> FloatArray:
+        prior = self.models[m].kernel(self.X_test, self.X_test)
+        covariance: FloatArray = prior - self.shared[m].T @ self.shared[m]
+        return covariance
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MixtureUncertainty:
+    """Quantiles of the mixture of models, privacy noise and clipping included.
+
+    Attributes:
+        prediction: the mixture's, of D draws, in model units.
+        bounds: public (low, high) of the output.
+        midpoint: public centre of the output.
+        y_scale: unit of the model, in the output's unit.
+        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
+            say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
+        two_valued: whether outputs are at one bound or the other, as yes and no are.
+    """
+
+    prediction: Mixture
+    bounds: tuple[float, float]
+    midpoint: float
+    y_scale: float
+    cut: tuple[Of, ...] = ()
+    two_valued: bool = False
+
+    @property
+    def values(self) -> FloatArray:
+        """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
+        return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
+        return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
+
+    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+        """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
+        if self.two_valued and of == "outputs":
+            low, high = self.bounds
+            return np.where((high - self.values) / (high - low) >= probability, low, high)
+        quantiles = self._in_unit(self.prediction.quantile(probability, of))
+        return np.clip(quantiles, *self.bounds) if of in self.cut else quantiles
+
+    @property
+    def scatter(self) -> FloatArray:
+        """Standard deviation of people about the curve (draws, P), in the output's unit.
+
+        Raises:
+            ValueError: the release holds no scatter: it was made before that was measured.
+        """
+        if self.prediction.people is None:
+            raise ValueError("the release holds no scatter: it was made before that was measured; publish again")
+        return self.y_scale * np.sqrt(self.prediction.people.variance)
+
+    def _in_unit(self, values: FloatArray) -> FloatArray:
+        return self.midpoint + self.y_scale * values
+
+
+def uncertainty_of(dataset: Dataset, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
+    """The mixture in the output's unit.
+
+    Args:
+        dataset: for bounds, scale and kind of the output.
+        prediction: in model units.
+        cut: see ``MixtureUncertainty``.
+    """
+    return MixtureUncertainty(
+        prediction=prediction,
+        bounds=dataset.y_bounds,
+        midpoint=dataset.midpoint,
+        y_scale=dataset.y_scale,
+        cut=cut,
+        two_valued=dataset.y_kind == "yes/no",
+    )
+
+
+def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
+    """Log density of the skewness given the number above the curve (D, 25): of z = sum_j (1{y_j > g_j} - 1/2) + noise.
+
+    Where g is off by a share of people's standard deviation, as many change sides as lie in between.
+
+    Args:
+        z: released (D,).
+        s: standard deviation of its noise.
+        n: number of records.
+        unsure: variance of the curve over that of people, on average (D,).
+    """
+    share = np.array([_above(float(c)) for c in _SKEWS])
+    variance = s**2 + n * share * (1 - share) + ((_MOVED * n) ** 2 * unsure)[:, None]
+    prior = -0.5 * (_SKEWS / _PRIOR_SD) ** 2
+    log_density: FloatArray = prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance)
+    return log_density
+
+
+def _quantile(skew: float, probability: float) -> float:
+    if skew < 0:
+        return -_quantile(-skew, 1 - probability)
+    if skew * skew < _LEAST_SHAPE:
+        return float(ndtri(probability))
+    shape = 4 / skew**2
+    return float((gammaincinv(shape, probability) - shape) / math.sqrt(shape))
+
+
+def _above(skew: float) -> float:
+    if skew < 0:
+        return 1 - _above(-skew)
+    return 0.5 if skew * skew < _LEAST_SHAPE else float(gammaincc(4 / skew**2, 4 / skew**2))

@@ -1,0 +1,314 @@
+"""All that reads records: for real, in integers with exact noise; as numbered draws for teaching; or without noise.
+
+Each reader is asked what is public (``engine.Observed``, ``Squares``, ``Distances``) and returns it with the numbers.
+Nothing else of Bayes cloaking sees an output, or where inputs are private, an input. Also: what of it may be kept in a
+file, and the way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ..accounting.guarantee import Guarantee, promise_of
+from ..arrays import FloatArray
+from ..data import Dataset, Kind
+from ..gp.clipping import clipped
+from ..measurement import Measurement
+from ..measurement.conditioning import Observation
+from ..measurement.integers import GRID, person_weights
+from ..measurement.measurement import CellCounts, KnownCounts
+from ..measurement.refit import Predict
+from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
+from .cells import CellGrid, known_counts
+from .engine import Measured, Observed, Squares
+from .settings import reading_for
+from .spread import Distances
+from .widths import Public
+
+
+class ExactRecords:
+    """Measures the outputs of a data set for real, one draw, and keeps what may be published.
+
+    Args:
+        dataset: supplies outputs, bounds and unit. Each stage that is measured is spent.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._stages: list[Stage] = []
+        self._distances: MeasuredDistances | None = None
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """Records with columns of their own are not counted."""
+        raise TypeError("there are no cells to count records in")
+
+    def sums(self, asked: Observed) -> Observed:
+        """See ``engine.Reader``; of one draw."""
+        data = self._dataset
+        # changing units rounds: cut again, so that no end leaves the bounds
+        low, high = (np.clip(data.in_data_units(end[0]), *data.y_bounds) for end in (asked.low, asked.high))
+        s, bounds = asked.noise_multiplier, data.y_bounds
+        measurement = Measurement(B=asked.B, low=low, high=high, bounds=bounds, noise_multiplier=s)
+        self._stages.append(Stage(measurement=measurement, z=measurement.measure(data.y)))
+        return _observed(self._stages[-1], data.midpoint, data.y_scale)
+
+    def squares(self, asked: Squares) -> Squares:
+        """See ``engine.Reader``; of one draw."""
+        limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, asked.g[0], asked.s
+        ones, high = np.ones((1, len(g))), np.minimum(asked.high[0], limit)
+        measurement = _from_zero(ones, high, s, limit)
+        z = measurement.measure((self._dataset.standardised() - g) ** 2)
+        squares = StageSquares(measurement=measurement, g=g, z=z)
+        self._stages[-1] = replace(self._stages[-1], squares=squares)
+        return _squares(squares)
+
+    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+        """See ``engine.Reader``; of one draw."""
+        residuals = self._dataset.standardised() - g[0]
+        self._distances = _measured_distances(asked, g[0], residuals, Measurement.measure)
+        return distances_of(self._distances)
+
+    def statistics(self, measured: Measured, guarantee: Guarantee) -> Statistics:
+        """All that was measured, with the promise for it."""
+        data = self._dataset
+        return Statistics(
+            stages=tuple(self._stages),
+            X=data.X,
+            x_names=data.x_names,
+            x_units=data.x_units,
+            x_box=data.x_box,
+            y_name=data.y_name,
+            y_unit=data.y_unit,
+            y_scale=data.y_scale,
+            guarantee=promise_of(guarantee),
+            reading=reading_for(data.y_kind),
+            distances=self._distances,
+            x_levels=data.x_levels,
+        )
+
+
+class RecordsInFloats:
+    """Measures D draws side by side in floats: of the same distribution to the eye, and not for release.
+
+    Args:
+        y: outputs (n,), or of each draw (D, n), in model units.
+        noise: standard normals (D, r) for r rows.
+    """
+
+    def __init__(self, y: FloatArray, noise: Callable[[int], FloatArray]) -> None:
+        self._y, self._noise = y, noise
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """Records with columns of their own are not counted."""
+        raise TypeError("there are no cells to count records in")
+
+    def sums(self, asked: Observed) -> Observed:
+        """See ``engine.Reader``."""
+        low, high, B = asked.low, asked.high, asked.B
+        q = (np.clip(self._y, low, high) - (low + high) / 2) / (high - low)
+        return asked._replace(z=q @ B.T + asked.noise_multiplier * self._noise(len(B)))
+
+    def squares(self, asked: Squares) -> Squares:
+        """See ``engine.Reader``."""
+        sums = (np.minimum((self._y - asked.g) ** 2, asked.high) / asked.high - 0.5).sum(axis=1)
+        return asked._replace(z=sums + asked.s * self._noise(1)[:, 0])
+
+    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+        """See ``engine.Reader``."""
+        shares, above = np.minimum(np.abs(self._y - g) / asked.reach[:, None], 1.0), None
+        z = (shares - 0.5) @ asked.B.T + asked.s * self._noise(len(asked.B))
+        if asked.above is not None:
+            s = asked.above[0]
+            above = s, ((self._y > g) - 0.5).sum(axis=1) + s * self._noise(1)[:, 0]
+        return asked._replace(z=z, above=above)
+
+
+class CellReader:
+    """Measures over public cells: one pass over the records a measurement, O(n) in all.
+
+    Each record's numbers are computed from that record alone.
+
+    Args:
+        dataset: the records.
+        grid: public cells.
+        noise: None to measure for real, where each call spends; a generator for numbered float noise, not for release;
+            0 for none at all, not private.
+    """
+
+    def __init__(self, dataset: Dataset, grid: CellGrid, noise: np.random.Generator | int | None) -> None:
+        self._dataset, self._y, self._grid, self._noise = dataset, dataset.standardised(), grid, noise
+        self._cells = grid.place(dataset.X)
+        self._weights = None if dataset.person is None else person_weights(dataset.person)
+        self._stages: list[Stage] = []
+        self._distances: MeasuredDistances | None = None
+
+    def counts(self, measurement: CellCounts) -> FloatArray:
+        """See ``engine.Reader``."""
+        if self._noise is None:
+            return measurement.measure(self._cells, weights=self._weights)
+        if isinstance(self._noise, int):
+            return self._sums(measurement.B, np.ones(len(self._cells)))
+        return np.asarray(measurement.teaching(self._cells, self._noise, weights=self._weights)[0])
+
+    def sums(self, asked: Observed) -> Observed:
+        """See ``engine.Reader``."""
+        assert asked.g is not None
+        most, s = self._dataset.output_range / self._dataset.y_scale, asked.noise_multiplier
+        measurement = Measurement(
+            B=asked.B, low=asked.low[0], high=asked.high[0], bounds=(-most, most), noise_multiplier=s
+        )
+        z = self._measured(measurement, self._residuals(asked.g))
+        self._stages.append(Stage(measurement=measurement, g=asked.g[0], z=z))
+        return _observed_cells(self._stages[-1])._replace(width=asked.width)
+
+    def squares(self, asked: Squares) -> Squares:
+        """See ``engine.Reader``."""
+        limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
+        high = np.minimum(asked.high[0], limit)
+        measurement = _from_zero(np.ones((1, len(high))), high, asked.s, limit)
+        z = self._measured(measurement, self._residuals(asked.g) ** 2)
+        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=asked.g[0], z=z))
+        return asked._replace(high=high[None], s=measurement.noise_sd, z=z)
+
+    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+        """See ``engine.Reader``."""
+        self._distances = _measured_distances(asked, g[0], self._residuals(g), self._measured)
+        return distances_of(self._distances)
+
+    def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
+        """What may be kept in a file: nothing of the data set but what is public."""
+        data, of, people = self._dataset, measured.counts, self._weights is not None
+        assert of is not None
+        counts = of if isinstance(of, CellCounts) else KnownCounts(numbers=of.mean, people=people)
+        return CellStatistics(
+            counts=counts,
+            z=measured.z,
+            stages=tuple(self._stages),
+            n=data.people,
+            per_side=self._grid.per_side,
+            periods=self._grid.periods,
+            x_names=data.x_names,
+            x_units=data.x_units,
+            x_box=data.x_box,
+            y_name=data.y_name,
+            y_unit=data.y_unit,
+            bounds=data.y_bounds,
+            y_scale=data.y_scale,
+            guarantee=promise_of(guarantee),
+            reading=reading_for(data.y_kind),
+            distances=self._distances,
+            x_levels=data.x_levels,
+        )
+
+    def _residuals(self, g: FloatArray) -> FloatArray:
+        """Of every record about g, given at the nodes (1, F)."""
+        return self._y - self._grid.at(self._dataset.X, g[0])
+
+    def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
+        """Z (r,) of the records' values, with the reader's noise."""
+        if self._noise is None:
+            return measurement.measure(values, cells=self._cells, weights=self._weights)
+        if isinstance(self._noise, int):
+            low, high = measurement.low[self._cells], measurement.high[self._cells]
+            return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
+        return np.asarray(measurement.teaching(values, self._noise, cells=self._cells, weights=self._weights)[0])
+
+    def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
+        """B times the sums of values over the cells, in floats."""
+        own = values if self._weights is None else values * self._weights / GRID
+        z: FloatArray = B @ np.bincount(self._cells, weights=own, minlength=B.shape[1])
+        return z
+
+
+def _from_zero(B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> Measurement:
+    """A measurement of numbers in [0, high] (n,), none above ``limit``, by default the only high there is."""
+    most = float(high[0]) if limit is None else limit
+    return Measurement(B=B, low=0 * high, high=high, bounds=(0.0, most), noise_multiplier=s)
+
+
+def _measured_distances(
+    asked: Distances, g: FloatArray, residuals: FloatArray, measure: Callable[[Measurement, FloatArray], FloatArray]
+) -> MeasuredDistances:
+    """Distances to g (n,) or (F,), from the records' residuals about it, and how many of these are above 0."""
+    ones, above = np.ones((1, asked.B.shape[1])), None
+    measurement = _from_zero(asked.B, asked.reach[0] * ones[0], asked.s)
+    z = measure(measurement, np.abs(residuals))
+    if asked.above is not None:
+        count = _from_zero(ones, ones[0], asked.above[0])
+        above = Above(measurement=count, z=measure(count, (residuals > 0).astype(float)))
+    return MeasuredDistances(measurement=measurement, g=g, sd=float(asked.sd[0]), z=z, above=above)
+
+
+def distances_of(measured: MeasuredDistances) -> Distances:
+    """The same numbers as one draw."""
+    above, m = measured.above, measured.measurement
+    count = None if above is None else (above.measurement.noise_sd, above.z)
+    return Distances(m.B, np.array([measured.reach]), np.array([measured.sd]), m.noise_sd, measured.z[None], count)
+
+
+def measured_of(statistics: Statistics | CellStatistics) -> Measured:
+    """One release as the engine reads it, in model units."""
+    distances = None if statistics.distances is None else distances_of(statistics.distances)
+    if isinstance(statistics, Statistics):
+        stages = (_observed(stage, statistics.midpoint, statistics.y_scale) for stage in statistics.stages)
+        return Measured(tuple(stages), distances)
+    of = statistics.counts
+    counts = of if isinstance(of, CellCounts) else known_counts(of.numbers)
+    return Measured(tuple(map(_observed_cells, statistics.stages)), distances, counts, statistics.z)
+
+
+def public_of(statistics: Statistics) -> Public | None:
+    """What a reading of the stages needs to know of bounds and box; None where they are read as all were before."""
+    if statistics.reading == "normal outcomes":
+        return None
+    low, high = statistics.bounds
+    kind: Kind = "yes/no" if statistics.reading == "yes/no" else "number"
+    return Public(statistics.x_box, (high - low) / statistics.y_scale / 2, kind)
+
+
+def clipped_observation(statistics: Statistics, stage: Stage, predict: Predict) -> Observation:
+    """A stage as a linear observation of outputs that were clipped to its intervals; for ``refit(observe=...)``.
+
+    With k, alpha, extra of y ~ N(m, v), the prediction from earlier stages: A = B diag(alpha / u),
+    Z = z - B ((k - alpha m - o) / u), N = B diag(extra / u^2) B^T + s^2 I.
+
+    Args:
+        statistics: all that was released.
+        stage: one of its stages.
+        predict: m and v at its records, in model units.
+    """
+    seen = _observed(stage, statistics.midpoint, statistics.y_scale)
+    B, low, high = seen.B, seen.low[0], seen.high[0]
+    (mean, variance), width = predict(), high - low
+    k, gain, extra = clipped(mean, variance, low, high)
+    scaled = B * (np.sqrt(extra) / width)
+    return Observation(
+        A=B * (gain / width),
+        Z=stage.z - B @ ((k - gain * mean - (low + high) / 2) / width),
+        N=scaled @ scaled.T + seen.noise_multiplier**2 * np.eye(len(B)),
+    )
+
+
+def _observed(stage: Stage, midpoint: float, y_scale: float) -> Observed:
+    """A stage over records in model units."""
+    m = stage.measurement
+    low, high = ((end - midpoint)[None] / y_scale for end in (m.low, m.high))
+    squares = None if stage.squares is None else _squares(stage.squares)
+    return Observed(m.B, low, high, m.noise_sd, stage.z[None], squares)
+
+
+def _squares(of: StageSquares) -> Squares:
+    """Squares over records."""
+    return Squares(of.g[None], of.measurement.high[None], of.measurement.noise_sd, of.z)
+
+
+def _observed_cells(stage: Stage) -> Observed:
+    """A stage over cells."""
+    m, g, squares = stage.measurement, stage.g[None], None
+    if stage.squares is not None:
+        of = stage.squares.measurement
+        squares = Squares(g, of.high[None], of.noise_sd, stage.squares.z)
+    return Observed(m.B, m.low[None], m.high[None], m.noise_sd, stage.z[None], squares, g)

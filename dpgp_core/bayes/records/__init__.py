@@ -1,1 +1,0 @@
-"""Inference where every record has a column of its own: inputs are public."""

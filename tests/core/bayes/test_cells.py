@@ -1,0 +1,203 @@
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cells import CellGrid, cells_of, counts_given, plan_counts
+from dpgp_core.levels import side_of
+from dpgp_core.measurement.measurement import CellCounts
+
+BOX = ((-2.0, 4.0), (10.0, 11.0))
+
+
+def test_every_centre_lies_in_its_own_cell():
+    grid = CellGrid(box=BOX, per_side=5)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(25))
+    assert grid.size == 25
+    assert len(grid.nodes) == 225
+
+
+def test_inputs_outside_the_box_count_at_its_edge():
+    grid = CellGrid(box=BOX, per_side=5)
+    far = np.array([[-1e300, 9.0], [1e300, 1e300], [4.0, 11.0], [-2.0, 10.0]])
+    np.testing.assert_array_equal(grid.place(far), [0, 24, 24, 0])
+
+
+def test_a_function_is_linear_between_nodes_and_constant_beyond_the_last():
+    grid = CellGrid(box=((0.0, 1.0),), per_side=4)
+    values = 3 - 2 * grid.nodes[:, 0]
+    inside = np.linspace(grid.nodes[0, 0], grid.nodes[-1, 0], 50)[:, None]
+    np.testing.assert_allclose(grid.at(inside, values), 3 - 2 * inside[:, 0], atol=1e-12)
+    np.testing.assert_allclose(grid.at(np.array([[-5.0], [7.0]]), values), values[[0, -1]], atol=1e-12)
+
+
+def test_two_inputs_are_interpolated_in_their_own_order():
+    grid = CellGrid(box=BOX, per_side=4)
+    X = np.array([[0.3, 10.4], [1.7, 10.7]])
+    np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("dim", "people", "cells"),
+    [(1, 10, 12), (1, 300, 16), (1, 3000, 40), (1, 10**6, 90), (2, 300, 16), (2, 30_000, 100), (3, 300, 27)],
+)
+def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(dim, people, cells):
+    box = [(0.0, 1.0)] * dim
+    assert cells_of(box, people, 3.73).size == cells
+    assert cells_of(box, 10 * people, 37.3).size == cells
+    assert cells_of(box, people, 3.73, public=True).size >= cells
+
+
+def test_too_many_inputs_and_too_few_cells_are_refused():
+    with pytest.raises(ValueError, match="1 to 3 input columns, got 4"):
+        cells_of([(0.0, 1.0)] * 4, 300, 4.0)
+    with pytest.raises(ValueError, match="per_side"):
+        CellGrid(box=BOX, per_side=1)
+
+
+GROUPS = (side_of(("a", "b", "c")), (0.0, 10.0))
+
+
+def test_cells_are_places_times_levels():
+    grid = CellGrid(box=GROUPS, per_side=4)
+    assert (grid.size, len(grid.nodes)) == (12, 36)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(12))
+    np.testing.assert_array_equal(np.unique(grid.centres[:, 0]), [0, 1, 2])
+    np.testing.assert_array_equal(
+        grid.place(np.array([[2.0, 9.9], [0.0, 0.0], [1e9, -1e9], [-7.0, 3.0]])), [11, 0, 8, 1]
+    )
+    values = np.random.default_rng(0).standard_normal(len(grid.nodes))
+    owner = grid.place(grid.nodes)
+    for cell in range(grid.size):
+        own = values[owner == cell]
+        assert (grid.averages(values)[cell], *(e[cell] for e in grid.extremes(values))) == pytest.approx(
+            (own.mean(), own.min(), own.max())
+        )
+
+
+def test_a_function_of_one_level_says_nothing_of_another():
+    grid = CellGrid(box=GROUPS, per_side=4)
+    values = np.where(grid.nodes[:, 0] == 1, 5.0 * grid.nodes[:, 1], 0.0)
+    x = np.linspace(2.0, 8.0, 13)
+    for level, slope in ((0.0, 0.0), (1.0, 5.0), (2.0, 0.0)):
+        np.testing.assert_allclose(grid.at(np.stack([np.full(13, level), x], axis=1), values), slope * x, atol=1e-12)
+
+
+def test_more_groups_have_fewer_cells_each_and_more_together():
+    boxes = [[(0.0, 1.0), side_of(tuple(map(str, range(count))))] for count in (1, 2, 4, 9)]
+    shapes = [cells_of(box, 30_000, 3.73).shape for box in boxes]
+    assert shapes == [(90, 1), (77, 2), (58, 4), (42, 9)]
+    with pytest.raises(ValueError, match="1 to 3 input columns, got 4 that are numbers"):
+        cells_of([(0.0, 1.0)] * 4 + [side_of(("a", "b"))], 300, 4.0)
+
+
+def test_cells_of_a_period_are_told_apart_by_position_and_phase():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    assert (grid.dim, grid.shape, grid.size) == (2, (5, 7), 35)
+    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(35))
+    days = np.arange(700.0)[:, None]
+    position, phase = np.unravel_index(grid.place(days), (5, 7))
+    np.testing.assert_array_equal(phase, days[:, 0] % 7)
+    np.testing.assert_array_equal(position, np.minimum(days[:, 0] * 5 / 699, 4).astype(int))
+    np.testing.assert_array_equal(np.bincount(grid.place(days), minlength=35), np.full(35, 20))
+
+
+def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count_at_the_edge():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    values = grid.nodes @ [0.01, 2.0]
+    days = np.array([[100.0], [333.0], [410.0]])
+    np.testing.assert_allclose(grid.at(days, values), 0.01 * days[:, 0] + 2 * (days[:, 0] % 7 + 0.5), atol=1e-9)
+    np.testing.assert_array_equal(grid.place(np.array([[-50.0], [9e9]])), grid.place(np.array([[0.0], [699.0]])))
+
+
+def test_a_period_counts_as_a_side():
+    assert cells_of([(0.0, 900.0)], 300, 4.0, (7.0,)).shape == (12, 7)
+    with pytest.raises(ValueError, match="1 to 3 input columns, a period counting as one, got 4"):
+        cells_of([(0.0, 900.0)] * 3, 300, 4.0, (None, None, 7.0))
+
+
+def test_a_days_cell_depends_on_that_day_alone():
+    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
+    days = np.random.default_rng(0).integers(3, 690, (50, 1)).astype(float)
+    alone = [grid.place(days[k : k + 1])[0] for k in range(50)]
+    np.testing.assert_array_equal(grid.place(days), alone)
+    np.testing.assert_array_equal(grid.place(days[10:])[:5], alone[10:15])
+
+
+GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
+
+
+TRUE = np.array([5, 10, 30, 60, 90, 110, 105, 80, 60, 30, 15, 5])
+
+
+@pytest.fixture(scope="module")
+def strategy():
+    return plan_counts(GRID, N, 2.0, 0.05)
+
+
+def test_columns_are_no_longer_than_one(strategy):
+    assert (np.linalg.norm(strategy, axis=0) <= 1).all()
+    assert CellCounts(B=strategy, noise_multiplier=2.0).noise.sensitivity <= 2 << 20
+
+
+def test_counts_known_almost_exactly_are_found(strategy):
+    found = counts_given(GRID, N, np.eye(12), 1e-3, TRUE.astype(float))
+    np.testing.assert_allclose(found.mean, TRUE, atol=0.02)
+    assert found.covariance.diagonal().max() < 1e-4
+
+
+def test_counts_add_up_and_shares_are_not_negative(strategy):
+    rng = np.random.default_rng(0)
+    for noise in (0.1, 10.0, 1e4):
+        found = counts_given(GRID, N, strategy, noise, strategy @ TRUE + noise * rng.standard_normal(len(strategy)))
+        assert found.mean.sum() == pytest.approx(N, rel=1e-9)
+        assert (found.numbers >= 0).all()
+        assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
+
+
+def test_empty_cells_take_nobody_from_full_ones():
+    """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
+    grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
+    truth = np.zeros(90)
+    truth[[9, 27, 45, 63, 81]] = n / 5
+    B, noise, rng = plan_counts(grid, n, 10.0, 0.1), 12.0, np.random.default_rng(0)
+    given = [counts_given(grid, n, B, noise, B @ truth + noise * rng.standard_normal(len(B))) for _ in range(20)]
+    full = truth > 0
+    missing = n - np.array([found.mean[full].sum() for found in given])
+    sd = np.sqrt(given[0].covariance[np.ix_(full, full)].sum())
+    assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
+
+
+def test_their_variances_hold_on_counts_from_the_prior(strategy):
+    """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
+    rng, M = np.random.default_rng(1), 12
+    centres = GRID.centres
+    K = 2 * 50**2 * np.exp(-0.5 * ((centres - centres.T) / 0.15) ** 2) + 50 * np.eye(M)
+    # given that they add up to n
+    K -= np.outer(K.sum(axis=0), K.sum(axis=0)) / K.sum()
+    values, vectors = np.linalg.eigh(K)
+    worlds = 50 + (rng.standard_normal((400, M)) * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    B, noise = strategy / 1e3, 0.05  # noise as strong as the prior: nothing is cut at zero on average
+    scores = []
+    for N_cells in worlds[(worlds > 0).all(axis=1)]:
+        found = counts_given(GRID, N, B, noise, B @ N_cells + noise * rng.standard_normal(len(B)))
+        scores.append((found.mean - N_cells) ** 2 / found.covariance.diagonal())
+    assert len(scores) > 20
+    assert 0.3 < np.mean(scores) < 1.6
+
+
+def test_few_records_and_much_noise_leave_a_strategy_that_tells_cells_apart():
+    grid = CellGrid(box=((-2.0, 12.0),), per_side=45)
+    counts = CellCounts(B=plan_counts(grid, 12, 500.0, 0.1), noise_multiplier=500.0)
+    assert counts.noise.sensitivity > 1 << 19
+
+
+def test_with_little_noise_counts_on_a_curve_are_known_cell_by_cell():
+    """Nothing smooth describes records on the diagonal; what is measured of the rest must be every cell's own."""
+    grid, per_side = CellGrid(box=((0.0, 1.0),) * 2, per_side=8), 8
+    truth = np.where(np.eye(per_side, dtype=bool), 20.0, 0.0).ravel()
+    B = plan_counts(grid, int(truth.sum()), 0.3, 0.1)
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(20):
+        found = counts_given(grid, int(truth.sum()), B, 0.5, B @ truth + 0.5 * rng.standard_normal(len(B)))
+        errors.append(found.mean - truth)
+    assert len(B) > grid.size / 2
+    assert np.sqrt(np.mean(np.square(errors))) < 2.0

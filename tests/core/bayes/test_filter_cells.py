@@ -1,0 +1,170 @@
+"""The mixture over cells: how wide a stage clips, what it measures, and how people scatter, as it is over records."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.outcomes import GRID, WORLDS
+from dpgp_core import BayesCloaking
+from dpgp_core.bayes import filter_cells
+from dpgp_core.bayes.cell_moments import outlook
+from dpgp_core.bayes.cells import CellGrid, cells_of, known_counts, public_counts
+from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
+from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.schedule import PlannedStage
+from dpgp_core.bayes.widths import WIDTHS
+from dpgp_core.strategies.bayes import bayes, risk
+
+BOX, HALF = ((0.0, 10.0),), 2.0
+CELLS = CellGrid(box=BOX, per_side=8)
+UNPLANNED = PlannedStage(strategy=None, noise_multiplier=1.0)
+
+
+def of_people(numbers, gap=0.2):
+    """The mixture where so many stand in each cell."""
+    counts = known_counts(np.asarray(numbers, dtype=float))
+    return cell_filter(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).given(counts)
+
+
+@pytest.fixture(scope="module")
+def even():
+    return of_people([50] * 8)
+
+
+def test_the_first_stage_takes_the_whole_range(even):
+    asked, _ = even.next_stage(even.begin(), UNPLANNED, 1.0, first=True)
+    assert asked.width == math.inf
+    np.testing.assert_array_equal(asked.g, 0)
+    np.testing.assert_allclose([asked.low[0], asked.high[0]], [np.full(8, -HALF), np.full(8, HALF)])
+
+
+@pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
+def test_intervals_lie_where_outcomes_can(even, clip):
+    [asked] = even.intervals(even.begin(), clip)
+    least, most = CELLS.extremes(asked.g[0])
+    assert (asked.low + most >= -HALF - 1e-12).all()
+    assert (asked.high + least <= HALF + 1e-12).all()
+    assert (asked.low < asked.high).all()
+
+
+def test_it_clips_as_one_of_the_widths(even):
+    now = even.begin()
+    asked, linear = even.next_stage(now, UNPLANNED, 1.0, first=False)
+    assert asked.width in {even.clip * times for times in WIDTHS}
+    [expected] = even.intervals(now, asked.width)
+    for one, other in ((asked.low, expected.low), (asked.high, expected.high), (asked.g, expected.g)):
+        np.testing.assert_array_equal(one, other)
+    assert asked.B.shape[1] == 8
+    assert len(linear) == len(even.models)
+
+
+def test_many_people_are_clipped_no_closer_than_few():
+    """Noise asks for narrow intervals, and clipping's bias, which no number of people averages out, for wide ones."""
+    widths = []
+    for each in (1, 10_000):
+        filtered = of_people([each] * 8)
+        widths.append(filtered.next_stage(filtered.begin(), UNPLANNED, 3.0, first=False)[0].width)
+    assert widths[0] <= widths[1]
+
+
+def test_a_stage_that_is_given_is_asked_as_it_is(even):
+    given = replace(UNPLANNED, strategy=filter_cells.each_column(8), width=1.5)
+    asked, _ = even.next_stage(even.begin(), given, 1.0, first=False)
+    np.testing.assert_array_equal(asked.B, np.eye(8))
+    np.testing.assert_array_equal(asked.low, even.intervals(even.begin(), 1.5)[0].low)
+
+
+def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
+    now = even.begin()
+    np.testing.assert_array_equal(even.curve(now), 0)
+    assert now.weights.sum() == pytest.approx(1)
+    spread = sum(
+        weight * (model.noise_variance + (model.cells**2).sum(axis=1))
+        for model, weight in zip(even.models, now.weights[0], strict=True)
+    )
+    np.testing.assert_allclose(even.mean_square(now, even.zero)[0], spread)
+
+
+def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
+    now, truth = even.begin(), np.linspace(-1, 1, 8)
+    [asked] = even.intervals(now, np.inf)
+    places = 50 * truth / (2 * HALF)  # mean places, times 50 people
+    later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=places[None]))
+    found = even.at(CELLS.centres).predict(later)
+    np.testing.assert_allclose(later.weights[0] @ found.means[0], truth, atol=0.15)
+    assert (later.weights[0] @ found.variances[0] < 0.1).all()
+
+
+def test_what_is_known_of_the_curve_is_the_same_whenever_it_is_computed(even):
+    now = even.begin()
+    [asked] = even.intervals(now, 1.5)
+    before = [outlook(*each, asked.g[0]) for each in zip(even.models, now.states, strict=True)]
+    for one, other in zip(
+        even.linearised(now, asked).values(), even.linearised(now, asked, before).values(), strict=True
+    ):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("s", [0.3, 3.0])
+def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
+    few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
+    now = few.begin()
+    linear = few.linearised(now, few.intervals(now, np.inf)[0])
+    pairs = likeliest(few.models, now.weights[0])
+    mixture = [risk_model(few.moments_of(i, now, linear[i]), few.people, share) for i, share in pairs]
+    moments = few.moments(now, linear, pairs)
+    B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
+    for each in (B, closer, np.random.default_rng(1).standard_normal((3, 8)) / 8):
+        assert risk([moments], each, s**2) >= risk(mixture, each, s**2) * (1 - 1e-3)  # what was left out of either
+    nothing = risk(mixture, np.zeros((1, 8)), s**2)
+    assert nothing - risk(mixture, B, s**2) > 0.98 * (nothing - risk(mixture, closer, s**2))
+
+
+def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(even, monkeypatch):
+    """Stages are planned after the charge, from noisy numbers: nothing may fail there."""
+
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(filter_cells, "bayes", fails)
+    asked, _ = even.next_stage(even.begin(), UNPLANNED, 1.0, first=False)
+    np.testing.assert_array_equal(asked.B, np.eye(8))
+
+
+X_TEST = GRID[:, None]
+
+
+def released(kind, n=4000):
+    """Outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x."""
+    rng = np.random.default_rng(3)
+    table = WORLDS["normal"].table(n, rng)
+    x = table.X[:, 0]
+    data = replace(table, y=np.maximum(20 + (1 + 6 * x) * rng.standard_normal(n), 0.0), y_kind=kind)
+    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, binned=True, gap=0.03)
+    return mechanism.release(data, X_TEST, rng)
+
+
+@pytest.mark.parametrize("kind", ["number", "amount"])
+def test_scatter_is_found_at_each_place(kind):
+    found = released(kind).scatter[0]
+    np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
+    assert found[-1] > 3 * found[0]
+
+
+def test_scatter_is_found_where_inputs_are_private():
+    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, protects="inputs and outputs")
+    rng = np.random.default_rng(4)
+    table = WORLDS["normal"].table(4000, rng)
+    data = replace(table, y=20 + (1 + 6 * table.X[:, 0]) * rng.standard_normal(4000))
+    found = mechanism.release(data, X_TEST, rng).scatter[0]
+    np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
+
+
+def test_a_strategy_has_columns_of_at_most_one():
+    grid = cells_of(((0.0, 1.0),), 3000, 4.0)
+    counts = public_counts(grid, np.linspace(0, 1, 200)[:, None])
+    filtered = cell_filter(auto_models(grid.box, 1.0)[:1], grid, 200, 1.0).given(counts)
+    assert (np.linalg.norm(filtered.plan_distances(0.4, 5.0).B, axis=0) <= 1).all()

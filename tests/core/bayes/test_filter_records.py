@@ -1,0 +1,211 @@
+"""The filter over records, against dense algebra, and how wide intervals are chosen: of each draw its own."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+from scipy.stats import multivariate_normal
+
+from dpgp_core.bayes.engine import NOTHING, Observed, Posterior, Squares
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.models import Model, auto_models
+from dpgp_core.bayes.scatter import REACH
+from dpgp_core.bayes.schedule import PlannedStage
+from dpgp_core.bayes.widths import DRAWN_TIED, NARROWEST, WIDTHS, Public
+from dpgp_core.gp.clipping import clipped
+from dpgp_core.kernels import EQ, Matern32
+from dpgp_core.strategies.strategy import Strategy
+
+MODELS = (
+    Model(kernel=EQ(variance=1.3, lengthscale=2.0), noise_variance=0.3),
+    Model(kernel=Matern32(variance=0.7, lengthscale=1.5), noise_variance=0.1, weight=2.0),
+)
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Two stages of two draws on nine records: inputs, test inputs, what was observed."""
+    rng = np.random.default_rng(3)
+    X, X_test = rng.uniform(0, 6, (9, 1)), rng.uniform(-1, 8, (4, 1))
+    stages = []
+    for rank, s in ((3, 0.8), (4, 0.2)):
+        B = rng.standard_normal((rank, 9))
+        B /= np.linalg.norm(B, axis=0)
+        centre, half_width = 0.5 * rng.standard_normal((2, 9)), rng.uniform(0.2, 1.2, (2, 9))
+        stages.append(Observed(B, centre - half_width, centre + half_width, s, rng.standard_normal((2, rank))))
+    return X, X_test, tuple(stages)
+
+
+def _dense(model, X, X_test, stages, draw):
+    """Mean and covariance of (y, f_*) and log evidence, from the joint covariance of everything."""
+    n, everywhere = len(X), np.vstack([X, X_test])
+    joint = model.kernel(everywhere, everywhere) + model.noise_variance * np.diag([1.0] * n + [0.0] * len(X_test))
+    A, Z, N = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
+    mean, covariance, log_evidence = np.zeros(len(joint)), joint, 0.0
+    for stage in stages:
+        low, high = stage.low[draw], stage.high[draw]
+        k, gain, extra = clipped(mean[:n], np.diag(covariance)[:n], low, high)
+        u, o = high - low, (low + high) / 2
+        A = np.vstack([A, stage.B * (gain / u)])
+        Z = np.concatenate([Z, stage.z[draw] - stage.B @ ((k - gain * mean[:n] - o) / u)])
+        own = stage.B @ np.diag(extra / u**2) @ stage.B.T + stage.noise_multiplier**2 * np.eye(len(stage.B))
+        N = block_diag(N, own) if len(N) else own
+        S = A @ joint[:n, :n] @ A.T + N
+        log_evidence = multivariate_normal(np.zeros(len(S)), S).logpdf(Z)
+        gain_matrix = joint[:, :n] @ A.T @ np.linalg.inv(S)
+        mean, covariance = gain_matrix @ Z, joint - gain_matrix @ A @ joint[:n]
+    return mean, covariance, log_evidence
+
+
+@pytest.mark.parametrize("index", [0, 1])
+@pytest.mark.parametrize("draw", [0, 1])
+def test_stage_after_stage_is_dense_conditioning_on_all_stages(world, index, draw):
+    X, X_test, stages = world
+    outcome = record_filter(MODELS, X, X_test).read(stages)
+    mean, covariance, log_evidence = _dense(MODELS[index], X, X_test, stages, draw)
+    state = outcome.states[index]
+    np.testing.assert_allclose(state.mean[draw], mean, atol=1e-9)
+    np.testing.assert_allclose(state.variance[draw], np.diag(covariance), atol=1e-9)
+    assert state.log_evidence[draw] == pytest.approx(log_evidence, abs=1e-8)
+
+
+def test_covariance_left_is_the_priors_less_what_is_shared(world):
+    X, X_test, stages = world
+    filtered = record_filter(MODELS[:1], X, X_test)
+    (place,), (state,) = filtered.models, filtered.read(stages).states
+    covariance = _dense(MODELS[0], X, X_test, stages, 0)[1]
+    Q = state.shared[0]
+    np.testing.assert_allclose(place.phi[:9] @ place.phi[9:].T - Q[:, :9].T @ Q[:, 9:], covariance[:9, 9:], atol=1e-9)
+
+
+def test_weights_are_prior_times_evidence(world):
+    X, X_test, stages = world
+    outcome = record_filter(MODELS, X, X_test).read(stages)
+    evidence = np.array([[_dense(model, X, X_test, stages, draw)[2] for model in MODELS] for draw in range(2)])
+    expected = np.array([1, 2]) * np.exp(evidence)
+    np.testing.assert_allclose(outcome.weights, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_weights_of_very_unlikely_data_are_finite(world):
+    X, X_test, _ = world
+    filtered = record_filter(MODELS, X, X_test)
+    pairs = zip(filtered.begin().states, (-1e5, -2e5), strict=True)
+    far = tuple(state._replace(log_evidence=np.array([value])) for state, value in pairs)
+    np.testing.assert_array_equal(filtered._weighed(Posterior(far, None, NOTHING)).weights, [[1.0, 0.0]])
+
+
+def test_a_measurement_that_clips_everything_changes_nothing_at_the_test_inputs(world):
+    X, X_test, stages = world
+    filtered, far = record_filter(MODELS[:1], X, X_test), np.full((1, 9), 400.0)
+    before = filtered.begin()
+    (state,) = filtered.after(before, Observed(stages[0].B, far, far + 1, 0.5, np.zeros((1, 3)))).states
+    np.testing.assert_allclose(state.mean[0, 9:], 0, atol=1e-12)
+    np.testing.assert_allclose(state.variance, before.states[0].variance, atol=1e-12)
+
+
+@pytest.mark.parametrize("level", [-3.0, 0.0, 0.9999, 3.0])
+def test_intervals_stay_in_the_range_and_are_never_too_narrow(records, level):
+    now = records.begin()
+    certain = tuple(
+        s._replace(mean=np.full_like(s.mean, level), variance=np.full_like(s.mean, 1e-12)) for s in now.states
+    )
+    low, high = records.next_intervals(now._replace(states=certain), 0.75)
+    assert (low >= -HALF).all()
+    assert (high <= HALF).all()
+    assert (high - low >= 2 * HALF * NARROWEST * (1 - 1e-9)).all()
+
+
+def test_places_hold_the_models_covariance():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.uniform(0, 5, (12, 2)), rng.uniform(0, 5, (3, 2))
+    model = Model(kernel=EQ(variance=2.0, lengthscale=1.5), noise_variance=0.4)
+    (place,) = record_filter([model], X, X_test).models
+    everywhere = np.vstack([X, X_test])
+    K = model.kernel(everywhere, everywhere)
+    gram = place.phi @ place.phi.T
+    np.testing.assert_allclose(gram[:12, :12] + np.diag(place.noise), K[:12, :12] + 0.4 * np.eye(12), atol=1e-9)
+    np.testing.assert_allclose(gram[:12, 12:], K[:12, 12:], atol=1e-9)
+    np.testing.assert_allclose(place.variance, np.diag(K) + np.repeat([0.4, 0.0], [12, 3]), atol=1e-12)
+
+
+def test_models_of_one_kernel_share_their_features():
+    X = np.linspace(0, 1, 30)[:, None]
+    places = record_filter(auto_models([(0.0, 1.0)], 1.0), X, X).models
+    assert len({id(place.phi) for place in places}) == 4
+
+
+N, TESTS, HALF, BOX = 400, 9, 1.0, ((0.0, 1.0),)
+X, X_TEST = (np.arange(N)[:, None] + 0.5) / N, np.linspace(0.1, 0.9, TESTS)[:, None]
+FIFTHS = np.repeat(np.eye(5), N // 5, axis=1)  # sums over fifths of the inputs
+CLIPS = tuple(0.75 * times for times in WIDTHS)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return record_filter(auto_models(BOX, HALF), X, X_TEST, public=Public(BOX, HALF))
+
+
+def known_after(many, scatters, s=0.3):
+    """Of one draw for each scatter, what a stage of sums about 0, and squares that say it, leave."""
+    whole = np.full((len(scatters), N), HALF)
+    seen = Observed(FIFTHS, -whole, whole, s, np.zeros((len(scatters), len(FIFTHS))))
+    now = many.after(many.begin(len(scatters)), seen)
+    g = many.squares_about(now, seen)
+    high = np.minimum(REACH**2 * many.mean_square(now, g), (2 * HALF) ** 2)
+    normal = np.random.default_rng(1).standard_normal(4000)
+    sums = [
+        N * (np.minimum((scatter * normal) ** 2, reach.mean()) / reach.mean() - 0.5).mean()
+        for scatter, reach in zip(scatters, high, strict=True)
+    ]
+    return many.with_squares(now, Squares(g, high, s, np.array(sums)))
+
+
+def taken(many, known, s, widths=CLIPS):
+    """The intervals that a stage of sums over fifths takes."""
+    fifths = Strategy(B=FIFTHS, risk=1.0, bound=0.5, gap=0.1, iterations=1)
+    stage = PlannedStage(strategy=fifths, noise_multiplier=s, widths=widths)
+    asked, _ = many.next_stage(known, stage, s, first=False)
+    return asked.low, asked.high
+
+
+def test_draws_take_the_widest_that_takes_away_nearly_as_much_risk_as_the_best(many):
+    """Where noise leaves most of the risk, all widths leave about the same, and that is no reason for a wide one."""
+    known, s = known_after(many, [0.1]), 3.0
+    tried = [many.next_intervals(known, clip) for clip in CLIPS]
+    model, left = int(known.weights[0].argmax()), []
+    for ends in tried:
+        states = many.updated(known, Observed(FIFTHS, *ends, s, np.zeros((1, len(FIFTHS)))))
+        left.append(states[model].variance[0, many.tests].sum())
+    before = known.states[model].variance[0, many.tests].sum()
+    gained = before - np.array(left)
+    good = np.flatnonzero(gained >= (1 - DRAWN_TIED) * gained.max())
+    np.testing.assert_array_equal(taken(many, known, s)[0], tried[good[-1]][0])
+    assert max(left) < 1.2 * min(left)
+
+
+def test_much_noise_takes_narrow_intervals_and_little_noise_wide_ones(many):
+    known = known_after(many, [0.1])
+    wide = [many.next_intervals(known, clip) for clip in CLIPS]
+    np.testing.assert_array_equal(taken(many, known, 3.0)[0], wide[0][0])
+    least = taken(many, known, 0.1)
+    np.testing.assert_array_equal(least[0], wide[-1][0])
+    np.testing.assert_array_equal(least[1], wide[-1][1])
+
+
+def test_draws_choose_for_themselves_as_if_alone(many):
+    """By what squares say of each: where people scatter more, intervals that touch the range are worth it sooner."""
+    scatters, s = [0.05, 0.6], 6.0
+    low, high = taken(many, known_after(many, scatters), s)
+    for draw, scatter in enumerate(scatters):
+        alone = taken(many, known_after(many, [scatter]), s)
+        np.testing.assert_allclose(low[draw], alone[0][0], rtol=1e-9)
+        np.testing.assert_allclose(high[draw], alone[1][0], rtol=1e-9)
+    assert (high[1] - low[1]).mean() > 2 * (high[0] - low[0]).mean()
+
+
+def test_one_width_is_taken_without_a_question(many):
+    known = known_after(many, [0.2])
+    unasked = taken(replace(many, public=None), known._replace(scatter=None), 1.0, CLIPS[:1])
+    for ours, theirs in zip(unasked, many.next_intervals(known, CLIPS[0]), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

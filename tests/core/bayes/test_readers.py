@@ -1,0 +1,171 @@
+"""All that reads records measures what it is asked, with noise of its own, and keeps what was released alone."""
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes import filter_records
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.engine import Observed, Squares, run_stages, together
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.planning import plan_stages
+from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, clipped_observation, measured_of
+from dpgp_core.bayes.schedule import stage_multipliers
+from dpgp_core.bayes.widths import Public
+from dpgp_core.gp.clipping import clipped
+from dpgp_core.measurement.measurement import CellCounts
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+
+ONE_ROW = np.ones((1, 12))
+
+
+def numbered(data, draws):
+    rng = np.random.default_rng(0)
+    return RecordsInFloats(data.standardised(), lambda rows: rng.standard_normal((draws, rows)))
+
+
+@pytest.fixture
+def data(make_dataset):
+    return make_dataset()
+
+
+def test_squares_are_measured_with_their_own_noise(data):
+    """Mean and spread over exact and teaching draws, within 6 standard errors."""
+    draws, s = 200, 0.7
+    g, high = np.full((1, 12), 0.1), np.full((1, 12), 0.09)
+    expected = (np.minimum((data.standardised() - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
+    exact = ExactRecords(data)
+    exact.sums(Observed(ONE_ROW, -ONE_ROW, ONE_ROW, 1.0))
+    real = np.concatenate([exact.squares(Squares(g, high, s)).z for _ in range(draws)])
+    taught = numbered(data, draws).squares(Squares(np.repeat(g, draws, 0), np.repeat(high, draws, 0), s)).z
+    for z in (real, taught):
+        assert abs(z.mean() - expected) < 6 * s / np.sqrt(draws)
+        assert abs(z.std() / s - 1) < 6 / np.sqrt(2 * draws)
+
+
+@pytest.fixture
+def filtered(data):
+    half_range = 2.0 / data.y_scale
+    models = auto_models(data.x_box, half_range)[3:5]
+    return record_filter(models, data.X, np.array([[2.0], [7.0]]), public=Public(data.x_box, half_range))
+
+
+@pytest.fixture
+def planned(filtered):
+    return plan_stages(filtered, stage_multipliers(0.5, 3), gap=0.1)
+
+
+def test_both_ways_measure_the_same_but_for_the_noise(planned, data):
+    """Mean over draws of one stage, exact and teaching, within 6 standard errors of B q."""
+    B, s, draws = planned[-1].planned.B, planned[-1].noise_multiplier, 200
+    low, high = np.full((1, 12), -0.4), np.full((1, 12), 0.7)
+    q = (np.clip(data.standardised(), low, high) - 0.15) / 1.1
+    exact = ExactRecords(data)
+    real = np.concatenate([exact.sums(Observed(B, low, high, s)).z for _ in range(draws)])
+    asked = Observed(B, np.repeat(low, draws, 0), np.repeat(high, draws, 0), s)
+    for z in (real, numbered(data, draws).sums(asked).z):
+        assert np.abs(z.mean(axis=0) - q @ B.T).max() < 6 * s / np.sqrt(draws)
+        assert np.abs(z.std(axis=0) / s - 1).max() < 6 / np.sqrt(2 * draws)
+
+
+def test_statistics_hold_what_was_measured_and_nothing_else(data):
+    found = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1).release(data, data.X[:2], draws=2)
+    for draw, statistics in enumerate(found.statistics):
+        for stage, observed in zip(statistics.stages, found.measured[0].stages, strict=True):
+            np.testing.assert_array_equal(stage.z, observed.z[draw])
+            low = data.in_data_units(observed.low[draw])
+            np.testing.assert_allclose(stage.measurement.low, low, rtol=1e-12, atol=1e-12)
+        assert statistics.bounds == data.y_bounds
+        assert statistics.guarantee["epsilon"] == 1.0
+
+
+def test_draws_in_portions_are_all_there(data, monkeypatch):
+    monkeypatch.setattr(filter_records, "_LARGEST", 1)  # one draw at a time
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
+    found = mechanism.release(data, data.X[:2], np.random.default_rng(0), 3)
+    assert found.samples.shape == (3, 2)
+    assert found.measured[0].stages[0].z.shape[0] == 3
+    assert len(np.unique(found.samples[:, 0])) == 3
+
+
+@pytest.mark.parametrize("largest", [1, 500, 10**9])
+def test_reading_in_portions_is_reading_at_once(filtered, planned, data, monkeypatch, largest):
+    observed, posterior = run_stages(filtered, planned, numbered(data, 5), draws=5)
+    monkeypatch.setattr(filter_records, "_LARGEST", largest)
+    again, whole = filtered.read_and_predict(observed), filtered.predict(posterior)
+    for name in ("means", "variances", "weights"):
+        np.testing.assert_allclose(getattr(again, name), getattr(whole, name), rtol=1e-7, atol=1e-10)
+
+
+@pytest.fixture
+def release(make_dataset):
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
+    return mechanism.release(make_dataset(), np.array([[2.0], [7.0]]), draws=2)
+
+
+def test_an_observation_expects_what_a_clipped_output_is_expected_to_be(release):
+    """Z - A m = z - B ((k - o) / u), and N adds what clipping leaves to the noise."""
+    statistics = release.statistics[0]
+    stage, rng = statistics.stages[1], np.random.default_rng(0)
+    mean, variance = 0.5 * rng.standard_normal(12), rng.uniform(0.1, 1, 12)
+    found = clipped_observation(statistics, stage, lambda: (mean, variance))
+    m = stage.measurement
+    low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
+    k, gain, extra = clipped(mean, variance, low, high)
+    u = high - low
+    np.testing.assert_allclose(found.Z - found.A @ mean, stage.z - m.B @ ((k - (low + high) / 2) / u), atol=1e-12)
+    np.testing.assert_allclose(found.A, m.B * gain / u, atol=1e-15)
+    own = m.B @ np.diag(extra / u**2) @ m.B.T + m.noise_sd**2 * np.eye(len(m.B))
+    np.testing.assert_allclose(found.N, own, atol=1e-12)
+
+
+def test_stacked_releases_are_draws_side_by_side(release):
+    parts = [measured_of(statistics) for statistics in release.statistics]
+    both = together(parts)
+    assert [stage.z.shape[0] for stage in both.stages] == [2, 2]
+    for draw, alone in enumerate(parts):
+        for name in ("low", "high", "z"):
+            for stage, single in zip(both.draws(slice(draw, draw + 1)).stages, alone.stages, strict=True):
+                np.testing.assert_array_equal(getattr(stage, name), getattr(single, name))
+    np.testing.assert_array_equal(both.distances.z, np.concatenate([part.distances.z for part in parts]))
+
+
+GRID = CellGrid(box=((0.0, 10.0),), per_side=8)
+ABOUT = np.zeros((1, len(GRID.nodes)))
+
+
+@pytest.fixture
+def in_cells(make_dataset):
+    return make_dataset(x_box=((0.0, 10.0),))
+
+
+def counts(s):
+    return CellCounts(B=np.eye(8), noise_multiplier=s)
+
+
+def residuals(s):
+    return Observed(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
+
+
+def test_without_noise_records_are_counted_and_residuals_summed(in_cells):
+    reader, cells = CellReader(in_cells, GRID, 0), GRID.place(in_cells.X)
+    np.testing.assert_allclose(reader.counts(counts(1.0)), np.bincount(cells, minlength=8))
+    places = np.clip(in_cells.standardised(), -1, 1) / 2
+    expected = np.bincount(cells, weights=places, minlength=8)
+    np.testing.assert_allclose(reader.sums(residuals(1.0)).z[0], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("noise", [None, np.random.default_rng(1)], ids=["real", "numbered"])
+def test_with_almost_no_noise_the_others_read_the_same(in_cells, noise):
+    reader, silent = CellReader(in_cells, GRID, noise), CellReader(in_cells, GRID, 0)
+    np.testing.assert_allclose(reader.counts(counts(1e-6)), silent.counts(counts(1.0)), atol=1e-3)
+    found, expected = reader.sums(residuals(1e-6)), silent.sums(residuals(1.0))
+    np.testing.assert_allclose(found.z, expected.z, atol=1e-3)
+
+
+def test_a_real_measurement_keeps_what_was_released_and_nothing_of_the_records(in_cells):
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, protects="inputs and outputs")
+    found = mechanism.release(in_cells, in_cells.X[:2])
+    for kept, stage in zip(found.statistics[0].stages, found.measured[0].stages, strict=True):
+        np.testing.assert_array_equal(kept.z, stage.z[0])
+        assert set(vars(kept)) == {"measurement", "g", "z", "squares"}
