@@ -220,11 +220,12 @@ def of_cells(private: bool) -> dict[str, bytes]:
         residuals = Measurement(B=strategy(r), **ends, noise_multiplier=1.0 / r)
         ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * r), "bounds": (0.0, 49.0)}
         squares = Measurement(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
+        g = rng.standard_normal(81)
         return Stage(
             measurement=residuals,
-            g=rng.standard_normal(81),
+            g=g,
             z=rng.standard_normal(r),
-            squares=StageSquares(measurement=squares, z=rng.standard_normal(1)),
+            squares=StageSquares(measurement=squares, g=g, z=rng.standard_normal(1)),
         )
 
     known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))

@@ -11,7 +11,6 @@ and the prediction is the mean of the models', weighted by prior weight times p(
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -30,7 +29,6 @@ from .errors import rmse
 
 NOTHING_HIDDEN = 1000.0
 _DRAWS = 2  # they hardly differ
-_ROUNDS, _NEAR = 3, 1.0  # of clipping nearer to the curve, to so many standard deviations of the residuals
 _MECHANISM = BayesCloaking(epsilon=1.0, delta=1e-5)  # its models depend on box and bounds alone
 
 
@@ -59,7 +57,6 @@ def error_without_privacy(
     folds: Folds,
     declared: Iterable[tuple[Kernel, float]] = (),
     mechanisms: Iterable[Mechanism] = (),
-    clipped: bool = False,
 ) -> float:
     """Root mean square error on people left out when nothing is hidden, in the output's unit. Not private.
 
@@ -71,17 +68,12 @@ def error_without_privacy(
         folds: test indices of each fold; predicted from all others.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
-        clipped: also of ``without_privacy`` on outputs that are clipped near the curve, stage after stage, as a release
-            clips them: where some lie far out that does better, privacy or not. Four fits instead of one.
     """
     y, missed = dataset.standardised(), []
     for test in folds:
         train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        predicted = [without_privacy(train, dataset.X[test])]
-        if clipped:
-            predicted.append(_clipping(train, dataset.X[test]))
-        missed.append(np.stack(predicted) - dataset.clipped_y[test])
-    errors = [_error(each) for each in zip(*missed, strict=True)]
+        missed.append(without_privacy(train, dataset.X[test]) - dataset.clipped_y[test])
+    errors = [_error(missed)]
     for kernel, noise_variance in declared:
         matrices = held_out_matrices(kernel, dataset.X, folds, noise_variance)
         residuals = [C @ np.delete(y, test) - y[test] for C, test in zip(matrices, folds, strict=True)]
@@ -91,18 +83,6 @@ def error_without_privacy(
         exact = held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), held, _DRAWS, 0, intervals=False)
         errors.append(float(exact.rmse.mean()))
     return min(errors)
-
-
-def _clipping(dataset: Dataset, X_test: FloatArray) -> FloatArray:
-    """``without_privacy`` at X_test once outputs are clipped near the curve that is known by then (P,)."""
-    everywhere, y = np.concatenate([dataset.X, X_test]), dataset.clipped_y
-    predicted = without_privacy(dataset, everywhere)
-    for _ in range(_ROUNDS):
-        curve = predicted[: dataset.n]
-        most = _NEAR * float(rmse(curve, y))
-        near = replace(dataset, y=curve + np.clip(y - curve, -most, most))
-        predicted = without_privacy(near, everywhere)
-    return predicted[dataset.n :]
 
 
 def _error(missed: Sequence[FloatArray]) -> float:

@@ -72,4 +72,4 @@ def without_privacy(name: str, *models: Model) -> float:
 def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:
     declared = [(model.build(), model.noise) for model in models]
     refined = [mechanism_of(model, Design("refined"), Draw(epsilon=1.0, delta=1e-5)) for model in models]
-    return error_without_privacy(data, folds_of(data), declared, refined, clipped=exhibit(name).cross_validated)
+    return error_without_privacy(data, folds_of(data), declared, refined)

@@ -86,7 +86,7 @@ def test_another_threshold_reads_the_same_release():
 def test_nothing_is_said_where_the_budget_means_nothing(open_page):
     app = open_page("excursion_sets", r="1", sigma="0.0005")
     assert not app.exception
-    assert app.metric[2].value == f"none above ε = {compute.MOST_TESTED:g}"
+    assert app.metric[3].value == f"none above ε = {compute.MOST_TESTED:g}"
     assert "Bayes cloaking" not in traces(app)
 
 
@@ -94,7 +94,7 @@ def test_the_curve_shows_the_release_beside_paths(open_page):
     app = open_page("excursion_sets")
     assert "Bayes cloaking" in traces(app)
     assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 1)["found"]["y"])
-    assert app.metric[2].label == "Overlap, Bayes cloaking"
+    assert app.metric[3].label == "Overlap, Bayes cloaking"
     assert "noisy counts of records in public cells" in page_text(app)
 
 

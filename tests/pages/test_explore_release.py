@@ -238,7 +238,9 @@ def test_probabilities_and_averages_are_those_of_the_evidence(found):
     shares = read.lengthscale_probabilities
     assert shares.sum() == pytest.approx(1)
     each = np.array([read.curve(at) for at in range(len(shares))])
-    assert read.curve() == pytest.approx(shares @ each, abs=1e-9 * np.ptp(read.bounds))
+    within = ((each > read.bounds[0]) & (each < read.bounds[1])).all(axis=0)  # what is cut averages otherwise
+    assert within.mean() > 0.9
+    assert read.curve()[within] == pytest.approx((shares @ each)[within], abs=1e-9 * np.ptp(read.bounds))
     low, high = read.interval(0.9, "function")
     wide_low, wide_high = read.interval(0.9, "outputs")
     assert (wide_high - wide_low > 0.9 * (high - low)).all()

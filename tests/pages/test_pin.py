@@ -129,7 +129,7 @@ def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
 
 
 def test_the_map_compares_figures_with_a_pinned_setting(open_page):
-    app = press(open_page("london_noise_map", epsilon="2"), "pin_this")
+    app = press(open_page("london_noise_map", epsilon="2", mechanism="refined"), "pin_this")
     app.select_slider(key="epsilon").set_value(5).run()
     assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 5." in page_text(app)
     shown = row(app)
@@ -139,7 +139,7 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     assert float(shown["A | B: privacy noise"][1].split()[2]) == pytest.approx(
         100 * (1 - now / then) if "%" in shown["A | B: privacy noise"][1] else now / then, rel=0.15
     )
-    alone = open_page("london_noise_map", epsilon="2")
+    alone = open_page("london_noise_map", epsilon="2", mechanism="refined")
     noise = next(metric.value for metric in alone.metric if metric.label == "Privacy noise")
     assert noise.removeprefix("± ") == shown["A | B: privacy noise"][0].split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import norm
 
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
-from pages._ui.cloaking import computed, nearness
-from pages._ui.look import offers
+from pages._ui.cloaking import computed
+from pages._ui.look import offers, text
 from pages._ui.model import Design, Draw, usual
 from pages._ui.start import decision
 from tests.pages.reading import ROOT, page_text
@@ -94,5 +94,5 @@ def test_the_page_of_questions_names_pages_and_controls_that_exist(seen):
 
 
 def test_a_tolerance_is_a_round_number():
-    assert nearness._round(25.0) == 20.0
-    assert nearness._round(0.7) == 0.5
+    assert text.round_step(25.0) == 20.0
+    assert text.round_step(0.7) == 0.5

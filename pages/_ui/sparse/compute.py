@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from datasets import EXHIBITS, exhibit
+from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -246,8 +246,7 @@ def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
 def best_without_privacy(name: str) -> float:
     """Error when nothing is hidden, with the models of Bayes cloaking, in the output's unit. Not private."""
     data = load(name)
-    clipped = name in EXHIBITS and EXHIBITS[name].cross_validated
-    return error_without_privacy(data, folds_of(data), clipped=clipped)
+    return error_without_privacy(data, folds_of(data))
 
 
 def error_of(missed: Sequence[FloatArray]) -> float:

@@ -72,10 +72,8 @@ def test_at_most_so_many_runs(monkeypatch):
 def test_noise_of_a_run_is_that_of_its_share(monkeypatch):
     """Each run of Liu & Talwar adds the noise of its own (epsilon, delta)."""
     scales = []
-    add = repeated.add_noise
-    monkeypatch.setattr(
-        repeated, "add_noise", lambda A, B, noise, rng: (scales.append(noise), add(A, B, noise, rng))[1]
-    )
+    noisy = repeated.noisy
+    monkeypatch.setattr(repeated, "noisy", lambda sums, noise, rng: (scales.append(noise), noisy(sums, noise, rng))[1])
     mechanism = sparse(1.0, variant="paper")
     repeated.choose_liu_talwar(mechanism, CANDIDATES[2:3], FEW, np.random.default_rng(1), gamma=0.3)
     constants = repeated.liu_talwar_constants(1.0, 1e-4, 0.3)
