@@ -20,7 +20,7 @@ def shown(value: float) -> str:
 
 errors = computed.trio(ours, paper) if show else None
 
-frame.heading(figures.question(data), figures.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors))
+frame.heading(figures.question(data), figures.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors, show))
 if show:
     frame.overlay_banner()
 player = st.container()

@@ -11,7 +11,7 @@ ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_pu
 data, guarantee = ours.dataset, ours.outcome.guarantee
 errors = computed.trio(ours, paper) if show else None
 
-frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors))
+frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors, show))
 frame.banners(data.source if data.simulated else None, show)
 told = cells.told(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)

@@ -55,6 +55,17 @@ class Trio:
     without: float
 
 
+def without_privacy_within(seconds: float, name: str, *models: Model) -> float | None:
+    """``without_privacy`` if it is there in so many seconds; else None, and it goes on."""
+    settings = _declared(name, models)
+    known = cached.find(_without_privacy, *settings)
+    if known is None:
+        data = (cached.dataset(name),)
+        answer = cached.within(seconds, "Fitting without privacy", _without_privacy, *settings, given=data)
+        known = None if answer is None else answer.value
+    return known
+
+
 def without_privacy(name: str, *models: Model) -> float:
     """The error when nothing is hidden, in the output's unit. Not private.
 
@@ -64,9 +75,11 @@ def without_privacy(name: str, *models: Model) -> float:
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
     data = (cached.dataset(name),)
-    if not exhibit(name).cross_validated:
-        models = ()
-    return cached.value("Fitting without privacy", _without_privacy, name, models, given=data)
+    return cached.value("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+
+
+def _declared(name: str, models: tuple[Model, ...]) -> tuple[str, tuple[Model, ...]]:
+    return name, models if exhibit(name).cross_validated else ()
 
 
 def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:

@@ -200,3 +200,10 @@ def test_who_came_first_gets_the_next_place():
         places.give_back()
     assert order == list(range(5))
     assert places.free == 1
+
+
+def test_what_is_better_may_have_to_wait_and_the_page_stands(monkeypatch):
+    monkeypatch.setattr(waiting.st, "rerun", lambda: pytest.fail("there is nothing better yet"))
+    waiting.afterwards(waiting.end_page)
+    waiting.finish()
+    assert not waiting.is_made_again()

@@ -16,7 +16,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
-from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy
+from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
@@ -111,9 +111,14 @@ def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
     return baseline.without_privacy(data, scene.X_test)
 
 
-def trio(ours: Result, paper: Result) -> Trio:
+def trio(ours: Result, paper: Result) -> Trio | None:
     """Of two releases of the same data; a page that got less than all is made again when more is there."""
-    return Trio(soon(*ours.chosen), soon(*paper.chosen), without_privacy(ours.model.dataset, ours.model))
+    asked = ours.model.dataset, ours.model
+    without = without_privacy_within(staged.PATIENCE_SECONDS, *asked)
+    if without is None:
+        waiting.afterwards(lambda: without_privacy(*asked))
+        return None
+    return Trio(soon(*ours.chosen), soon(*paper.chosen), without)
 
 
 def errors(model: Model, design: Design, draw: Draw) -> LeftOut:

@@ -75,12 +75,12 @@ def planned_for(result: Result) -> str:
     return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
 
 
-def meanwhile(result: Result, errors: Trio | None) -> str:
-    """What is on screen until something better is computed; nothing where there is nothing better."""
+def meanwhile(result: Result, errors: Trio | None, wanted: bool) -> str:
+    """What is on screen until something better is computed; nothing where there is nothing better, or not wanted."""
     other, said = planned_for(result), ""
     if other:
         said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if errors is not None and (errors.ours is None or errors.paper is None):
+    if wanted and (errors is None or errors.ours is None or errors.paper is None):
         said += " The errors are being computed."
     return said
 

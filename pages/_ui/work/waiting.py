@@ -127,8 +127,11 @@ def is_made_again() -> bool:
 def finish() -> None:
     """The page stands: do what was put off, while its visitor looks at it."""
     if (better := getattr(_RUN, "then", None)) is not None:
-        _RUN.then = None
-        better()
+        _RUN.then, _RUN.start = None, time.monotonic()  # its own patience begins
+        try:
+            better()
+        except PageEnds:  # it said why, below a page that stands
+            return
         st.rerun()
 
 
