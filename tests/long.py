@@ -3,9 +3,8 @@
     make test-full PYTEST_ADDOPTS=--junitxml=times.xml
     python -m tests.long times.xml ...
 
-adds to ``tests/long.txt``, one test a line, from reports of runs. A time is compared with that of the whole run, so that
-a busy machine makes the same list. A test that is new, or has a new name, is in `make test` until the list is renewed;
-delete a line to bring a test back.
+adds to ``tests/long.txt``, one test a line, from reports of runs on a quiet machine. A test that is new, or has a new
+name, is in `make test` until it is listed; delete a line to bring a test back.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 import pytest
 
 LIST = Path(__file__).with_suffix(".txt")
-SHARE = 1 / 1000  # of all seconds: one to two on a quiet machine
+SECONDS = 2.0  # of a quiet machine
 ALWAYS = (  # one of each kind stays, however long it takes
     "tests/e2e/test_every_page.py::test_it_draws_on_a_desk",
     "tests/core/bayes/test_inputs.py::test_the_curve_is_right_where_people_are[five_values-inputs]",
@@ -44,12 +43,11 @@ def mark(items: Iterable[pytest.Item]) -> None:
 
 
 def longest(reports: Sequence[Path]) -> list[str]:
-    """The tests whose share of all seconds is above ``SHARE``, in order; of reports of several runs, in any."""
+    """The tests that took more than ``SECONDS`` in any of these runs, in order."""
     found = set[str]()
     for report in reports:
-        cases = list(ElementTree.parse(report).getroot().iter("testcase"))
-        seconds = sum(float(case.get("time", 0)) for case in cases)
-        found |= {_name(case) for case in cases if float(case.get("time", 0)) > SHARE * seconds}
+        cases = ElementTree.parse(report).getroot().iter("testcase")
+        found |= {_name(case) for case in cases if float(case.get("time", 0)) > SECONDS}
     return sorted(name for name in found if not name.startswith(ALWAYS))
 
 
