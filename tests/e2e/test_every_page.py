@@ -250,7 +250,7 @@ def test_the_next_stop_after_a_figure_is_its_table(desk):
     first.focus()
     assert float(first.evaluate("each => parseFloat(getComputedStyle(each).outlineWidth)")) >= 2  # focus is seen
     page.keyboard.press("Enter")
-    page.locator("[data-testid=stPopoverBody] [data-testid=stDataFrame]").wait_for()
+    page.locator("[data-testid=stPopoverBody] :is(table, [data-testid=stDataFrame])").first.wait_for()
     tool.settle(page)
     assert page.locator("[data-testid=stException]").count() == 0
     page.keyboard.press("Escape")
