@@ -1,4 +1,4 @@
-"""Which tests take longer than some two seconds: they are marked `full`, so that `make test` ends within five minutes.
+"""Which tests take longer than some two seconds: they are marked `full`, and `make test` takes minutes, not an hour.
 
     make test-full PYTEST_ADDOPTS=--junitxml=times.xml
     python -m tests.long times.xml ...

@@ -57,13 +57,8 @@ class Trio:
 
 def without_privacy_within(seconds: float, name: str, *models: Model) -> float | None:
     """``without_privacy`` if it is there in so many seconds; else None, and it goes on."""
-    settings = _declared(name, models)
-    known = cached.find(_without_privacy, *settings)
-    if known is None:
-        data = (cached.dataset(name),)
-        answer = cached.within(seconds, "Fitting without privacy", _without_privacy, *settings, given=data)
-        known = None if answer is None else answer.value
-    return known
+    data = (cached.dataset(name),)
+    return cached.soon(seconds, "Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
 
 
 def without_privacy(name: str, *models: Model) -> float:

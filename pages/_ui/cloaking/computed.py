@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
@@ -139,22 +138,16 @@ def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
     concerned = _concerned(model, design, draw)
     function, settings = _held(*concerned)
-    held = _soon("Leaving people out", function, *settings, given=(cached.dataset(model.dataset),))
-    if held is not None and design.in_stages:
-        held = _soon("Simulating releases", _numbers, _budget(model, draw), given=(held,))
-    if held is None:
+    patience, data = staged.PATIENCE_SECONDS, cached.dataset(model.dataset)
+    held = cached.soon(patience, "Leaving people out", function, *settings, given=(data,))
+    ready = held is not None
+    if ready and design.in_stages:
+        budget = _budget(model, draw)
+        ready = cached.soon(patience, "Simulating releases", _numbers, budget, given=(held,)) is not None
+    if not ready:
         waiting.afterwards(lambda: errors(*concerned))
         return None
     return errors(*concerned)
-
-
-def _soon(what: str, function: Callable[..., list[Any]], *settings: Any, given: tuple[Any, ...]) -> list[Any] | None:
-    """What is computed, if it is there or soon will be; else None, and it goes on."""
-    known = cached.find(function, *settings)
-    if known is None:
-        answer = cached.within(staged.PATIENCE_SECONDS, what, function, *settings, given=given)
-        known = None if answer is None else answer.value
-    return known
 
 
 def foresee(model: Model, design: Design, draw: Draw) -> None:

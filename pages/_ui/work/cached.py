@@ -226,6 +226,17 @@ def within(
             return None
 
 
+def soon(
+    seconds: float, what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
+) -> T | None:
+    """What is kept, or is there in so many seconds; else None, and it goes on."""
+    known = find(function, *settings)
+    if known is None:
+        made = within(seconds, what, function, *settings, given=given)
+        known = None if made is None else made.value
+    return known
+
+
 def value(what: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
     """``function(*given, *settings)``, computed once for everybody; ``answer`` without its times."""
     return answer(what, function, *settings, **options).value
