@@ -32,7 +32,6 @@ from ..gp.clipping import Clipped, clipped
 from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..seasons import lifted
 from .cells import CellGrid, Counts
 from .engine import Observed
@@ -252,17 +251,12 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
 
 
-def curve_of(model: CellModel, state: CellState, X_test: FloatArray) -> ModelPosterior:
-    """Of f at X_test (P, D) together: W = (I - C)^(1/2) phi^T is what was learnt of the features."""
+def learnt(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:
+    """Q (k, P) of f at X_test (P, D), of covariance K_** - Q^T Q: Q = (I - C)^(1/2) phi^T."""
     k, phi = model.cells.shape[1], model.at(X_test)
     values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
-    return ModelPosterior(
-        mean=phi @ state.mean[:k],
-        root=(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T,
-        prior_variance=model.features.kernel.diagonal(X_test),
-        noise_variance=model.noise_variance,
-        log_evidence=state.log_evidence,
-    )
+    learnt: FloatArray = (np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T
+    return learnt
 
 
 def _common(

@@ -19,7 +19,6 @@ import numpy as np
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.fit import Fit, fits_of
 from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
@@ -203,8 +202,8 @@ class Filter(ABC, Generic[S]):
         """The models' predictions at the test inputs."""
 
     @abstractmethod
-    def joint(self, posterior: Posterior[S]) -> tuple[ModelPosterior, ...]:
-        """Of f at the test inputs together, under each model, of the first draw."""
+    def shared(self, posterior: Posterior[S]) -> tuple[FloatArray, ...]:
+        """Of each model Q (R, P): what the first draw learnt of f at the test inputs, covariance = K_** - Q^T Q."""
 
     @abstractmethod
     def of_distances(self) -> Filter[S]:

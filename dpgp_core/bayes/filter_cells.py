@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.measurement import CellCounts
 from ..strategies.bayes import bayes
 from ..strategies.risk_model import RiskModel
@@ -36,7 +35,7 @@ from .cell_moments import (
     cell_models,
     cell_prior,
     cell_update,
-    curve_of,
+    learnt,
     linearise,
     outlook,
 )
@@ -306,9 +305,9 @@ class CellFilter(Filter[CellState]):
             fit=self.fit(posterior),
         )
 
-    def joint(self, posterior: Posterior[CellState]) -> tuple[ModelPosterior, ...]:
+    def shared(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
-        return tuple(curve_of(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+        return tuple(learnt(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
 
     def of_distances(self) -> CellFilter:
         """See ``Filter``."""

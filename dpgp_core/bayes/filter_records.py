@@ -22,7 +22,6 @@ from ..gp.clipping import clipped
 from ..gp.pivoted import factorise
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from ..measurement.conditioning import Posterior as ModelPosterior
 from .engine import Filter, Observed, Posterior
 from .mixture import Mixture
 from .models import Model
@@ -228,18 +227,9 @@ class RecordFilter(Filter[State]):
             fit=self.fit(posterior) if self.biased else (),
         )
 
-    def joint(self, posterior: Posterior[State]) -> tuple[ModelPosterior, ...]:
-        """Of f at the test inputs together, under each model, of the first draw."""
-        return tuple(
-            ModelPosterior(
-                mean=state.mean[0, self.tests],
-                root=state.shared[0][:, self.tests],
-                prior_variance=model.variance[self.tests],
-                noise_variance=model.noise_variance,
-                log_evidence=float(state.log_evidence[0]),
-            )
-            for model, state in zip(self.models, posterior.states, strict=True)
-        )
+    def shared(self, posterior: Posterior[State]) -> tuple[FloatArray, ...]:
+        """See ``Filter``."""
+        return tuple(state.shared[0][:, self.tests] for state in posterior.states)
 
     def of_distances(self) -> RecordFilter:
         """See ``Filter``; nothing is cut off at the ends of their range."""

@@ -15,12 +15,9 @@ import numpy as np
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
-from ..gp.clipping import clipped
 from ..measurement import Measurement
-from ..measurement.conditioning import Observation
 from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import CellCounts, KnownCounts
-from ..measurement.refit import Predict
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
@@ -267,29 +264,6 @@ def public_of(statistics: Statistics) -> Public | None:
     low, high = statistics.bounds
     kind: Kind = "yes/no" if statistics.reading == "yes/no" else "number"
     return Public(statistics.x_box, (high - low) / statistics.y_scale / 2, kind)
-
-
-def clipped_observation(statistics: Statistics, stage: Stage, predict: Predict) -> Observation:
-    """A stage as a linear observation of outputs that were clipped to its intervals; for ``refit(observe=...)``.
-
-    With k, alpha, extra of y ~ N(m, v), the prediction from earlier stages: A = B diag(alpha / u),
-    Z = z - B ((k - alpha m - o) / u), N = B diag(extra / u^2) B^T + s^2 I.
-
-    Args:
-        statistics: all that was released.
-        stage: one of its stages.
-        predict: m and v at its records, in model units.
-    """
-    seen = _observed(stage, statistics.midpoint, statistics.y_scale)
-    B, low, high = seen.B, seen.low[0], seen.high[0]
-    (mean, variance), width = predict(), high - low
-    k, gain, extra = clipped(mean, variance, low, high)
-    scaled = B * (np.sqrt(extra) / width)
-    return Observation(
-        A=B * (gain / width),
-        Z=stage.z - B @ ((k - gain * mean - (low + high) / 2) / width),
-        N=scaled @ scaled.T + seen.noise_multiplier**2 * np.eye(len(B)),
-    )
 
 
 def _observed(stage: Stage, midpoint: float, y_scale: float) -> Observed:

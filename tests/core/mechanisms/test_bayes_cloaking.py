@@ -45,9 +45,8 @@ def test_refit_reads_every_model_as_the_release_did(data, protects):
         X_test=X_TEST,
     )
     prediction = release.uncertainty.prediction
-    np.testing.assert_allclose([each.mean for each in again.posteriors], prediction.means[0], rtol=1e-8, atol=1e-8)
-    found = [each.variance for each in again.posteriors]
-    np.testing.assert_allclose(found, prediction.variances[0], rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(again.mixture.means, prediction.means, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(again.mixture.variances, prediction.variances, rtol=1e-5, atol=1e-8)
     assert again.fit.threshold == release.fit.threshold
     values = mechanism.reread(release.statistics[0], X_TEST)
     np.testing.assert_allclose(values, release.samples[0], rtol=1e-9, atol=1e-9)
