@@ -213,11 +213,9 @@ def posterior_sampling_epsilon(
     It falls as r grows, and as sigma grows if eta = 0. Numbers or arrays that broadcast; arrays give an array.
 
     Args:
-        n: number of records, >= 1.
         r: square root of the effective ridge (noise variance over kernel scale squared), > 0.
         sigma: kernel scale s > 0 in units of the outputs; inf leaves only what the covariance leaks.
         kappa: smallest value of the normalised kernel, k(x, x) <= 1, over the public domain; in [0, 1].
-        delta: in (0, 1).
         M: bound on the absolute outputs, > 0.
         L: number of independent paths, >= 1.
         eta: scale >= 0 of additional noise from the GP prior, in units of the outputs.

@@ -53,13 +53,10 @@ class CellModel:
     """One model on the grid of public cells.
 
     Attributes:
-        grid: M cells.
         features: phi, of pivots among the cells' centres.
         nodes: phi at the grid's nodes (F, k).
         cells: its means over the cells (M, k).
         bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
-        noise_variance: of an output about f.
-        weight: prior weight.
         family: the same for models that differ in noise or amplitude alone.
         rough: whether the curve is nowhere smooth.
         label: the same for models of one kernel.
@@ -134,8 +131,6 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
     """Every model on the grid; models of one kernel share their features.
 
     Args:
-        models: the mixture.
-        grid: public cells.
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
@@ -199,7 +194,6 @@ def linearise(
         counts: n^ and its covariance.
         state: after the stages before.
         seen: low (1, M), high (1, M), g (1, F).
-        half_range: half the public range of outputs, in model units.
         noise: expected noise variance, from the squares: what clipping's bias depends on.
         about: the outlook about g, if it was needed before.
     """

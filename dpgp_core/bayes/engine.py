@@ -136,12 +136,8 @@ class Filter(ABC, Generic[S]):
     """A mixture of models on the records, or cells, that are measured, and at test inputs.
 
     Attributes:
-        models: the mixture (M).
         labels: of each model's kernel, equal for equal kernels.
-        n: number of records.
-        half_range: half the public range of the outputs, in model units.
         two_valued: whether every output stands at one end of the range, as yes and no do.
-        X_test: test inputs (P, D).
     """
 
     models: Sequence[Noisy]

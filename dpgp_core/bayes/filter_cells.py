@@ -90,16 +90,12 @@ class CellFilter(Filter[CellState]):
     """The mixture on M public cells, and at test inputs; all of it is public.
 
     Attributes:
-        grid: M cells.
         models: the mixture on the grid.
         labels: of their kernels.
-        n: number of records.
-        half_range: half the public range of the outputs, in model units.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output stands at one end of the range, as yes and no do.
         counts: of records in the cells, as public or released.
-        X_test: test inputs (P, D).
         spread: models of distances to the curve.
     """
 
@@ -336,10 +332,6 @@ def cell_filter(
     """Every model on public cells; ``given`` tells it of counts, and ``at`` of test inputs.
 
     Args:
-        models: the mixture, in model units.
-        grid: public cells.
-        n: number of records, or of people.
-        half_range: half the public range of the outputs, in model units.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output stands at one end of the range.

@@ -65,7 +65,6 @@ class RecordModel:
         phi: features (n + P + q, k), records first.
         noise: variance of y that the features leave, (n,): noise_variance and the kernel's residual.
         variance: prior variance of y at the records, of f at the test inputs and of b (n + P + q,).
-        noise_variance: of one output given f.
         weight: prior weight of the model.
     """
 
@@ -256,9 +255,6 @@ def record_filter(
     Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
 
     Args:
-        models: the mixture.
-        X: records (n, D).
-        X_test: test inputs (P, D).
         public: of the table. None: stages are read as if outcomes were normal, and clipping them no more than that.
         tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
             noise. None: next to nothing.

@@ -129,8 +129,6 @@ class CellReader:
     Each record's numbers are computed from that record alone.
 
     Args:
-        dataset: the records.
-        grid: public cells.
         noise: None to measure for real, where each call spends; a generator for numbered float noise, not for release;
             0 for none at all, not private.
     """

@@ -37,7 +37,6 @@ class Read:
     """What is known of the curve, and of people about it, at P places; of the first draw, in model units.
 
     Attributes:
-        models: the mixture (M).
         filtered: the same at the places.
         posterior: under each model.
         measured: what was released.
@@ -76,9 +75,7 @@ class Reading:
     """One release and the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        models: the mixture, in model units.
         measured: what was released, of one draw.
-        x_box: D public (low, high) pairs.
         cells: the mixture on public cells; None where every record has a column of its own.
         X: inputs of the records then (n, D).
         public: of the table then; None where stages are read as if outcomes were normal.
@@ -151,7 +148,6 @@ class Refit:
     """The curve under other models, weighted by their evidence, in the output's unit. Post-processing.
 
     Attributes:
-        X_test: test inputs (P, D).
         mixture: of the models' predictions, kernels first; one draw, in model units.
         midpoint, y_scale: y = midpoint + y_scale y'.
     """
@@ -199,7 +195,6 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
-        X_test: test points (P, D), in input units.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
@@ -222,7 +217,6 @@ class Difference:
     Attributes:
         X: places (P, D), of the first group.
         mixture: of the difference, one draw, in model units.
-        y_scale: unit of the model, in the output's unit.
     """
 
     X: FloatArray

@@ -227,8 +227,6 @@ class BayesSettings:
         """The mixture, in model units.
 
         Args:
-            x_box: D public (low, high) pairs.
-            half_range: half the public range of the outputs, in model units.
             reading: what kind of outcomes a release was made for.
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
                 column of its own, and fewer models serve many draws of one plan.

@@ -59,7 +59,6 @@ class Public(NamedTuple):
     """What is public of a table.
 
     Attributes:
-        x_box: of the inputs, D (low, high) pairs.
         half_range: half the outputs' range, in model units.
         kind: of the outcome.
     """
@@ -100,7 +99,6 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
         low: of outcomes, in model units.
         high: above low.
         centre: between them, where outcomes are expected.
-        half_range: half the public range, in model units.
         cut: whether an outcome may lie beyond the ends at all.
     """
     least, far = _TOUCHES * half_range, _FAR * half_range

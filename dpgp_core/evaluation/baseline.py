@@ -36,10 +36,6 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     """Predictions at X_test (P, D) when nothing is hidden (P,), in the output's unit. Not private.
 
     The same automatic models as Bayes cloaking mixes, on the outputs clipped to the public bounds.
-
-    Args:
-        dataset: the records.
-        X_test: test inputs (P, D).
     """
     half_range = dataset.output_range / dataset.y_scale / 2
     models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind))
@@ -64,7 +60,6 @@ def error_without_privacy(
     either: no release of any of them can do better by hiding something, but by chance.
 
     Args:
-        dataset: all records.
         folds: test indices of each fold; predicted from all others.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.

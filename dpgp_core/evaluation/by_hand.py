@@ -48,7 +48,6 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)),    c such that the longest column has length 1.
 
     Args:
-        X: inputs (n, D).
         at: places (r, D); none is allowed.
         width: how far a record may be and still count, > 0, in the unit of the inputs.
 
@@ -75,10 +74,7 @@ def known_from(
     S = B (K + noise I) B^T + t I,    reading = K_*f B^T S^-1,    variance = k_** - diag(reading B K_f*).
 
     Args:
-        kernel: covariance of f, in squared model units.
         noise_variance: of an output about f, >= 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         B: (r, n).
         t: noise variance of each number, > 0.
 
@@ -104,10 +100,7 @@ def world(
     """One world of the prior: outputs at X (n,) and f at the test inputs (P,), in model units.
 
     Args:
-        kernel: covariance of f.
         noise_variance: of an output about f, >= 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         rng: of the world.
     """
     check_columns(X, X_test)

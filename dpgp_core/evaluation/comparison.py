@@ -70,8 +70,6 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
 
     Args:
         mechanism: any; Gaussian ones are planned here and reused at other budgets.
-        dataset: all records.
-        folds: test indices of each fold.
     """
     return [held_fold(mechanism, dataset, test) for test in folds]
 
@@ -86,8 +84,6 @@ def held_out_errors(
     Args:
         mechanism: at the budget to be judged.
         held: from ``hold_out`` of the same mechanism at any budget.
-        draws: simulated releases, >= 1.
-        seed: of the simulation.
         intervals: whether half-widths are wanted too; without, they are nan.
 
     Raises:
@@ -191,10 +187,7 @@ def sweep(
 
     Args:
         mechanism: at any budget.
-        dataset: all records.
-        folds: test indices of each fold.
         epsilons: budgets to be judged, at least one.
-        draws: simulated releases, >= 1.
         seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
         executor: where folds are computed; None for here, one after the other.
         progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.

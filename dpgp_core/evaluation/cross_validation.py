@@ -56,7 +56,6 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     """Split records 0 ... n-1 into disjoint folds whose sizes differ by at most one.
 
     Args:
-        n: number of records.
         folds: K, from 2 to n.
         rng: public generator that shuffles the records first; None keeps their order.
 
@@ -73,7 +72,6 @@ def monte_carlo_folds(n: int, folds: int, test_size: int, rng: np.random.Generat
     """Draw each fold's test records afresh: a record may be tested several times, or never.
 
     Args:
-        n: number of records.
         folds: K >= 1.
         test_size: records tested by each fold, from 1 to n - 1.
         rng: public generator.
@@ -92,12 +90,6 @@ def held_out_matrices(
     kernel: Kernel, X: FloatArray, folds: Sequence[IndexArray], noise_variance: float
 ) -> list[FloatArray]:
     """Cloaking matrix C_k (test_k, train_k) of each fold, from blocks of one inverse: -(K^-1_TT)^-1 K^-1_TS.
-
-    Args:
-        kernel: covariance function of the latent f.
-        X: inputs (n, D).
-        folds: sorted test indices of each fold; it trains on all others.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -126,10 +118,6 @@ def plan_folds(
     """Plan what each fold's private release would predict for its test records, and its noise at unit scale.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: inputs (n, D).
-        folds: sorted test indices of each fold; it trains on all others.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
         objective: see ``design_noise``.
         gap: see ``design_noise``.
         rank_tolerance: see ``design_noise``. "auto" is refused: it would tie the plan to an epsilon.

@@ -57,7 +57,6 @@ def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: f
         mean: predictive means (P,), in the output's unit.
         variance: predictive variances > 0 (P,), in squared output units.
         truth: (P,), in the output's unit.
-        level: in (0, 1).
 
     Raises:
         ValueError: level is outside (0, 1).
@@ -75,7 +74,6 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
         low: lower ends (..., P), in the output's unit.
         high: upper ends (..., P), in the same unit.
         truth: (P,), in the same unit.
-        level: in (0, 1).
 
     Returns:
         (..., P), in the same unit.
@@ -101,7 +99,6 @@ def draw_errors(
         mean: noise-free values (P,).
         noise_factor: L (P, k) with noise covariance L L^T.
         truth: (P,).
-        rng: source of the simulated noise.
         draws: how many releases to simulate, >= 1.
 
     Raises:

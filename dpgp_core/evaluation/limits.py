@@ -50,9 +50,6 @@ def information_share(mu: float) -> float:
 
     kappa(mu) = int (p - q)^2 / (2 (p + q)),    p, q the densities of N(+-mu / 2, 1);    about mu^2 / 4 for small mu.
 
-    Args:
-        mu: Gaussian-DP parameter, > 0.
-
     Raises:
         ValueError: mu is not a positive number.
     """
@@ -79,10 +76,6 @@ def limits(
     """Limits for one prior, records and budget; nothing here reads an output.
 
     Args:
-        kernel: covariance of f, in squared model units.
-        noise_variance: of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D), of equal weight.
         mu: Gaussian-DP parameter of the whole budget, > 0.
         output_range: public range of the outputs, in model units.
         gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
@@ -109,8 +102,6 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
 
     Args:
         models: the mixture, f and noise in model units.
-        X: inputs (n, D).
-        X_test: test inputs (P, D), of equal weight.
 
     Raises:
         ValueError: shapes disagree.
@@ -124,10 +115,7 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
     """One prior as ``strategies.bayes`` sees it: outputs at X, and f at test inputs of equal weight.
 
     Args:
-        kernel: covariance of f, in squared model units.
         noise: variance of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
     """
     low_rank = factorise(kernel, X, _TOLERANCE)
     root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()

@@ -55,14 +55,6 @@ def reached(
     """Simulate Bayes cloaking in worlds of its own prior: errors of the mean of clipped outputs. No data set enters.
 
     Args:
-        kernel: covariance of f, in squared model units.
-        noise_variance: of an output about f, > 0.
-        X: inputs (n, D), public.
-        X_test: test inputs (P, D), of equal weight.
-        epsilon: of the budget.
-        delta: of the budget.
-        x_box: D public (low, high) pairs.
-        half_range: half the public range of the outputs, in model units.
         worlds: W >= 2, side by side.
         seed: of worlds and noise; the same worlds at every budget.
         gap: of the strategies.

@@ -40,7 +40,6 @@ class PathSetting:
     """One choice of hyperparameters and what it achieves.
 
     Attributes:
-        lengthscale: in input units.
         r: root of the ridge q, no unit.
         scale: s of posterior sampling; for Hall's release its noise c, in model units.
         bce: integrated binary cross-entropy, mean over the targets, in nats.
@@ -108,10 +107,7 @@ def minimise(
         evaluate: the loss.
         epsilon_of_setting: the cost.
         budgets: largest epsilons allowed.
-        space: where to search.
         rounds: refinements around each budget's best point, each twice as fine.
-        progress: called with the fraction done.
-        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Raises:
         ValueError: no setting visited keeps within a budget.
@@ -219,10 +215,7 @@ def search(
         targets: public or simulated training sets with their true sets.
         epsilon_of_setting: cost of a release, vectorised.
         budgets: largest epsilons allowed; inf for no constraint.
-        space: where to search.
         rounds: refinements, each twice as fine.
-        progress: called with the fraction done.
-        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Returns:
         One setting per budget.
@@ -240,8 +233,6 @@ def hall_noise(epsilon: float, delta: float, M: float = 1.0, L: int = 1) -> floa
     The kernel sum moves by |y k_x - y' k_x'| <= 2 M in the RKHS norm if k >= 0 and k(x, x) <= 1.
 
     Args:
-        epsilon: of the guarantee, > 0.
-        delta: of the guarantee, in (0, 1).
         M: bound of |y|, in model units.
         L: paths released.
 
@@ -268,11 +259,8 @@ def search_hall(
     Args:
         targets: public or simulated training sets with their true sets.
         budgets: finite epsilons > 0.
-        delta: in (0, 1).
         space: where to search; its scale is not used.
         rounds: refinements, each twice as fine.
-        progress: called with the fraction done.
-        executor: where the lengthscales of a grid are evaluated; None for here, one after the other.
 
     Returns:
         One setting per budget, with ``scale`` = c.

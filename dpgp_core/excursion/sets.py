@@ -161,7 +161,6 @@ def posterior_marginals(
 
     Args:
         kernel: covariance function with k(x, x) = 1.
-        X: inputs (n, D).
         y: outputs (n,), in model units.
         grid: test points (P, D).
         ridges: q = r^2 > 0, (R,).
@@ -187,7 +186,6 @@ def posterior_paths(
         ridge: q = r^2 > 0.
         scale: s >= 0; the model's noise variance is s^2 q.
         count: paths per training set.
-        rng: source of the paths.
 
     Source: Maciazek 2026, eq. 1.
     """
@@ -214,7 +212,6 @@ def hall_paths(
         ridge: q = r^2 > 0.
         noise: c, in model units.
         count: paths per training set.
-        rng: source of the paths.
 
     Source: Hall, Rinaldo & Wasserman 2013, with the kernel sum as the released function.
     """

@@ -13,11 +13,6 @@ from ..kernels import Kernel
 def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:
     """Prior covariance of the observed outputs, K = K_ff + noise_variance I, shape (n, n).
 
-    Args:
-        kernel: covariance function of the latent f.
-        X: inputs (n, D).
-        noise_variance: variance > 0 of the independent observation noise, in squared model units.
-
     Raises:
         ValueError: noise_variance is not positive.
     """
@@ -29,12 +24,6 @@ def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> F
 
 def cloaking_matrix(kernel: Kernel, X: FloatArray, X_test: FloatArray, noise_variance: float) -> FloatArray:
     """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
-
-    Args:
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
-        X_test: test inputs (P, D).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive, or X and X_test differ in their number of columns.
@@ -55,11 +44,7 @@ def posterior(
     The covariance does not depend on y and may be published where X is public.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
         y: outputs (n,) in model units, zero prior mean.
-        X_test: test inputs (P, D).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: as for ``cloaking_matrix``.

@@ -27,7 +27,6 @@ class Grid:
     """Equal bins, half-open [low, high) but for the last of each dimension, which is closed.
 
     Args:
-        box: D public (low, high) pairs, in input units.
         bins: number of bins along each dimension (D,), or one number for all.
 
     Raises:

@@ -89,13 +89,6 @@ class InferenceChoice:
     ) -> tuple[Matrix, LowRank | None]:
         """C (P, n), an array or factored, and the factorisation of K_ff it came from: None where inference is exact.
 
-        Args:
-            kernel: covariance function of the latent f.
-            X: training inputs (n, D).
-            X_test: test inputs (P, D).
-            noise_variance: variance > 0 of the observation noise, in squared model units.
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-
         Raises:
             ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
         """
@@ -118,10 +111,6 @@ def cloaking_matrix(
     """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
-        X_test: test inputs (P, D).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
         method: "exact", "lowrank" or "auto", see ``InferenceChoice``.
         tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
 

@@ -39,7 +39,6 @@ def posterior_process(
 
     Args:
         kernel: normalised covariance function k.
-        X: inputs (n, D).
         y: outputs (n,) in model units.
         r: square root of the effective ridge, > 0; the model's noise variance is sigma^2 r^2.
         sigma: kernel scale, > 0, in model units.

@@ -102,7 +102,6 @@ class OutputMeasurement(ABC):
 
         Args:
             y: outputs (n,), in the unit of the bounds; over cells, of each record. Private.
-            bits: source of randomness; default: the operating system's. Any other is for tests only.
             cells: column of each record; numbers outside 0 ... n - 1 are moved to the nearest of them. None: record j
                 has column j.
             weights: of people's rows, see ``integers.person_weights``.
@@ -249,7 +248,6 @@ class CellCounts:
 
         Args:
             cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
-            bits: source of randomness; default: the operating system's.
             weights: of the records (n,), see ``integers.person_weights``; for people only, and needed there.
 
         Raises:

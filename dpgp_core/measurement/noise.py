@@ -148,7 +148,6 @@ def add_noise(
         exact: integers x^ (r,). Private.
         noise: what hides them.
         steps: integers to a unit.
-        bits: source of randomness; default: the operating system's. Any other is for tests only.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 

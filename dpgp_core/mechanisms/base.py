@@ -25,7 +25,6 @@ class Release:
     """The outcome of one mechanism on one data set. Nothing in it was computed from private values without noise.
 
     Attributes:
-        X_test: test inputs (P, D).
         samples: released values (draws, P), in the output's unit: these may be published.
         guarantee: what holds for all ``samples`` together.
         statistics: what was measured, one entry a draw; ``samples`` and ``interval`` follow from it.
@@ -48,7 +47,6 @@ class Release:
         the declared model it holds the truth with probability ``level``.
 
         Args:
-            level: in (0, 1).
             of: "outputs", one further record; or "function", the latent f.
 
         Raises:
@@ -138,10 +136,8 @@ class Mechanism(Protocol):
 
         Args:
             dataset: private outputs and what is public about them.
-            X_test: test inputs (P, D), public.
             rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
                 draws for teaching, a ``TeachingRelease``.
-            draws: how many, each with noise of its own.
         """
         ...
 

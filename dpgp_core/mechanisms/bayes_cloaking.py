@@ -44,9 +44,6 @@ class BayesPlan:
     """What will be measured, as far as that can be planned before any private value is read. Public.
 
     Attributes:
-        models: the mixture, in model units.
-        x_box: D public (low, high) pairs.
-        half_range: half the public range of the outputs, in model units.
         kind: of the outcome.
         stages: strategy and noise multiplier of each; over cells, strategies are planned from what is released.
         distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
@@ -226,10 +223,6 @@ class BayesCloaking(BayesSettings):
         """Public plan: what each stage measures. Seconds; everything else is milliseconds.
 
         Args:
-            X: inputs (n, D).
-            X_test: test inputs (P, D).
-            x_box: D public (low, high) pairs.
-            half_range: half the public range of the outputs, in model units.
             kind: of the outcome.
 
         Raises:
@@ -270,11 +263,8 @@ class BayesCloaking(BayesSettings):
         """Plan, measure and predict at X_test (P, D).
 
         Args:
-            dataset: the records.
-            X_test: test inputs (P, D).
             rng: None for a real release, measured in integers with noise from the operating system; a generator for
                 numbered teaching draws.
-            draws: independent draws; more than one composes.
 
         Raises:
             ValueError: draws < 1, or shapes disagree.
@@ -303,7 +293,6 @@ class BayesCloaking(BayesSettings):
         """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
 
         Args:
-            n: number of records, or of people.
             public: box of D from 1 to 3 sides, range and kind of outcome.
             people: whether people may have several rows.
             X: inputs (n, D), where they are public.
@@ -348,7 +337,6 @@ class BayesCloaking(BayesSettings):
 
         Args:
             plan: for these records, range and about this budget. Over cells, later stages are planned on the way.
-            dataset: the records.
             X_test: test inputs (P, D), not necessarily as planned.
             rng: as for ``release``.
             draws: as for ``release``.
@@ -426,7 +414,6 @@ class BayesCloaking(BayesSettings):
 
         Args:
             statistics: of a release with these models.
-            X_test: test inputs (P, D).
         """
         low, high = statistics.bounds
         half_range = (high - low) / statistics.y_scale / 2

@@ -39,8 +39,6 @@ class Parameters:
         kernel: the prior, of variance 1 in model units.
         noise_variance: variance of one record about the curve, in squared model units.
         epsilon, delta: the budget of one release; pure mechanisms leave delta out.
-        x_box: D public (low, high) pairs.
-        n: number of records, public.
         cells: cells of the box along each input, for mechanisms that divide it.
         inducing: number of inducing inputs in all; None for one in every cell.
         clip: of refined cloaking, in noise standard deviations; None for its default.

@@ -118,13 +118,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
         self.check_inference()
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M.
-
-        Args:
-            X: public inputs (n, D).
-            X_test: public test inputs (P, D).
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-        """
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
         return self.plan_of(model, X_test, executor)
 

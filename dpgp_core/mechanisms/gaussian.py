@@ -141,7 +141,6 @@ class GaussianMechanism:
             dataset: supplies y, bounds and unit.
             X_test: test inputs (P, D), as planned.
             rng: None for a real release; a generator for numbered draws, see ``Mechanism``.
-            draws: independent draws; more than one composes.
             mean: whether numbered draws come beside what they hide.
 
         Raises:

@@ -60,13 +60,7 @@ class GPPrior(InferenceChoice, GaussianMechanism):
         self.check_inference()
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D).
-
-        Args:
-            X: public inputs (n, D).
-            X_test: public test inputs (P, D).
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-        """
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
         model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
         return self.plan_of(model, X_test, executor)
 
@@ -190,7 +184,6 @@ def hall_epsilon(c: float, delta: float, M: float = 1.0) -> float:
 
     Args:
         c: noise scale > 0, in units of the outputs; s r^2 for the limit of a posterior path.
-        delta: in (0, 1).
         M: bound on the absolute outputs, > 0.
 
     Raises:

@@ -136,16 +136,9 @@ class BinInterval:
     In large tables f is drawn at some of the records of every bin.
 
     Attributes:
-        kernel: of f, in model units.
-        noise_variance: of one record about f, in squared model units.
-        half_range: R, half the width of the bounds, in model units.
-        plan: the occupied bins.
-        X: public inputs (n, D).
-        X_test: (P, D).
         smoother: W (P, b).
         noise_sds: of the privacy noise in each mean (b,), in model units.
         centre: W m (draws, P), in the output's unit.
-        y_scale: model unit, in the output's unit.
     """
 
     kernel: EQ
@@ -201,7 +194,6 @@ def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArr
 
     Args:
         kernel: prior of f, in squared model units.
-        plan: the occupied bins.
         noise_sds: of the privacy noise in each mean (b,), in model units.
     """
     size = volumes(plan.boxes)
@@ -217,7 +209,6 @@ def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_v
 
     Args:
         K: covariance of the released means without white noise (b, b), from ``bin_covariance``.
-        plan: the occupied bins.
         released: noisy bin means (draws, b), in model units.
         kernel_variance: sets the range of candidates, 0 and 1e-6 ... 1e3 times it.
     """

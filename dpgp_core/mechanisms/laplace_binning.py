@@ -119,7 +119,6 @@ class BinMeans:
             plan: from ``plan``.
             dataset: supplies y and bounds.
             rng: None for exact discrete noise; a generator for numbered draws.
-            draws: how many, each with noise of its own.
         """
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
         exact = [int(total) * GRID for total in self._sums(plan, dataset)]
@@ -165,12 +164,9 @@ class BinSums(EachDraw):
     """Noisy sums over bins.
 
     Attributes:
-        plan: the occupied bins.
-        public: the data set without its outputs.
         epsilon: of one draw.
         z: noisy sums (draws, b).
         maps: of each draw (P, b): released values are midpoint + map z.
-        guarantee: for all draws together.
     """
 
     plan: BinPlan

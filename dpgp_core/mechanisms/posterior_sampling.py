@@ -71,8 +71,6 @@ class PosteriorSampling:
         kernel: stationary, of variance <= 1, decreasing with distance.
         r: square root of the effective ridge, > 0: the main control of privacy.
         sigma: kernel scale s > 0, of outputs scaled to [-1, 1]; the model's noise variance is (s r)^2.
-        delta: in (0, 1).
-        n: number of records, public.
         x_box: public (low, high) per input column, as in ``Dataset.x_box``.
         eta: scale >= 0 of additional noise from the GP prior, of outputs scaled to [-1, 1].
 

@@ -115,13 +115,7 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
-        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D).
-
-        Args:
-            X: public inputs (n, D).
-            X_test: public test inputs (P, D).
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-        """
+        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D)."""
         model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
         return self.plan_of(model, X_test, executor)
 

@@ -106,7 +106,6 @@ def design_noise(
             expected squared truncation bias + noise_multiplier^2 tr M, for independent outputs spread evenly over
             the bounds, of variance d^2 / 12.
         noise_multiplier: s' that "auto" assumes. Not used otherwise.
-        executor: runs the passes over the n columns, see ``Columns.over_blocks``; default: this thread.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
