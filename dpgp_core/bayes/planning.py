@@ -107,13 +107,12 @@ def _chosen(tried: Sequence[list[RiskModel]], B: FloatArray, s: float) -> int:
     return int(widest(risks, PLANNED_TIED * (before - risks.min(axis=0)))[0])
 
 
-def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> FloatArray:
-    """Importance of the test inputs, then of the records, sum 1: a record counts as much as the average test input.
+def importance_of(weights: Sequence[float] | None, tests: int) -> FloatArray:
+    """Importance of the test inputs, sum 1.
 
     Args:
         weights: of the test inputs, >= 0, not all zero; None for uniform.
         tests: number of test inputs.
-        records: number of records that are targets too.
 
     Raises:
         ValueError: ``weights`` does not fit.
@@ -121,8 +120,7 @@ def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> 
     of_tests = np.ones(tests) if weights is None else np.asarray(weights, dtype=float)
     if of_tests.shape != (tests,) or not np.isfinite(of_tests).all() or (of_tests < 0).any() or of_tests.sum() == 0:
         raise ValueError(f"weights must be {tests} numbers >= 0, not all zero, one per test input")
-    whole = np.concatenate([of_tests, np.full(records, of_tests.mean())])
-    importance: FloatArray = whole / whole.sum()
+    importance: FloatArray = of_tests / of_tests.sum()
     return importance
 
 

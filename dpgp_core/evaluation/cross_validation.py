@@ -68,24 +68,6 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     return tuple(np.sort(part) for part in np.array_split(order, folds))
 
 
-def monte_carlo_folds(n: int, folds: int, test_size: int, rng: np.random.Generator) -> Folds:
-    """Draw each fold's test records afresh: a record may be tested several times, or never.
-
-    Args:
-        folds: K >= 1.
-        test_size: records tested by each fold, from 1 to n - 1.
-        rng: public generator.
-
-    Raises:
-        ValueError: folds or test_size is out of range.
-    """
-    if folds < 1:
-        raise ValueError(f"folds must be at least 1, got {folds}")
-    if not 1 <= test_size < n:
-        raise ValueError(f"test_size must lie between 1 and n - 1 = {n - 1}, got {test_size}")
-    return tuple(np.sort(rng.choice(n, test_size, replace=False)) for _ in range(folds))
-
-
 def held_out_matrices(
     kernel: Kernel, X: FloatArray, folds: Sequence[IndexArray], noise_variance: float
 ) -> list[FloatArray]:
@@ -120,14 +102,12 @@ def plan_folds(
     Args:
         objective: see ``design_noise``.
         gap: see ``design_noise``.
-        rank_tolerance: see ``design_noise``. "auto" is refused: it would tie the plan to an epsilon.
+        rank_tolerance: see ``design_noise``.
         progress: called with the fraction done after every fold.
 
     Raises:
         ValueError: a parameter is out of range.
     """
-    if isinstance(rank_tolerance, str):
-        raise ValueError("rank_tolerance must be a number here: 'auto' depends on epsilon, the plan must not")
     residual_map = np.zeros((sum(map(len, folds)), len(X)))
     traces, row = [], 0
     for test, C in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):

@@ -236,14 +236,13 @@ class BayesCloaking(BayesSettings):
         if self.shares_columns(len(X), len(number_sides(x_box))):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
-        targets = X_test if self.targets == "test" else np.vstack([X_test, X])
         public = Public(x_box, half_range, kind)
-        typical = record_filter(typical_models(models), X, targets, public=public, tolerance=PLANNED_WITHOUT)
+        typical = record_filter(typical_models(models), X, X_test, public=public, tolerance=PLANNED_WITHOUT)
         stages = plan_stages(
             typical,
             self.multipliers(kind),
             clip=self.clip,
-            importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
+            importance=importance_of(self.weights, len(X_test)),
             gap=self.gap,
         )
         return BayesPlan(
@@ -252,9 +251,7 @@ class BayesCloaking(BayesSettings):
             half_range=half_range,
             kind=kind,
             stages=stages,
-            distances=None
-            if shares.distances is None
-            else plan_distances(replace(typical, X_test=X_test), shares.distances),
+            distances=None if shares.distances is None else plan_distances(typical, shares.distances),
         )
 
     def release(
@@ -427,9 +424,9 @@ class BayesCloaking(BayesSettings):
         """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
         if dataset.person is None:
             return self.shares_columns(dataset.n, len(number_sides(dataset.x_box)))
-        if self.binned is False or self._aimed:
+        if self.binned is False or self.weights is not None:
             raise ValueError(
-                "people have several rows here, which share columns over cells: leave weights, targets and binned out"
+                "people have several rows here, which share columns over cells: leave weights and binned out"
             )
         return True
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -48,7 +48,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
     objective: ObjectiveName = "trace"
     weights: Sequence[float] | None = None
     gap: float = 1e-3
-    rank_tolerance: float | Literal["auto"] = 1e-7
+    rank_tolerance: float = 1e-7
 
     theorem: ClassVar[str] = "every column of the measured strategy is at most 1 long, checked in integers"
 
@@ -65,7 +65,6 @@ class OptimisedNoise(GaussianMechanism, ABC):
         self,
         C: Matrix,
         weights: FloatArray | None,
-        noise_multiplier: float,
         model: Predictive | None,
         inference: Inference | None = None,
         executor: Executor | None = None,
@@ -75,15 +74,11 @@ class OptimisedNoise(GaussianMechanism, ABC):
         Args:
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
-            noise_multiplier: s' that rank tolerance "auto" assumes. Not used otherwise.
             model: the declared model, for intervals.
             inference: how C was computed.
             executor: runs passes over blocks of records; default: this thread.
         """
-        assumed = noise_multiplier if self.rank_tolerance == "auto" else 1.0
-        design = design_noise(
-            C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed, executor=executor
-        )
+        design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
         return cloaking_plan(C, design, model, inference)
 
     @abstractmethod
@@ -124,7 +119,7 @@ class Cloaking(InferenceChoice, OptimisedNoise):
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
-        return self.designed(model.C, self.test_weights, self.noise_multiplier, model, model.inference, executor)
+        return self.designed(model.C, self.test_weights, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
         """Shrunk, if asked to; see ``shrink``."""
@@ -223,4 +218,4 @@ class CloakingInducing(OptimisedNoise):
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         C = inducing_matrix(self.kernel, X, X_test, self.inducing_inputs(X), self.noise_variance)
         model = predictive(InferenceChoice(), self.kernel, X, X_test, self.noise_variance)
-        return self.designed(C, self.test_weights, self.noise_multiplier, model)
+        return self.designed(C, self.test_weights, model)

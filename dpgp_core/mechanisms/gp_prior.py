@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from ..accounting.gaussian import epsilon_of
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
@@ -177,18 +176,3 @@ class HallPosterior(GaussianMechanism):
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """None: a kernel sum is no prediction of f under a declared model, and its bias depends on private inputs."""
         return NoInterval(reason="a kernel sum has no declared model, and its bias depends on the private inputs")
-
-
-def hall_epsilon(c: float, delta: float, M: float = 1.0) -> float:
-    """Exact epsilon of sum_i y_i k(., x_i) + c G at this delta: the analytic Gaussian one at mu = 2M / c.
-
-    Args:
-        c: noise scale > 0, in units of the outputs; s r^2 for the limit of a posterior path.
-        M: bound on the absolute outputs, > 0.
-
-    Raises:
-        ValueError: a number is out of range.
-    """
-    check_positive("c", c)
-    check_positive("M", M)
-    return epsilon_of(c / (2 * M), delta)

@@ -121,14 +121,14 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
-        X, (*early_mus, last_mu) = model.X, self.stage_mus
-        last = self.designed(model.C, self.test_weights, 1 / last_mu, model, model.inference, executor)
+        X, early = model.X, len(self.shares) - 1
+        last = self.designed(model.C, self.test_weights, model, model.inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
         earlier = []
-        for stage, mu in enumerate(early_mus):
-            a = 2.0 ** (len(early_mus) - stage)  # k(x / a, x' / a): the kernel with a times its lengthscale
+        for stage in range(early):
+            a = 2.0 ** (early - stage)  # k(x / a, x' / a): the kernel with a times its lengthscale
             C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, self.kernel.variance, executor)
-            earlier.append(self.designed(C, weights, 1 / mu, None, describe(low), executor))
+            earlier.append(self.designed(C, weights, None, describe(low), executor))
         return RefinedPlan(**vars(last), earlier=tuple(earlier))

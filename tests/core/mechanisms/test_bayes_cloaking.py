@@ -67,11 +67,6 @@ def test_a_plan_serves_another_budget(mechanism, data):
     assert release.guarantee.budget.epsilon == 0.5
 
 
-def test_targets_both_counts_the_records(data):
-    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, targets="both", weights=[1, 1, 1, 1, 1, 3], gap=0.3)
-    assert mechanism.release(data, X_TEST, np.random.default_rng(0)).samples.shape == (1, 6)
-
-
 def test_weights_must_fit_the_test_inputs(data):
     with pytest.raises(ValueError, match="weights must be 6 numbers"):
         BayesCloaking(epsilon=1.0, delta=0.01, weights=[1.0]).release(data, X_TEST)
