@@ -48,10 +48,9 @@ from dpgp_core.excursion.search import SearchSpace, search, search_hall
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
-from dpgp_core.selection.coinpress import CoinPress
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built

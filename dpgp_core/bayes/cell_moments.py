@@ -36,7 +36,7 @@ from ..seasons import lifted
 from .cells import CellGrid, Counts
 from .engine import Observed
 from .models import Model, family_of, is_rough
-from .widths import CLIP, SAME, bias_features, bias_sd, ends_of
+from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)

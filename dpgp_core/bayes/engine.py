@@ -25,8 +25,8 @@ from ..strategies.strategy import Strategy
 from .cells import Counts
 from .mixture import Mixture, side_by_side
 from .scatter import REACH, ROUNDS, Noisy, expected, log_density, model_weights, nothing_known, of_two_values, split
-from .schedule import PlannedStage, each_column
 from .spread import Distances, Shares, Spread, peopled, reach_of, spread_of, two_valued, usual_distance
+from .stages import PlannedStage, each_column
 
 NOTHING: FloatArray = np.zeros(0)
 S = TypeVar("S")

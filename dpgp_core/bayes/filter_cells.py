@@ -43,10 +43,9 @@ from .cells import CellGrid, Counts, counts_given
 from .engine import NOTHING, Filter, Observed, Posterior
 from .mixture import Mixture
 from .models import Model
-from .schedule import PlannedStage, each_column, on_the_grid
 from .spread import GAP, spread_models
+from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
 from .waves import on_dates
-from .widths import CLIP, NARROWEST, TIED, WIDTHS, widest
 
 ROUGHEST = 0.03  # least weight in plans of the roughest curve, over its prior one: what nobody looks for is not seen
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for

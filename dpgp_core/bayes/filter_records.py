@@ -25,9 +25,8 @@ from ..linalg import sturdy_cholesky
 from .engine import Filter, Observed, Posterior
 from .mixture import Mixture
 from .models import Model
-from .schedule import PlannedStage
 from .spread import spread_models
-from .widths import DRAWN_TIED, NARROWEST, SAME, Public, bias_features, bias_sd, ends_of, widest
+from .stages import DRAWN_TIED, NARROWEST, SAME, PlannedStage, Public, bias_features, bias_sd, ends_of, widest
 
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
 _MANY = 1000

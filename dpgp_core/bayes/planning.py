@@ -19,9 +19,8 @@ from ..strategies.strategy import Strategy
 from .engine import Observed, Posterior
 from .filter_records import RecordFilter, State, leading
 from .scatter import expected, nothing_known, split, usual_variance
-from .schedule import PlannedStage, on_the_grid
 from .spread import GAP
-from .widths import CLIP, PLANNED_TIED, SAME, WIDTHS, Ends, bias_sd, ends_of, widest
+from .stages import CLIP, PLANNED_TIED, SAME, WIDTHS, Ends, PlannedStage, bias_sd, ends_of, on_the_grid, widest
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 FEW = 1000  # records up to which plans are for people who scatter as much as is usual

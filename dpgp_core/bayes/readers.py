@@ -23,7 +23,7 @@ from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
 from .settings import reading_for
 from .spread import Distances
-from .widths import Public
+from .stages import Public
 
 
 class ExactRecords:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..levels import check_codes, level_columns
+from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid
@@ -28,8 +28,8 @@ from .mixture import Joint, Mixture, Of, People
 from .models import Model, across_levels, models_of, rough_share
 from .readers import measured_of, public_of
 from .settings import noise_sds_for
+from .stages import Public
 from .waves import on_dates
-from .widths import Public
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

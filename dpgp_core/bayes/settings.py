@@ -25,10 +25,9 @@ from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
 from .cells import MOST
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .schedule import counts_apart, stage_multipliers
 from .spread import Shares, split
+from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
-from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 400  # above, those of one cell share a column if nothing else is said: stages are planned on the way

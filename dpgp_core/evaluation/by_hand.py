@@ -18,11 +18,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.exact import check_columns
-from ..gp.pivoted import factorise
 from ..kernels import Kernel
-
-_TOLERANCE = 1e-12  # of the prior variance, left out of a world
+from ..linalg import check_columns
+from .limits import functions
 
 
 class Known(NamedTuple):
@@ -104,8 +102,7 @@ def world(
         rng: of the world.
     """
     check_columns(X, X_test)
-    phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()
-    f = phi @ rng.standard_normal(phi.shape[1])
+    [f] = functions(kernel, np.vstack([X, X_test]), 1, rng)
     y: FloatArray = f[: len(X)] + np.sqrt(noise_variance) * rng.standard_normal(len(X))
     return y, f[len(X) :]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from ..gp.exact import output_covariance
+from ..gp.regression import output_covariance
 from ..kernels import Kernel
 from ..strategies.noise_design import ObjectiveName, design_noise
 

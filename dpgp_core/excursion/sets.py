@@ -14,7 +14,7 @@ from scipy.special import ndtr
 
 from ..arrays import BoolArray, FloatArray
 from ..checks import check_positive
-from ..gp.exact import posterior
+from ..gp.regression import posterior
 from ..kernels import Kernel
 
 PROBABILITY_FLOOR = 1e-8

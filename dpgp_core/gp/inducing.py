@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from .exact import check_columns
+from ..linalg import check_columns
 from .grid import Grid, check_bins
 
 _RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept

@@ -19,8 +19,7 @@ from scipy.linalg.lapack import dpstrf
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from ..linalg import BLOCK, Columns, FactoredMatrix, Index, Rows, column_norms, norms, upper
-from .exact import check_columns
+from ..linalg import BLOCK, Columns, FactoredMatrix, Index, Rows, check_columns, column_norms, norms, upper
 from .inducing import whitened_features
 
 

@@ -18,9 +18,8 @@ from scipy.special import ndtr
 from ..arrays import FloatArray
 from ..kernels import Kernel
 from ..linalg import Matrix, dense_of, values_of
-from .exact import output_covariance
-from .inference import Inference, InferenceChoice, describe
 from .pivoted import LowRank
+from .regression import Inference, InferenceChoice, describe, output_covariance
 
 Of = Literal["outputs", "function"]
 _LEAST, _HALVINGS = 1e-4, 14  # of the largest possible; a relative 6e-4 in the end, rounded up

@@ -11,7 +11,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..gp.inference import Inference
+from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..linalg import Matrix, column_lengths, column_norms
 from ..strategies.noise_design import NoiseDesign

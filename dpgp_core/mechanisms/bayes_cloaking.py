@@ -21,14 +21,13 @@ from ..bayes.models import Model, seen_width, typical_models
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference, read
-from ..bayes.schedule import PlannedStage, again, rescaled
 from ..bayes.settings import BayesSettings, reading_for
-from ..bayes.widths import Public
+from ..bayes.stages import PlannedStage, Public, again, rescaled
 from ..data import Dataset, Kind
-from ..gp.exact import check_columns
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
+from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.measurement import CellCounts
 from ..measurement.statistics import CellStatistics, Statistics
@@ -186,7 +185,7 @@ class BayesCloaking(BayesSettings):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
     The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips, see
-    ``bayes.widths``, and a curve about as smooth as one of the models.
+    ``bayes.stages``, and a curve about as smooth as one of the models.
 
     How people scatter about the curve, and so the range for one more of them, is measured too (see ``bayes.spread``);
     for outcomes declared yes or no it follows from the curve.

@@ -17,9 +17,8 @@ from scipy.linalg import cho_factor, cho_solve
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.exact import output_covariance
 from ..gp.inducing import choose_inducing, inducing_matrix
-from ..gp.inference import Inference, InferenceChoice
+from ..gp.regression import Inference, InferenceChoice, output_covariance
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix

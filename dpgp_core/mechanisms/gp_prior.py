@@ -18,8 +18,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.exact import output_covariance
-from ..gp.inference import InferenceChoice
+from ..gp.regression import InferenceChoice, output_covariance
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms

@@ -18,7 +18,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.inference import InferenceChoice, describe
+from ..gp.regression import InferenceChoice, describe
 from ..gp.uncertainty import Predictive, predictive
 from .base import Plan
 from .cloaking import OptimisedNoise

@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
 from ..gp.grid import BinPlan
-from ..gp.inference import Inference
+from ..gp.regression import Inference
 from ..gp.uncertainty import Of
 from ..levels import level_columns, number_sides
 from ..mechanisms.base import Mechanism, Plan, Planned, Release

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.gp.inference import InferenceChoice
+from dpgp_core.gp.regression import InferenceChoice
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, GPPrior
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity

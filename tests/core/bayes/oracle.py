@@ -5,7 +5,7 @@ from scipy.linalg import block_diag
 
 from dpgp_core.bayes.readers import measured_of
 from dpgp_core.gp.clipping import clipped
-from dpgp_core.gp.exact import output_covariance
+from dpgp_core.gp.regression import output_covariance
 
 
 def condition(A, Z, N, cross, K, prior):

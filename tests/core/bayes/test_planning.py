@@ -10,8 +10,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.schedule import rescaled, stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public, rescaled, stage_multipliers
 from dpgp_core.strategies.bayes import risk
 
 from .conftest import HALF, S

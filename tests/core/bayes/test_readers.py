@@ -10,8 +10,7 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, measured_of
-from dpgp_core.bayes.schedule import stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal, norm
 
 from dpgp_core.bayes.models import Model
 from dpgp_core.bayes.reading import read, refit
-from dpgp_core.gp.exact import output_covariance, posterior
+from dpgp_core.gp.regression import output_covariance, posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics

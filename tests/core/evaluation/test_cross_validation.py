@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, plan_folds
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import Cloaking
 from tests.core.evaluation.simulated import monte_carlo_folds

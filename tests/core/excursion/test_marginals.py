@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from dpgp_core.excursion.sets import Targets, hall_mean, hall_paths, posterior_marginals, posterior_paths
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
 
 KERNEL = Matern12(lengthscale=0.4)

@@ -11,7 +11,7 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.excursion.search import SearchSpace, hall_noise, search, search_hall
 from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability, hall_mean
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import Matern12
 
 DELTA = 0.005

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from datasets import london_sales
-from dpgp_core.gp.exact import cloaking_matrix, output_covariance
+from dpgp_core.gp.regression import cloaking_matrix, output_covariance
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.linalg import FactoredMatrix, values_of
 from dpgp_core.mechanisms import Cloaking, GPPrior, RefinedCloaking

@@ -6,8 +6,8 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.accounting.losses import PureLoss
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.grid import k_FF, k_Ff, volumes
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import IntegralBinning, LaplaceBinning
 from dpgp_core.mechanisms.integral_binning import bin_covariance, fit_white_noise

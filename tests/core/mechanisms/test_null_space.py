@@ -10,7 +10,7 @@ import pytest
 
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import null_space_attack
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, Cloaking
 from dpgp_core.mechanisms.base import Planned

@@ -9,7 +9,7 @@ from scipy.stats import beta
 import datasets
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.recorded import noiseless, numbered

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.linalg import BLOCK, FactoredMatrix
 from dpgp_core.strategies.noise_design import design_noise
