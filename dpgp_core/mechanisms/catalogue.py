@@ -11,10 +11,9 @@ from ..kernels import KERNELS, Stationary
 from ..seasons import Periods
 from .base import Mechanism
 from .bayes_cloaking import BayesCloaking
+from .bins import IntegralBinning, LaplaceBinning
 from .cloaking import Cloaking, CloakingInducing
 from .gp_prior import GPPrior, HallPosterior
-from .integral_binning import IntegralBinning
-from .laplace_binning import LaplaceBinning
 from .posterior_sampling import PosteriorSampling
 from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
