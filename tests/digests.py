@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.excursion.paths import search_hall
 from datasets import excursion_1d
 from dpgp_core import (
     EQ,
@@ -44,7 +45,7 @@ from dpgp_core.attack.mixture import fit_mixture
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out
-from dpgp_core.excursion.search import SearchSpace, search, search_hall
+from dpgp_core.excursion.search import SearchSpace, search
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational

@@ -12,7 +12,7 @@ where records share those of public cells. What both have in common stands here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -90,10 +90,8 @@ class Measured(NamedTuple):
 
     def draws(self, some: slice) -> Measured:
         """Some of the draws."""
-        return self._replace(
-            stages=tuple(_draws_of_stage(stage, some) for stage in self.stages),
-            distances=None if self.distances is None else _draws_of_distances(self.distances, some),
-        )
+        stages, distances = _by_draw(lambda arrays: arrays[0][some], (self.stages, self.distances))
+        return self._replace(stages=stages, distances=distances)
 
 
 class Posterior(NamedTuple, Generic[S]):
@@ -253,9 +251,7 @@ class Filter(ABC, Generic[S]):
         """The same of many draws, as many at a time as fit into memory."""
         at_once, draws = self.at_once(sum(len(stage.B) for stage in stages)), len(stages[0].z)
         parts = [slice(first, first + at_once) for first in range(0, draws, at_once)]
-        return side_by_side(
-            [self.predict(self.read([_draws_of_stage(each, some) for each in stages])) for some in parts]
-        )
+        return side_by_side([self.predict(self.read(Measured(tuple(stages)).draws(some).stages)) for some in parts])
 
     def with_people(self, prediction: Mixture, distances: Distances | None) -> Mixture:
         """The same prediction at the test inputs, with what is known of how people scatter there."""
@@ -359,43 +355,17 @@ def measure_distances(
 
 def together(parts: Sequence[Measured]) -> Measured:
     """The same stages of several releases of one plan, side by side as draws."""
-    stages = tuple(
-        each[0]._replace(
-            low=np.concatenate([stage.low for stage in each]),
-            high=np.concatenate([stage.high for stage in each]),
-            z=np.concatenate([stage.z for stage in each]),
-            squares=_squares_together([stage.squares for stage in each]),
-        )
-        for each in zip(*(part.stages for part in parts), strict=True)
-    )
-    return Measured(stages, _distances_together([part.distances for part in parts]))
+    return Measured(*_by_draw(np.concatenate, *((part.stages, part.distances) for part in parts)))
 
 
-def _squares_together(parts: Sequence[Squares | None]) -> Squares | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    g, high, z = (np.concatenate([part[i] for part in present]) for i in (0, 1, 3))
-    return Squares(g, high, present[0].s, z)
-
-
-def _distances_together(parts: Sequence[Distances | None]) -> Distances | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    reach, sd, z = (np.concatenate([part[i] for part in present]) for i in (1, 2, 4))
-    counts = [part.above for part in present if part.above is not None]
-    above = (counts[0][0], np.concatenate([z for _, z in counts])) if counts else None
-    return present[0]._replace(reach=reach, sd=sd, z=z, above=above)
-
-
-def _draws_of_stage(stage: Observed, some: slice) -> Observed:
-    of = stage.squares
-    squares = None if of is None else Squares(of.g[some], of.high[some], of.s, of.z[some])
-    g = None if stage.g is None else stage.g[some]
-    return stage._replace(low=stage.low[some], high=stage.high[some], z=stage.z[some], squares=squares, g=g)
-
-
-def _draws_of_distances(of: Distances, some: slice) -> Distances:
-    above = None if of.above is None else (of.above[0], of.above[1][some])
-    return of._replace(reach=of.reach[some], sd=of.sd[some], z=of.z[some], above=above)
+def _by_draw(change: Callable[[tuple[FloatArray, ...]], FloatArray], *parts: Any) -> Any:
+    """The first of several alike, all its arrays changed but B: they have a row for each draw."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return change(parts)
+    if isinstance(first, Squares | Observed | Distances):
+        names = (name for name in first._fields if name != "B")
+        return first._replace(**{name: _by_draw(change, *(getattr(part, name) for part in parts)) for name in names})
+    if isinstance(first, tuple):
+        return tuple(_by_draw(change, *each) for each in zip(*parts, strict=True))
+    return first

@@ -34,7 +34,7 @@ from ..data import Dataset
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
-from ..mechanisms.base import Mechanism, Planned, Release
+from ..mechanisms.base import Mechanism, Release
 from .cross_validation import Folds, held_out_matrices
 from .errors import interval_score, rmse
 
@@ -120,9 +120,7 @@ def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) ->
     """The records ``test`` held out, planned as by ``hold_out``."""
     train = dataset.subset(np.delete(np.arange(dataset.n), test))
     X_test, truth = dataset.X[test], dataset.clipped_y[test]
-    plan = None
-    if isinstance(mechanism, Planned) and not isinstance(mechanism, BayesCloaking):  # its plan holds at any budget
-        plan = mechanism.plan_for(train, X_test)
+    plan = mechanism.plan_for(train, X_test) if mechanism.one_plan else None
     return Held(train, X_test, truth, plan, {})
 
 
@@ -148,9 +146,7 @@ def errors_of(parts: Iterable[Residuals]) -> Errors:
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
-    if not isinstance(mechanism, Planned):
-        return mechanism.release(fold.train, fold.X_test, rng, draws)
-    plan = plan_near(mechanism, fold) if fold.plan is None else fold.plan
+    plan = fold.plan if mechanism.one_plan else plan_near(mechanism, fold)
     return mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
 
 
@@ -159,15 +155,14 @@ def rung(epsilon: float) -> float:
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
 
 
-def plan_near(mechanism: Planned, fold: Held) -> Any:
+def plan_near(mechanism: Mechanism, fold: Held) -> Any:
     """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
 
     Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.
     """
     epsilon = rung(mechanism.guarantee.budget.epsilon)
     if epsilon not in fold.by_budget:
-        planner: Any = with_epsilon(mechanism, epsilon)
-        fold.by_budget[epsilon] = planner.plan_for(fold.train, fold.X_test)
+        fold.by_budget[epsilon] = with_epsilon(mechanism, epsilon).plan_for(fold.train, fold.X_test)
     return fold.by_budget[epsilon]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NewType
 
 import numpy as np
 
@@ -108,48 +109,37 @@ def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee
     return guarantee.for_unit(dataset.privacy_unit)
 
 
-def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
-    """Numbered draws beside what they hide; their card says that they are no release.
+def teaching(release: Release, mean: FloatArray | None) -> Release:
+    """Numbered draws, whose card says that they are no release, beside what they hide if that is given.
 
     Args:
         release: of numbered draws.
         mean: what their noise was added to (P,). Not private.
     """
-    return TeachingRelease(**{**vars(release), "guarantee": release.guarantee.taught(), "mean": NotPrivate(mean)})
+    card = release.guarantee.taught()
+    if mean is None:
+        return replace(release, guarantee=card)
+    return TeachingRelease(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
 
 
-class Mechanism(Protocol):
-    """A private release of GP predictions."""
+class Mechanism(ABC):
+    """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement."""
 
     label: ClassVar[str]
     reference: ClassVar[str]
+    one_plan: ClassVar[bool] = True
+    """Whether the best plan is the same at every budget."""
 
     @property
+    @abstractmethod
     def guarantee(self) -> Guarantee:
         """The promise for one draw, known before any data are read."""
-        ...
-
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee.
-
-        Args:
-            dataset: private outputs and what is public about them.
-            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
-                draws for teaching, a ``TeachingRelease``.
-        """
-        ...
-
-
-@runtime_checkable
-class Planned(Mechanism, Protocol):
-    """A mechanism in two steps: a public plan, computed once and before outputs are read, and a measurement."""
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
-        """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
-        ...
+        """Public plan for the inputs, box and range of a data set and test inputs; None where nothing is planned."""
+        return None
 
+    @abstractmethod
     def measure(
         self,
         plan: Any,
@@ -164,7 +154,18 @@ class Planned(Mechanism, Protocol):
 
         ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
         """
-        ...
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee.
+
+        Args:
+            dataset: private outputs and what is public about them.
+            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
+                draws for teaching, a ``TeachingRelease``.
+        """
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -32,7 +32,7 @@ from ..measurement.fit import Fit
 from ..measurement.measurement import CellCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
-from .base import NotPrivate, Release, TeachingRelease
+from .base import Mechanism, NotPrivate, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
@@ -181,7 +181,7 @@ def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease
 
 
 @dataclass(frozen=True, kw_only=True)
-class BayesCloaking(BayesSettings):
+class BayesCloaking(BayesSettings, Mechanism):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
     The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips, see
@@ -208,6 +208,7 @@ class BayesCloaking(BayesSettings):
     """
 
     label: ClassVar[str] = "Bayes cloaking"
+    one_plan: ClassVar[bool] = False
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan(

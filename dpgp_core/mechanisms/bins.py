@@ -27,7 +27,7 @@ from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
-from .base import NotPrivate, Release, promise_for, teaching
+from .base import Mechanism, NotPrivate, Release, promise_for, teaching
 from .recorded import EachDraw, statistics_of
 
 ASSUMPTIONS = (
@@ -38,7 +38,7 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinMeans:
+class BinMeans(Mechanism):
     """Parameters, accounting and noise common to mechanisms that release the means of bins.
 
     Args:
@@ -52,7 +52,6 @@ class BinMeans:
     epsilon: float
     bins: int | Sequence[int]
 
-    label: ClassVar[str]
     theorem: ClassVar[str] = (
         "Laplace mechanism (Dwork, McSherry, Nissim & Smith 2006, proposition 1) on each bin's mean; "
         "parallel composition over disjoint bins (McSherry 2009, theorem 4)"
@@ -92,12 +91,6 @@ class BinMeans:
         """The same for the inputs and the box of a data set; X_test may be anything."""
         return self.plan(dataset.X, dataset.x_box)
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism`` and ``measure``."""
-        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
-
     def measure(
         self,
         plan: BinPlan,
@@ -108,7 +101,7 @@ class BinMeans:
         *,
         mean: bool = True,
     ) -> Release:
-        """Measure and map: the only step that reads outputs; see ``Planned``.
+        """Measure and map: the only step that reads outputs; see ``Mechanism``.
 
         Raises:
             ValueError: draws < 1, or a test point does not fit.
@@ -128,7 +121,7 @@ class BinMeans:
         )
         if rng is None:
             return release
-        return teaching(release, middle + maps[0] @ (self.exact_means(plan, dataset) - middle))
+        return teaching(release, middle + maps[0] @ (self.exact_means(plan, dataset) - middle) if mean else None)
 
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
         """Of each draw (P, b): from means of bins to released values, both about the midpoint; one array if equal."""

@@ -24,7 +24,7 @@ from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
 from .base import Plan, within_unit
-from .gaussian import GaussianMechanism
+from .gaussian import GaussianMechanism, OfModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloaking(InferenceChoice, OptimisedNoise):
+class Cloaking(OfModel, OptimisedNoise):
     """Measure root^-1 U^T C y and map back by U root: only directions in which some record moves C y receive noise.
 
     Args:
@@ -106,15 +106,6 @@ class Cloaking(InferenceChoice, OptimisedNoise):
 
     label: ClassVar[str] = "Cloaking"
     reference: ClassVar[str] = "Smith et al. 2018, section 3"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_inference()
-
-    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
-        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
-        return self.plan_of(model, X_test, executor)
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""

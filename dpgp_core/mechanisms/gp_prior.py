@@ -18,17 +18,17 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.regression import InferenceChoice, output_covariance
-from ..gp.uncertainty import NoInterval, Predictive, Uncertainty, predictive
+from ..gp.regression import output_covariance
+from ..gp.uncertainty import NoInterval, Predictive, Uncertainty
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms
 from .base import Plan, within_unit
-from .gaussian import GaussianMechanism
+from .gaussian import GaussianMechanism, OfModel
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPPrior(InferenceChoice, GaussianMechanism):
+class GPPrior(OfModel):
     """Release f + s' Delta G with G ~ GP(0, k), Delta the sensitivity of f in the RKHS of k.
 
     The posterior mean is f = sum_i alpha_i k(x_i, .), alpha = K^-1 y. Replacing y_j by y_j + d moves it by
@@ -45,22 +45,9 @@ class GPPrior(InferenceChoice, GaussianMechanism):
     Source: Hall, Rinaldo & Wasserman 2013, proposition 7 and section 4; Smith et al. 2018, section 2.
     """
 
-    kernel: Kernel
-    noise_variance: float
-
     label: ClassVar[str] = "GP-prior noise"
     reference: ClassVar[str] = "Smith et al. 2018, section 2"
     theorem: ClassVar[str] = "Hall et al. 2013, corollary 9: noise from the GP prior, RKHS sensitivity"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("noise_variance", self.noise_variance)
-        self.check_inference()
-
-    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
-        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
-        return self.plan_of(model, X_test, executor)
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""

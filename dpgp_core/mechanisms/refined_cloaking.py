@@ -18,10 +18,11 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.regression import InferenceChoice, describe
-from ..gp.uncertainty import Predictive, predictive
+from ..gp.regression import describe
+from ..gp.uncertainty import Predictive
 from .base import Plan
 from .cloaking import OptimisedNoise
+from .gaussian import OfModel
 
 FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
 
@@ -43,7 +44,7 @@ class RefinedPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefinedCloaking(InferenceChoice, OptimisedNoise):
+class RefinedCloaking(OfModel, OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
 
     With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
@@ -77,7 +78,6 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_inference()
         if self.calibration != "analytic":
             raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
         check_positive("clip", self.clip)
@@ -113,11 +113,6 @@ class RefinedCloaking(InferenceChoice, OptimisedNoise):
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
         """Clipped to the bounds, if asked to."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
-
-    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
-        """Public plan of all stages for training inputs X (n, D) and test inputs X_test (P, D)."""
-        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
-        return self.plan_of(model, X_test, executor)
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
