@@ -1,4 +1,4 @@
-"""All that reads records: for real, in integers with exact noise; as numbered draws for teaching; or without noise.
+"""All that reads records: for real, in integers with exact noise; or as numbered draws for teaching, also of no noise.
 
 Each reader is asked what is public (``engine.Observed``, ``Squares``, ``Distances``) and returns it with the numbers.
 Nothing else of Bayes cloaking sees an output, or where inputs are private, an input. Also: what of it may be kept in a
@@ -16,7 +16,7 @@ from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
 from ..measurement import Measurement
-from ..measurement.integers import GRID, person_weights
+from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from .cells import CellGrid, known_counts
@@ -129,12 +129,11 @@ class CellReader:
     Each record's numbers are computed from that record alone.
 
     Args:
-        noise: None to measure for real, where each call spends; a generator for numbered float noise, not for release;
-            0 for none at all, not private.
+        rng: None to measure for real, where each call spends; a generator for numbered float noise, not for release.
     """
 
-    def __init__(self, dataset: Dataset, grid: CellGrid, noise: np.random.Generator | int | None) -> None:
-        self._dataset, self._y, self._grid, self._noise = dataset, dataset.standardised(), grid, noise
+    def __init__(self, dataset: Dataset, grid: CellGrid, rng: np.random.Generator | None) -> None:
+        self._dataset, self._y, self._grid, self._rng = dataset, dataset.standardised(), grid, rng
         self._cells = grid.place(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
@@ -142,11 +141,9 @@ class CellReader:
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``engine.Reader``."""
-        if self._noise is None:
+        if self._rng is None:
             return measurement.measure(self._cells, weights=self._weights)
-        if isinstance(self._noise, int):
-            return self._sums(measurement.B, np.ones(len(self._cells)))
-        return np.asarray(measurement.teaching(self._cells, self._noise, weights=self._weights)[0])
+        return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
 
     def sums(self, asked: Observed) -> Observed:
         """See ``engine.Reader``."""
@@ -204,18 +201,9 @@ class CellReader:
 
     def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
         """Z (r,) of the records' values, with the reader's noise."""
-        if self._noise is None:
+        if self._rng is None:
             return measurement.measure(values, cells=self._cells, weights=self._weights)
-        if isinstance(self._noise, int):
-            low, high = measurement.low[self._cells], measurement.high[self._cells]
-            return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
-        return np.asarray(measurement.teaching(values, self._noise, cells=self._cells, weights=self._weights)[0])
-
-    def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
-        """B times the sums of values over the cells, in floats."""
-        own = values if self._weights is None else values * self._weights / GRID
-        z: FloatArray = B @ np.bincount(self._cells, weights=own, minlength=B.shape[1])
-        return z
+        return np.asarray(measurement.teaching(values, self._rng, cells=self._cells, weights=self._weights)[0])
 
 
 def _from_zero(B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> Measurement:

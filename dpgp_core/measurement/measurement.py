@@ -134,10 +134,6 @@ class OutputMeasurement(ABC):
         """
         return add_teaching_noise(self._exact(y, cells, weights), self.noise, STEPS, rng, draws)
 
-    def noiseless(self, y: FloatArray) -> FloatArray:
-        """B q (r,), what the noise is added to. Not private."""
-        return np.array([x / STEPS for x in self._exact(y)])
-
     def _exact(self, y: FloatArray, cells: Cells | None = None, weights: IntArray | None = None) -> list[int]:
         """2^40 B q (r,)."""
         y = np.asarray(y, dtype=float)

@@ -178,6 +178,21 @@ def add_teaching_noise(
     return np.array([x / steps for x in exact]) + noise.teaching(rng, (draws, len(exact))) / steps
 
 
+class Silence(np.random.Generator):
+    """A generator whose noise is 0: what is measured with it is what noise hides. Not private, and never a release."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64(0))
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Zeros."""
+        return np.zeros(size)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Zeros."""
+        return np.zeros(size)
+
+
 class Apart(ValueError):
     """Fewer draws were made at a time than there are numbers for; make them one by one."""
 

@@ -4,10 +4,9 @@ from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
 from .bayes_cloaking import BayesCloaking, BayesRelease
 from .bins import IntegralBinning, LaplaceBinning
 from .catalogue import CATALOGUE, MECHANISMS
-from .cloaking import Cloaking, CloakingInducing
+from .cloaking import Cloaking, CloakingInducing, RefinedCloaking
 from .gp_prior import GPPrior, HallPosterior
 from .posterior_sampling import PathRelease, PosteriorSampling
-from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NewType
+from typing import Any, ClassVar, NewType, TypeVar
 
 import numpy as np
 
@@ -93,6 +93,9 @@ class TeachingRelease(Release):
     mean: NotPrivate
 
 
+R = TypeVar("R", bound=Release)
+
+
 def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee:
     """The promise for one draw of a data set, by a mechanism that hides one row.
 
@@ -109,17 +112,19 @@ def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee
     return guarantee.for_unit(dataset.privacy_unit)
 
 
-def teaching(release: Release, mean: FloatArray | None) -> Release:
+def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRelease) -> R:
     """Numbered draws, whose card says that they are no release, beside what they hide if that is given.
 
     Args:
         release: of numbered draws.
         mean: what their noise was added to (P,). Not private.
+        kind: of the result, a ``TeachingRelease`` that is as the release otherwise.
     """
     card = release.guarantee.taught()
     if mean is None:
         return replace(release, guarantee=card)
-    return TeachingRelease(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
+    taught: R = kind(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
+    return taught
 
 
 class Mechanism(ABC):
@@ -150,21 +155,23 @@ class Mechanism(ABC):
         *,
         mean: bool = True,
     ) -> Release:
-        """The only step that reads the outputs.
+        """Measure as planned, and map: the only step that reads the outputs.
 
-        ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
+        Args:
+            plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
+            dataset: private outputs and what is public about them.
+            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
+                draws for teaching, a ``TeachingRelease``.
+            mean: whether numbered draws come beside what they hide, which may take long; else they are a ``Release``.
+
+        Raises:
+            ValueError: draws < 1, shapes disagree, or the plan is of something else.
         """
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
     ) -> Release:
-        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee.
-
-        Args:
-            dataset: private outputs and what is public about them.
-            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
-                draws for teaching, a ``TeachingRelease``.
-        """
+        """Plan and measure at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
 

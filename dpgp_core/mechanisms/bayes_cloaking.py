@@ -30,9 +30,10 @@ from ..levels import check_codes, groups_of, number_sides
 from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.measurement import CellCounts
+from ..measurement.noise import Silence
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
-from .base import Mechanism, NotPrivate, Release, TeachingRelease
+from .base import Mechanism, Release, TeachingRelease, teaching
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
@@ -166,20 +167,6 @@ def _inner(model: Model) -> Kernel:
     return model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
 
 
-def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease:
-    """Numbered draws, whose card says that they are no release; beside what they hide, where that is given.
-
-    Args:
-        release: of numbered draws.
-        silent: what the same stages predict when they measure without noise. Not private.
-    """
-    card = release.guarantee.taught()
-    if silent is None:
-        return replace(release, guarantee=card)
-    mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])
-    return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
-
-
 @dataclass(frozen=True, kw_only=True)
 class BayesCloaking(BayesSettings, Mechanism):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
@@ -257,15 +244,7 @@ class BayesCloaking(BayesSettings, Mechanism):
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
     ) -> BayesRelease:
-        """Plan, measure and predict at X_test (P, D).
-
-        Args:
-            rng: None for a real release, measured in integers with noise from the operating system; a generator for
-                numbered teaching draws.
-
-        Raises:
-            ValueError: draws < 1, or shapes disagree.
-        """
+        """See ``Mechanism``."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
@@ -330,18 +309,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         *,
         mean: bool = True,
     ) -> BayesRelease:
-        """Measure as planned: the only step that reads what is private. At another budget, s_i are rescaled.
-
-        Args:
-            plan: for these records, range and about this budget. Over cells, later stages are planned on the way.
-            X_test: test inputs (P, D), not necessarily as planned.
-            rng: as for ``release``.
-            draws: as for ``release``.
-            mean: whether numbered draws come beside what they hide, which takes one more run of all stages.
-
-        Raises:
-            ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
-        """
+        """See ``Mechanism``. At another budget, s_i are rescaled; over cells, later stages are planned on the way."""
         self._check(plan, dataset, X_test)
         card = self.promise_for(dataset)
         together = card.repeated(draws)
@@ -371,8 +339,9 @@ class BayesCloaking(BayesSettings, Mechanism):
         )
         if rng is None:
             return release
-        silent = self.run(plan, filtered, _reader(plan, dataset, None, 0), 1, like=parts[0])[1] if mean else None
-        return taught(release, silent)
+        silent = self.run(plan, filtered, _reader(plan, dataset, Silence(), 1), 1, like=parts[0])[1] if mean else None
+        shown = None if silent is None else replace(uncertainty, prediction=silent).values[0]
+        return teaching(release, shown, TeachingBayesRelease)
 
     def run(
         self,
@@ -474,11 +443,9 @@ class BayesCloaking(BayesSettings, Mechanism):
 def _reader(
     plan: BayesPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int
 ) -> ExactRecords | RecordsInFloats | CellReader:
-    """Of so many numbered draws; for real where there is no generator, and without noise for 0 draws."""
+    """Of so many numbered draws; for real where there is no generator."""
     if plan.cells is not None:
-        return CellReader(dataset, plan.cells.grid, rng if draws else 0)
-    if draws == 0:
-        return RecordsInFloats(dataset.standardised(), lambda rows: np.zeros((1, rows)))
+        return CellReader(dataset, plan.cells.grid, rng)
     if rng is None:
         return ExactRecords(dataset)
     return RecordsInFloats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))

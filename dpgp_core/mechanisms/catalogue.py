@@ -12,10 +12,9 @@ from ..seasons import Periods
 from .base import Mechanism
 from .bayes_cloaking import BayesCloaking
 from .bins import IntegralBinning, LaplaceBinning
-from .cloaking import Cloaking, CloakingInducing
+from .cloaking import Cloaking, CloakingInducing, RefinedCloaking
 from .gp_prior import GPPrior, HallPosterior
 from .posterior_sampling import PosteriorSampling
-from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
 
 EXACT_ROWS = 5_000

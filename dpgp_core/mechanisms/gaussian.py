@@ -131,18 +131,7 @@ class GaussianMechanism(Mechanism):
         *,
         mean: bool = True,
     ) -> Release:
-        """Measure and map: the only step that depends on y, epsilon, delta or the draw.
-
-        Args:
-            plan: public plan for ``dataset.X`` and ``X_test``.
-            dataset: supplies y, bounds and unit.
-            X_test: test inputs (P, D), as planned.
-            rng: None for a real release; a generator for numbered draws, see ``Mechanism``.
-            mean: whether numbered draws come beside what they hide.
-
-        Raises:
-            ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
-        """
+        """See ``Mechanism``: the only step that depends on y, epsilon, delta or the draw."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)

@@ -12,8 +12,8 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
+from dpgp_core.mechanisms.cloaking import FIXED_STAGES
 from dpgp_core.mechanisms.recorded import noiseless, numbered
-from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.evaluation.simulated import draw_errors
 
