@@ -17,7 +17,7 @@ from ..arrays import FloatArray
 from ..data import Dataset, Kind
 from ..measurement import Measurement
 from ..measurement.integers import person_weights
-from ..measurement.measurement import CellCounts, KnownCounts
+from ..measurement.measurement import CellCounts, KnownCounts, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
@@ -56,7 +56,7 @@ class ExactRecords:
         """See ``engine.Reader``; of one draw."""
         limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, asked.g[0], asked.s
         ones, high = np.ones((1, len(g))), np.minimum(asked.high[0], limit)
-        measurement = _from_zero(ones, high, s, limit)
+        measurement = from_zero(ones, high, (0.0, limit), s)
         z = measurement.measure((self._dataset.standardised() - g) ** 2)
         squares = StageSquares(measurement=measurement, g=g, z=z)
         self._stages[-1] = replace(self._stages[-1], squares=squares)
@@ -160,7 +160,7 @@ class CellReader:
         """See ``engine.Reader``."""
         limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
         high = np.minimum(asked.high[0], limit)
-        measurement = _from_zero(np.ones((1, len(high))), high, asked.s, limit)
+        measurement = from_zero(np.ones((1, len(high))), high, (0.0, limit), asked.s)
         z = self._measured(measurement, self._residuals(asked.g) ** 2)
         self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=asked.g[0], z=z))
         return asked._replace(high=high[None], s=measurement.noise_sd, z=z)
@@ -206,21 +206,15 @@ class CellReader:
         return np.asarray(measurement.teaching(values, self._rng, cells=self._cells, weights=self._weights)[0])
 
 
-def _from_zero(B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> Measurement:
-    """A measurement of numbers in [0, high] (n,), none above ``limit``, by default the only high there is."""
-    most = float(high[0]) if limit is None else limit
-    return Measurement(B=B, low=0 * high, high=high, bounds=(0.0, most), noise_multiplier=s)
-
-
 def _measured_distances(
     asked: Distances, g: FloatArray, residuals: FloatArray, measure: Callable[[Measurement, FloatArray], FloatArray]
 ) -> MeasuredDistances:
     """Distances to g (n,) or (F,), from the records' residuals about it, and how many of these are above 0."""
     ones, above = np.ones((1, asked.B.shape[1])), None
-    measurement = _from_zero(asked.B, asked.reach[0] * ones[0], asked.s)
+    measurement = from_zero(asked.B, asked.reach[0] * ones[0], (0.0, float(asked.reach[0])), asked.s)
     z = measure(measurement, np.abs(residuals))
     if asked.above is not None:
-        count = _from_zero(ones, ones[0], asked.above[0])
+        count = from_zero(ones, ones[0], (0.0, 1.0), asked.above[0])
         above = Above(measurement=count, z=measure(count, (residuals > 0).astype(float)))
     return MeasuredDistances(measurement=measurement, g=g, sd=float(asked.sd[0]), z=z, above=above)
 

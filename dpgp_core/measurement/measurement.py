@@ -122,15 +122,7 @@ class OutputMeasurement(ABC):
     ) -> FloatArray:
         """Numbered float draws for teaching (draws, r): of the same distribution to the eye, and not for release.
 
-        Args:
-            y: see ``measure``.
-            rng: source of the draws: who knows its seed knows the noise.
-            draws: how many, >= 1.
-            cells: see ``measure``.
-            weights: see ``measure``.
-
-        Raises:
-            ValueError: y has another shape or holds NaN, or draws < 1.
+        Arguments and errors as of ``measure``; who knows the seed of ``rng`` knows the noise.
         """
         return add_teaching_noise(self._exact(y, cells, weights), self.noise, STEPS, rng, draws)
 
@@ -171,6 +163,11 @@ class Measurement(OutputMeasurement):
     def noise(self) -> GaussianNoise:
         """Discrete Gaussian for a change of 2^40."""
         return GaussianNoise(sensitivity=STEPS, noise_multiplier=self.noise_multiplier)
+
+
+def from_zero(B: FloatArray, high: FloatArray, bounds: tuple[float, float], noise_multiplier: float) -> Measurement:
+    """A measurement of numbers in [0, high_j] (n,), which lie in ``bounds``."""
+    return Measurement(B=B, low=np.zeros(len(high)), high=high, bounds=bounds, noise_multiplier=noise_multiplier)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
