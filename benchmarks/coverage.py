@@ -30,7 +30,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.data import Dataset
-from dpgp_core.gp.exact import output_covariance
+from dpgp_core.gp.regression import output_covariance
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking

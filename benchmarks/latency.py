@@ -25,7 +25,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest, timed
 from datasets import EXHIBITS, exhibit, kung, load, london_sales
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from pages._ui.cloaking import results

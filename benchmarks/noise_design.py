@@ -31,7 +31,7 @@ from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, timed
 from datasets import kung
 from dpgp_core.arrays import FloatArray
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
 

@@ -30,8 +30,8 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest
 from datasets import london_sales
-from dpgp_core.gp.exact import output_covariance
 from dpgp_core.gp.pivoted import factorise
+from dpgp_core.gp.regression import output_covariance
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.noise_design import design_noise
 

@@ -16,8 +16,8 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "Matern32": "kernels",
     "Matern52": "kernels",
     "RationalQuadratic": "kernels",
-    "cloaking_matrix": "gp.inference",
-    "posterior": "gp.exact",
+    "cloaking_matrix": "gp.regression",
+    "posterior": "gp.regression",
     # data
     "Dataset": "data",
     "read_csv": "reading.csv_file",

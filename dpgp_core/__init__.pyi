@@ -12,8 +12,8 @@ from .data import Dataset as Dataset
 from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor
 from .excursion.sets import excursion_probability as excursion_probability
 from .excursion.sets import iou as iou
-from .gp.exact import posterior as posterior
-from .gp.inference import cloaking_matrix as cloaking_matrix
+from .gp.regression import cloaking_matrix as cloaking_matrix
+from .gp.regression import posterior as posterior
 from .kernels import EQ as EQ
 from .kernels import RBF as RBF
 from .kernels import Matern12 as Matern12

@@ -18,6 +18,12 @@ from scipy.linalg import cholesky, qr, solve_triangular, svd
 from .arrays import FloatArray
 
 
+def check_columns(X: FloatArray, X_test: FloatArray) -> None:
+    """Raise ValueError unless X (n, D) and X_test (P, D) are matrices with the same number of columns."""
+    if X.ndim != 2 or X_test.ndim != 2 or X.shape[1] != X_test.shape[1]:
+        raise ValueError(f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}")
+
+
 def column_norms(rows: FloatArray) -> FloatArray:
     """Squared Euclidean norm of each column of (r, n), shape (n,)."""
     norms: FloatArray = np.einsum("ij,ij->j", rows, rows)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.excursion.paths import search_hall
 from datasets import excursion_1d
 from dpgp_core import (
     EQ,
@@ -44,14 +45,13 @@ from dpgp_core.attack.mixture import fit_mixture
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out
-from dpgp_core.excursion.search import SearchSpace, search, search_hall
+from dpgp_core.excursion.search import SearchSpace, search
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
-from dpgp_core.selection.coinpress import CoinPress
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built

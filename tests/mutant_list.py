@@ -2,7 +2,7 @@
 
 They stand in tests/edits/, a file a room. ``== file`` begins the edits of one file; each is a line ``# what it
 breaks: the test that notices``, the text as it is after ``- `` and as it becomes after ``+ ``. A test's name alone is
-one of the file's own test module, as ``tests/core/gp/test_exact.py`` is of ``dpgp_core/gp/exact.py``; another stands
+one of the file's own test module, as ``tests/core/gp/test_grid.py`` is of ``dpgp_core/gp/grid.py``; another stands
 with its path below tests/.
 """
 

@@ -36,7 +36,7 @@ def by_room(found: Graph, room: Callable[[str], str]) -> Graph:
 
 
 def core_room(name: str) -> str:
-    """Folder or single module of the core: ``gp`` of ``dpgp_core.gp.exact``."""
+    """Folder or single module of the core: ``gp`` of ``dpgp_core.gp.regression``."""
     return name.split(".")[1] if "." in name else name
 
 

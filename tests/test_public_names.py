@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import dpgp_core
-from dpgp_core.gp.exact import cloaking_matrix as exact_cloaking_matrix
-from dpgp_core.gp.inference import InferenceChoice
+from dpgp_core.gp.regression import InferenceChoice
+from dpgp_core.gp.regression import cloaking_matrix as exact_cloaking_matrix
 
 ROOT = Path(__file__).parents[1]
 NAMES = dict(vars(dpgp_core)["_HOMES"])

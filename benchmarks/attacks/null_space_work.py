@@ -15,7 +15,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.base import Mechanism, Planned, TeachingRelease
+from dpgp_core.mechanisms.base import Mechanism, TeachingRelease
 from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.recorded import numbered
@@ -86,8 +86,6 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
 
 def samples(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) -> FloatArray:
     """Real releases (count, P), planned once."""
-    if isinstance(mechanism, Planned):
-        return mechanism.measure(mechanism.plan_for(data, X_test), data, X_test, None, count).samples
     return mechanism.release(data, X_test, None, count).samples
 
 

@@ -27,7 +27,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
-from dpgp_core.bayes.schedule import counts_apart, stage_multipliers
+from dpgp_core.bayes.stages import counts_apart, stage_multipliers
 from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy

@@ -29,7 +29,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ, Matern12, Matern32, Matern52, Stationary
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from dpgp_core.mechanisms.refined_cloaking import RefinedCloaking
+from dpgp_core.mechanisms.cloaking import RefinedCloaking
 
 DELTA = 0.01
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)

@@ -9,21 +9,19 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.excursion.parts import Part
+from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths, search_hall
 from datasets import STUDIES
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import AUTO_VARIANCE
-from dpgp_core.excursion.search import PathSetting, search, search_hall
+from dpgp_core.excursion.search import PathSetting, search
 from dpgp_core.excursion.sets import (
     Targets,
     binary_cross_entropy,
     choose_cutoff,
     effective_dimension,
     excursion_probability,
-    hall_mean,
-    hall_paths,
     iou,
     posterior_marginals,
-    posterior_paths,
     smoothed,
 )
 from dpgp_core.kernels import Matern12

@@ -12,7 +12,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import interval_score
-from dpgp_core.mechanisms.base import Mechanism, Planned, Release
+from dpgp_core.mechanisms.base import Mechanism, Release
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 FOLDS = 5
@@ -32,11 +32,9 @@ def splits(dataset: Dataset) -> list[Part]:
 
 
 def releasing(mechanism: Mechanism, data: Dataset, X_test: FloatArray) -> Releasing:
-    """Numbered draws at X_test (P, D), planned once for the inputs of ``data`` where there is a plan."""
-    if isinstance(mechanism, Planned):
-        plan = mechanism.plan_for(data, X_test)
-        return lambda world, rng, draws: mechanism.measure(plan, world, X_test, rng, draws)
-    return lambda world, rng, draws: mechanism.release(world, X_test, rng, draws)
+    """Numbered draws at X_test (P, D), planned once for the inputs of ``data``."""
+    plan = mechanism.plan_for(data, X_test)
+    return lambda world, rng, draws: mechanism.measure(plan, world, X_test, rng, draws)
 
 
 class Judged(NamedTuple):

@@ -158,8 +158,6 @@ def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwa
     T = ceil(log(1/t) / gamma)
 
     Args:
-        epsilon: of the whole selection.
-        delta: of the whole selection.
         gamma: chance in (0, 1) of stopping after each draw.
 
     Raises:

@@ -43,8 +43,6 @@ def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", 
     """Smallest noise multiplier s' (no unit) that the method allows for (epsilon, delta)-DP.
 
     Args:
-        epsilon: > 0.
-        delta: in (0, 1).
         method: "analytic" is exact for every epsilon. "hall" is sqrt(2 log(2/delta)) / epsilon,
             proven for epsilon <= 1 only; above that it is refused.
         unproven: compute Hall's value above epsilon 1 all the same, for drawing as a counterexample.

@@ -45,7 +45,6 @@ def rdp_epsilon(rdp: FloatArray, delta: float, orders: FloatArray = ORDERS) -> f
 
     Args:
         rdp: curve at ``orders`` (k,); inf where the divergence is not finite.
-        delta: in (0, 1).
         orders: orders alpha > 1 (k,).
 
     Raises:
@@ -191,7 +190,6 @@ def compose(losses: list[PrivacyLoss], delta: float) -> float:
 
     Args:
         losses: what was spent; later ones may have been chosen after seeing earlier releases.
-        delta: in (0, 1).
 
     Raises:
         ValueError: delta is outside (0, 1).

@@ -5,25 +5,20 @@ N(a', s^2 (I - u' u'^T / (v' + q))), with |a - a'| <= Delta and |u|^2, |u'|^2 <=
 With tau = V / q the bounds are finite for 1 < alpha < 1 + 1 / tau. Curves take x = alpha - 1, which keeps its digits
 near 1. Source: Maciazek 2026, theorem 3.1 and proposition 2, with the tighter terms proven below.
 
-From the curves: epsilon of L paths at a delta, the smallest kernel scale or ridge for an epsilon, and the loss that a
-ledger adds to others.
+From the curves: epsilon of L paths at a delta, and the loss that a ledger adds to others.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from ..arrays import FloatArray
 from . import posterior_sensitivity as sensitivities
-from .gaussian import check_budget
 from .losses import LOGITS, Numbers, conversion_penalty
 
 Sensitivity = Literal["generic", "exponential_1d", "exponential_1d_min"]
@@ -213,11 +208,9 @@ def posterior_sampling_epsilon(
     It falls as r grows, and as sigma grows if eta = 0. Numbers or arrays that broadcast; arrays give an array.
 
     Args:
-        n: number of records, >= 1.
         r: square root of the effective ridge (noise variance over kernel scale squared), > 0.
         sigma: kernel scale s > 0 in units of the outputs; inf leaves only what the covariance leaks.
         kappa: smallest value of the normalised kernel, k(x, x) <= 1, over the public domain; in [0, 1].
-        delta: in (0, 1).
         M: bound on the absolute outputs, > 0.
         L: number of independent paths, >= 1.
         eta: scale >= 0 of additional noise from the GP prior, in units of the outputs.
@@ -261,73 +254,6 @@ def _least_epsilon(curve: Curve, paths: FloatArray, delta: FloatArray) -> FloatA
     bend = left - 2 * middle + right
     vertex = centre + h / 2 * np.divide(left - right, bend, out=np.zeros_like(bend), where=bend > 0)
     return np.asarray(np.minimum(best, objective(np.clip(vertex, centre - h, centre + h)[None])[0]))
-
-
-def posterior_sampling_sigma(
-    epsilon: float,
-    n: int,
-    r: float,
-    kappa: float,
-    delta: float,
-    M: float = 1.0,
-    L: int = 1,
-    sensitivity: Sensitivity = "generic",
-) -> float:
-    """Smallest kernel scale s for which L posterior paths without additional noise are (epsilon, delta)-DP.
-
-    ``epsilon`` > 0 is the target; all else is as in ``posterior_sampling_epsilon``.
-
-    Raises:
-        ValueError: as there; or the covariance alone leaks more than epsilon, so that no s is large enough.
-    """
-    check_budget(epsilon, delta)
-
-    def spent(sigma: float) -> float:
-        return posterior_sampling_epsilon(n, r, sigma, kappa, delta, M, L, 0.0, sensitivity)
-
-    if spent(math.inf) >= epsilon:
-        raise ValueError(
-            f"no scale s reaches epsilon = {epsilon:g} at r = {r:g}: the covariance alone leaks {spent(math.inf):.3g}; "
-            "use a larger r, fewer paths or a larger epsilon"
-        )
-    return _smallest(spent, epsilon)
-
-
-def posterior_sampling_r(
-    epsilon: float,
-    n: int,
-    sigma: float,
-    kappa: float,
-    delta: float,
-    M: float = 1.0,
-    L: int = 1,
-    eta: float = 0.0,
-    sensitivity: Sensitivity = "generic",
-) -> float:
-    """Smallest r (root of the ridge) for which L posterior paths are (epsilon, delta)-DP.
-
-    ``epsilon`` > 0 is the target; all else is as in ``posterior_sampling_epsilon``.
-
-    Raises:
-        ValueError: as there.
-    """
-    check_budget(epsilon, delta)
-    return _smallest(lambda r: posterior_sampling_epsilon(n, r, sigma, kappa, delta, M, L, eta, sensitivity), epsilon)
-
-
-def _smallest(spent: Callable[[float], float], epsilon: float) -> float:
-    # ``spent`` falls from infinity to below epsilon: bracket by factors of 4, then the root in log, rounded up
-    low = high = 1.0
-    while spent(low) <= epsilon:
-        low /= 4
-    while spent(high) > epsilon:
-        high *= 4
-    value = math.exp(brentq(lambda t: spent(math.exp(t)) - epsilon, math.log(low), math.log(high), xtol=1e-12))
-    step = 1e-12
-    while spent(value) > epsilon:
-        value *= 1 + step
-        step *= 2
-    return value
 
 
 @dataclass(frozen=True, kw_only=True)

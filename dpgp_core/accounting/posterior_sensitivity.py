@@ -30,7 +30,6 @@ def core_variance(n: FloatArray, r: FloatArray, kappa: FloatArray) -> FloatArray
     k_z^T (K + qI)^-1 k_z >= (1^T k_z)^2 / (1^T (K + qI) 1) >= kappa^2 (n-1) / (n-1+q).
 
     Args:
-        n: number of records, >= 1.
         r: square root of the effective ridge, > 0.
         kappa: smallest kernel value over the public domain, in [0, 1].
 

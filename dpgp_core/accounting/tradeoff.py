@@ -27,7 +27,6 @@ def gaussian_tradeoff(false_alarm: FloatArray, mu: float) -> FloatArray:
 
     Args:
         false_alarm: rates a in [0, 1], any shape.
-        mu: Gaussian-DP parameter, > 0.
 
     Raises:
         ValueError: mu is not positive.
@@ -45,8 +44,6 @@ def budget_tradeoff(false_alarm: FloatArray, epsilon: float, delta: float) -> Fl
 
     Args:
         false_alarm: rates a in [0, 1], any shape.
-        epsilon: budget, > 0.
-        delta: budget, in (0, 1).
 
     Raises:
         ValueError: epsilon or delta out of range.
@@ -61,10 +58,6 @@ def budget_tradeoff(false_alarm: FloatArray, epsilon: float, delta: float) -> Fl
 
 def attacker_success(prior: float, mu: float) -> float:
     """Chance that the best attacker guesses right against Gaussian noise; max(p, 1 - p) without a release.
-
-    Args:
-        prior: attacker's prior probability p of "in", in (0, 1).
-        mu: Gaussian-DP parameter, > 0.
 
     Raises:
         ValueError: prior outside (0, 1), or mu not positive.
@@ -112,7 +105,6 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
     1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds lie within e^-epsilon and e^epsilon, else max(p, 1 - p)
 
     Args:
-        prior: attacker's prior probability p of "in", in (0, 1).
         epsilon: pure budget, > 0.
 
     Raises:
@@ -132,11 +124,6 @@ def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float
     """Largest chance of guessing right that (epsilon, delta) allows, whatever the mechanism.
 
     1 - (1 - delta) min(p, 1 - p, 1 / (1 + e^epsilon))
-
-    Args:
-        prior: attacker's prior probability p of "in", in (0, 1).
-        epsilon: budget, > 0.
-        delta: budget, in (0, 1).
 
     Raises:
         ValueError: prior, epsilon or delta out of range.
@@ -170,7 +157,6 @@ def pure_beliefs(prior: float, epsilon: float) -> Beliefs:
     p e^-eps / (1 - p + p e^-eps) <= belief <= p e^eps / (1 - p + p e^eps)
 
     Args:
-        prior: belief p beforehand, in (0, 1).
         epsilon: pure budget, > 0.
 
     Raises:
@@ -194,7 +180,6 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
         low  = p f(a) / q                  at the a that solves p (1 - f(a)) + (1 - p) a = 1 - q
 
     Args:
-        prior: belief p beforehand, in (0, 1).
         share: q, in (0, 1).
         tradeoff: f, decreasing and convex from [0, 1] to [0, 1]; an upper bound on what is learnt if f is a lower
             bound on misses.
@@ -234,7 +219,6 @@ def chance_beyond(epsilon: float, mu: float) -> float:
 
     Args:
         epsilon: logarithm of the factor, >= 0.
-        mu: Gaussian-DP parameter, > 0.
 
     Raises:
         ValueError: epsilon negative or not finite, or mu not positive.

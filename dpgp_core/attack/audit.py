@@ -63,11 +63,9 @@ def audit(
         mechanism: what to audit, at its own delta.
         dataset: one data set.
         neighbour: the other, which differs in one record.
-        X_test: test inputs (P, D).
         rng: source of the releases.
         trials: releases of each data set, >= 100; half of them choose a threshold, the others test it.
         score: "known noise" uses means and noise factors; "fitted" learns from up to 10,000 further releases.
-        confidence: in (0, 1).
 
     Raises:
         ValueError: the data sets are not neighbours under the mechanism's guarantee, or a parameter is out of range.
@@ -98,7 +96,6 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
         inside: scores of releases from one data set (m,), in random order.
         outside: scores of releases from its neighbour (k,), in random order.
         delta: in [0, 1).
-        confidence: in (0, 1).
 
     Raises:
         ValueError: an argument is out of range, or fewer than four scores of a kind.

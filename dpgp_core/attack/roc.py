@@ -83,7 +83,6 @@ class Roc:
 
         Args:
             false_positive: in (0, 1).
-            confidence: in (0, 1).
 
         Raises:
             ValueError: an argument is outside (0, 1).

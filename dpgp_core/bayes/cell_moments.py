@@ -32,12 +32,11 @@ from ..gp.clipping import Clipped, clipped
 from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..seasons import lifted
 from .cells import CellGrid, Counts
 from .engine import Observed
 from .models import Model, family_of, is_rough
-from .widths import CLIP, SAME, bias_features, bias_sd, ends_of
+from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
@@ -54,13 +53,10 @@ class CellModel:
     """One model on the grid of public cells.
 
     Attributes:
-        grid: M cells.
         features: phi, of pivots among the cells' centres.
         nodes: phi at the grid's nodes (F, k).
         cells: its means over the cells (M, k).
         bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
-        noise_variance: of an output about f.
-        weight: prior weight.
         family: the same for models that differ in noise or amplitude alone.
         rough: whether the curve is nowhere smooth.
         label: the same for models of one kernel.
@@ -135,8 +131,6 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
     """Every model on the grid; models of one kernel share their features.
 
     Args:
-        models: the mixture.
-        grid: public cells.
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
@@ -200,7 +194,6 @@ def linearise(
         counts: n^ and its covariance.
         state: after the stages before.
         seen: low (1, M), high (1, M), g (1, F).
-        half_range: half the public range of outputs, in model units.
         noise: expected noise variance, from the squares: what clipping's bias depends on.
         about: the outlook about g, if it was needed before.
     """
@@ -252,17 +245,12 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
 
 
-def curve_of(model: CellModel, state: CellState, X_test: FloatArray) -> ModelPosterior:
-    """Of f at X_test (P, D) together: W = (I - C)^(1/2) phi^T is what was learnt of the features."""
+def learnt(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:
+    """Q (k, P) of f at X_test (P, D), of covariance K_** - Q^T Q: Q = (I - C)^(1/2) phi^T."""
     k, phi = model.cells.shape[1], model.at(X_test)
     values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
-    return ModelPosterior(
-        mean=phi @ state.mean[:k],
-        root=(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T,
-        prior_variance=model.features.kernel.diagonal(X_test),
-        noise_variance=model.noise_variance,
-        log_evidence=state.log_evidence,
-    )
+    learnt: FloatArray = (np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T
+    return learnt
 
 
 def _common(

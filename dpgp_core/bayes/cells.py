@@ -60,9 +60,7 @@ class CellGrid:
     period, each cell is divided by its phase too (see ``seasons``), K sides more.
 
     Args:
-        box: D public (low, high) pairs.
         per_side: cells along each side that is of numbers, >= 2.
-        periods: of each input; () where none has one.
 
     Raises:
         ValueError: there are more than 3 sides of numbers, or fewer than 2 cells to a side.
@@ -184,7 +182,6 @@ def cells_of(
         box: D public (low, high) pairs, D from 1 to 3 without categories.
         people: n.
         noise_multiplier: s of the whole budget.
-        periods: of each input; () where none has one.
         public: whether inputs are, so that counts need no noise.
 
     Raises:
@@ -231,8 +228,6 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
     Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
 
     Args:
-        grid: M public cells.
-        n: number of records, public.
         noise_multiplier: s of the counts.
         gap: relative gap to stop at.
     """
@@ -257,8 +252,6 @@ def counts_given(
     """What noisy counts z = B N + noise say, given that all N add up to n.
 
     Args:
-        grid: M public cells.
-        n: number of records, public.
         B: strategy (r, M).
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).

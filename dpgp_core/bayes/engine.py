@@ -12,22 +12,21 @@ where records share those of public cells. What both have in common stands here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.fit import Fit, fits_of
 from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
 from .cells import Counts
 from .mixture import Mixture, side_by_side
 from .scatter import REACH, ROUNDS, Noisy, expected, log_density, model_weights, nothing_known, of_two_values, split
-from .schedule import PlannedStage, each_column
 from .spread import Distances, Shares, Spread, peopled, reach_of, spread_of, two_valued, usual_distance
+from .stages import PlannedStage, each_column
 
 NOTHING: FloatArray = np.zeros(0)
 S = TypeVar("S")
@@ -91,10 +90,8 @@ class Measured(NamedTuple):
 
     def draws(self, some: slice) -> Measured:
         """Some of the draws."""
-        return self._replace(
-            stages=tuple(_draws_of_stage(stage, some) for stage in self.stages),
-            distances=None if self.distances is None else _draws_of_distances(self.distances, some),
-        )
+        stages, distances = _by_draw(lambda arrays: arrays[0][some], (self.stages, self.distances))
+        return self._replace(stages=stages, distances=distances)
 
 
 class Posterior(NamedTuple, Generic[S]):
@@ -137,12 +134,8 @@ class Filter(ABC, Generic[S]):
     """A mixture of models on the records, or cells, that are measured, and at test inputs.
 
     Attributes:
-        models: the mixture (M).
         labels: of each model's kernel, equal for equal kernels.
-        n: number of records.
-        half_range: half the public range of the outputs, in model units.
         two_valued: whether every output stands at one end of the range, as yes and no do.
-        X_test: test inputs (P, D).
     """
 
     models: Sequence[Noisy]
@@ -203,8 +196,8 @@ class Filter(ABC, Generic[S]):
         """The models' predictions at the test inputs."""
 
     @abstractmethod
-    def joint(self, posterior: Posterior[S]) -> tuple[ModelPosterior, ...]:
-        """Of f at the test inputs together, under each model, of the first draw."""
+    def shared(self, posterior: Posterior[S]) -> tuple[FloatArray, ...]:
+        """Of each model Q (R, P): what the first draw learnt of f at the test inputs, covariance = K_** - Q^T Q."""
 
     @abstractmethod
     def of_distances(self) -> Filter[S]:
@@ -258,9 +251,7 @@ class Filter(ABC, Generic[S]):
         """The same of many draws, as many at a time as fit into memory."""
         at_once, draws = self.at_once(sum(len(stage.B) for stage in stages)), len(stages[0].z)
         parts = [slice(first, first + at_once) for first in range(0, draws, at_once)]
-        return side_by_side(
-            [self.predict(self.read([_draws_of_stage(each, some) for each in stages])) for some in parts]
-        )
+        return side_by_side([self.predict(self.read(Measured(tuple(stages)).draws(some).stages)) for some in parts])
 
     def with_people(self, prediction: Mixture, distances: Distances | None) -> Mixture:
         """The same prediction at the test inputs, with what is known of how people scatter there."""
@@ -364,43 +355,17 @@ def measure_distances(
 
 def together(parts: Sequence[Measured]) -> Measured:
     """The same stages of several releases of one plan, side by side as draws."""
-    stages = tuple(
-        each[0]._replace(
-            low=np.concatenate([stage.low for stage in each]),
-            high=np.concatenate([stage.high for stage in each]),
-            z=np.concatenate([stage.z for stage in each]),
-            squares=_squares_together([stage.squares for stage in each]),
-        )
-        for each in zip(*(part.stages for part in parts), strict=True)
-    )
-    return Measured(stages, _distances_together([part.distances for part in parts]))
+    return Measured(*_by_draw(np.concatenate, *((part.stages, part.distances) for part in parts)))
 
 
-def _squares_together(parts: Sequence[Squares | None]) -> Squares | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    g, high, z = (np.concatenate([part[i] for part in present]) for i in (0, 1, 3))
-    return Squares(g, high, present[0].s, z)
-
-
-def _distances_together(parts: Sequence[Distances | None]) -> Distances | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    reach, sd, z = (np.concatenate([part[i] for part in present]) for i in (1, 2, 4))
-    counts = [part.above for part in present if part.above is not None]
-    above = (counts[0][0], np.concatenate([z for _, z in counts])) if counts else None
-    return present[0]._replace(reach=reach, sd=sd, z=z, above=above)
-
-
-def _draws_of_stage(stage: Observed, some: slice) -> Observed:
-    of = stage.squares
-    squares = None if of is None else Squares(of.g[some], of.high[some], of.s, of.z[some])
-    g = None if stage.g is None else stage.g[some]
-    return stage._replace(low=stage.low[some], high=stage.high[some], z=stage.z[some], squares=squares, g=g)
-
-
-def _draws_of_distances(of: Distances, some: slice) -> Distances:
-    above = None if of.above is None else (of.above[0], of.above[1][some])
-    return of._replace(reach=of.reach[some], sd=of.sd[some], z=of.z[some], above=above)
+def _by_draw(change: Callable[[tuple[FloatArray, ...]], FloatArray], *parts: Any) -> Any:
+    """The first of several alike, all its arrays changed but B: they have a row for each draw."""
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return change(parts)
+    if isinstance(first, Squares | Observed | Distances):
+        names = (name for name in first._fields if name != "B")
+        return first._replace(**{name: _by_draw(change, *(getattr(part, name) for part in parts)) for name in names})
+    if isinstance(first, tuple):
+        return tuple(_by_draw(change, *each) for each in zip(*parts, strict=True))
+    return first

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..measurement.conditioning import Posterior as ModelPosterior
 from ..measurement.measurement import CellCounts
 from ..strategies.bayes import bayes
 from ..strategies.risk_model import RiskModel
@@ -36,7 +35,7 @@ from .cell_moments import (
     cell_models,
     cell_prior,
     cell_update,
-    curve_of,
+    learnt,
     linearise,
     outlook,
 )
@@ -44,10 +43,9 @@ from .cells import CellGrid, Counts, counts_given
 from .engine import NOTHING, Filter, Observed, Posterior
 from .mixture import Mixture
 from .models import Model
-from .schedule import PlannedStage, each_column, on_the_grid
 from .spread import GAP, spread_models
+from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
 from .waves import on_dates
-from .widths import CLIP, NARROWEST, TIED, WIDTHS, widest
 
 ROUGHEST = 0.03  # least weight in plans of the roughest curve, over its prior one: what nobody looks for is not seen
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
@@ -91,16 +89,12 @@ class CellFilter(Filter[CellState]):
     """The mixture on M public cells, and at test inputs; all of it is public.
 
     Attributes:
-        grid: M cells.
         models: the mixture on the grid.
         labels: of their kernels.
-        n: number of records.
-        half_range: half the public range of the outputs, in model units.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output stands at one end of the range, as yes and no do.
         counts: of records in the cells, as public or released.
-        X_test: test inputs (P, D).
         spread: models of distances to the curve.
     """
 
@@ -306,9 +300,9 @@ class CellFilter(Filter[CellState]):
             fit=self.fit(posterior),
         )
 
-    def joint(self, posterior: Posterior[CellState]) -> tuple[ModelPosterior, ...]:
+    def shared(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
-        return tuple(curve_of(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+        return tuple(learnt(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
 
     def of_distances(self) -> CellFilter:
         """See ``Filter``."""
@@ -337,10 +331,6 @@ def cell_filter(
     """Every model on public cells; ``given`` tells it of counts, and ``at`` of test inputs.
 
     Args:
-        models: the mixture, in model units.
-        grid: public cells.
-        n: number of records, or of people.
-        half_range: half the public range of the outputs, in model units.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output stands at one end of the range.

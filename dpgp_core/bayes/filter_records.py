@@ -22,13 +22,11 @@ from ..gp.clipping import clipped
 from ..gp.pivoted import factorise
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from ..measurement.conditioning import Posterior as ModelPosterior
 from .engine import Filter, Observed, Posterior
 from .mixture import Mixture
 from .models import Model
-from .schedule import PlannedStage
 from .spread import spread_models
-from .widths import DRAWN_TIED, NARROWEST, SAME, Public, bias_features, bias_sd, ends_of, widest
+from .stages import DRAWN_TIED, NARROWEST, SAME, PlannedStage, Public, bias_features, bias_sd, ends_of, widest
 
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
 _MANY = 1000
@@ -66,7 +64,6 @@ class RecordModel:
         phi: features (n + P + q, k), records first.
         noise: variance of y that the features leave, (n,): noise_variance and the kernel's residual.
         variance: prior variance of y at the records, of f at the test inputs and of b (n + P + q,).
-        noise_variance: of one output given f.
         weight: prior weight of the model.
     """
 
@@ -228,18 +225,9 @@ class RecordFilter(Filter[State]):
             fit=self.fit(posterior) if self.biased else (),
         )
 
-    def joint(self, posterior: Posterior[State]) -> tuple[ModelPosterior, ...]:
-        """Of f at the test inputs together, under each model, of the first draw."""
-        return tuple(
-            ModelPosterior(
-                mean=state.mean[0, self.tests],
-                root=state.shared[0][:, self.tests],
-                prior_variance=model.variance[self.tests],
-                noise_variance=model.noise_variance,
-                log_evidence=float(state.log_evidence[0]),
-            )
-            for model, state in zip(self.models, posterior.states, strict=True)
-        )
+    def shared(self, posterior: Posterior[State]) -> tuple[FloatArray, ...]:
+        """See ``Filter``."""
+        return tuple(state.shared[0][:, self.tests] for state in posterior.states)
 
     def of_distances(self) -> RecordFilter:
         """See ``Filter``; nothing is cut off at the ends of their range."""
@@ -266,9 +254,6 @@ def record_filter(
     Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
 
     Args:
-        models: the mixture.
-        X: records (n, D).
-        X_test: test inputs (P, D).
         public: of the table. None: stages are read as if outcomes were normal, and clipping them no more than that.
         tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
             noise. None: next to nothing.

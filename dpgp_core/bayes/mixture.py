@@ -43,11 +43,7 @@ class People(NamedTuple):
     skew: FloatArray | None = None
 
     def standard_quantile(self, probability: float) -> FloatArray:
-        """Of the standardised variable (D, 1): averaged over what is not known of its skewness.
-
-        Args:
-            probability: in (0, 1).
-        """
+        """Of the standardised variable (D, 1): averaged over what is not known of its skewness."""
         if self.skew is None:
             return np.full((len(self.variance), 1), float(ndtri(probability)))
         each = np.array([_quantile(float(c), probability) for c in _SKEWS])
@@ -96,7 +92,6 @@ class Mixture:
         """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
 
         Args:
-            level: in (0, 1).
             of: "outputs", one more record's output; "function", f.
 
         Raises:
@@ -119,7 +114,6 @@ class Mixture:
         Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised variable.
 
         Args:
-            probability: in (0, 1).
             of: as for ``interval``.
 
         Raises:
@@ -183,8 +177,6 @@ class Joint:
     """f at P test inputs ~ sum_m w_m N(mean_m, covariance_m), given one release, in model units.
 
     Attributes:
-        models: the mixture (M).
-        X_test: test inputs (P, D).
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
         weights: of the models given what was measured (M,), sum 1.
@@ -243,8 +235,6 @@ class MixtureUncertainty:
     Attributes:
         prediction: the mixture's, of D draws, in model units.
         bounds: public (low, high) of the output.
-        midpoint: public centre of the output.
-        y_scale: unit of the model, in the output's unit.
         cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
             say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
         two_valued: whether outputs are at one bound or the other, as yes and no are.
@@ -315,7 +305,6 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
     Args:
         z: released (D,).
         s: standard deviation of its noise.
-        n: number of records.
         unsure: variance of the curve over that of people, on average (D,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])

@@ -29,7 +29,6 @@ class Model:
     """y = f(x) + e, f ~ GP(0, kernel), e ~ N(0, noise_variance), in model units (0 is the middle of the bounds).
 
     Args:
-        kernel: covariance of f.
         noise_variance: > 0.
         weight: prior weight > 0 among the models of a mixture; only proportions matter.
 
@@ -57,9 +56,6 @@ def auto_models(
     """Twenty models from the public box and bounds alone: four lengthscales times five noises, of equal weight.
 
     Args:
-        box: D public (low, high) pairs.
-        half_range: half the public range of the output, in model units.
-        noise_sds: standard deviations of the noises, over half_range.
         variance: prior variance of f, over half_range squared.
         shared: see ``across_levels``.
     """
@@ -82,7 +78,6 @@ class Curve(NamedTuple):
         kernel: of the deviation.
         lengthscale: over each side of the box.
         amplitude: variance of the deviation, over ``AUTO_VARIANCE``.
-        weight: prior weight.
     """
 
     kernel: type[Stationary]
@@ -123,9 +118,6 @@ def curve_models(
     """Models of a curve from the public box and bounds alone: smooth and rough ones, about a level that is not known.
 
     Args:
-        box: D public (low, high) pairs.
-        half_range: half the public range of the output, in model units.
-        noise_sds: standard deviations of the noises, over half_range.
         rough: share of their weight that rough curves have, see ``rough_share``; 0 leaves them out, and None the
             small amplitudes too: as many models as a plan for many draws can do with.
     """
@@ -161,7 +153,6 @@ def across_levels(
 
     Args:
         models: of the inputs that are numbers; those of a kernel of all inputs are left as they are.
-        box: D public (low, high) pairs.
         shared: rho of ``AcrossLevels``.
     """
     columns, given = level_columns(box), tuple(models)
@@ -192,8 +183,6 @@ def models_around(
     Args:
         kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
         noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``curve_models``.
-        box: D public (low, high) pairs.
-        half_range: half the public range of the output, in model units.
         noise_sds: of ``curve_models``.
         rough: of ``curve_models``.
     """
@@ -221,8 +210,6 @@ def models_of(
     Args:
         kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
         noise_variances: one per kernel, or None.
-        box: D public (low, high) pairs.
-        half_range: half the public range of the output, in model units.
         noise_sds: of ``curve_models``.
         rough: of ``curve_models``.
     """
@@ -239,9 +226,6 @@ def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
     Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
     Of kernels that differ in what groups share, likewise, the middle one stands for all; of those that differ in their
     amplitude alone, the largest.
-
-    Args:
-        models: the mixture.
     """
     families: dict[object, list[Model]] = {}
     for model in models:

@@ -19,9 +19,8 @@ from ..strategies.strategy import Strategy
 from .engine import Observed, Posterior
 from .filter_records import RecordFilter, State, leading
 from .scatter import expected, nothing_known, split, usual_variance
-from .schedule import PlannedStage, on_the_grid
 from .spread import GAP
-from .widths import CLIP, PLANNED_TIED, SAME, WIDTHS, Ends, bias_sd, ends_of, widest
+from .stages import CLIP, PLANNED_TIED, SAME, WIDTHS, Ends, PlannedStage, bias_sd, ends_of, on_the_grid, widest
 
 MANY = 1000  # records above which plans rest on what stands out from the noise
 FEW = 1000  # records up to which plans are for people who scatter as much as is usual
@@ -107,13 +106,12 @@ def _chosen(tried: Sequence[list[RiskModel]], B: FloatArray, s: float) -> int:
     return int(widest(risks, PLANNED_TIED * (before - risks.min(axis=0)))[0])
 
 
-def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> FloatArray:
-    """Importance of the test inputs, then of the records, sum 1: a record counts as much as the average test input.
+def importance_of(weights: Sequence[float] | None, tests: int) -> FloatArray:
+    """Importance of the test inputs, sum 1.
 
     Args:
         weights: of the test inputs, >= 0, not all zero; None for uniform.
         tests: number of test inputs.
-        records: number of records that are targets too.
 
     Raises:
         ValueError: ``weights`` does not fit.
@@ -121,8 +119,7 @@ def importance_of(weights: Sequence[float] | None, tests: int, records: int) -> 
     of_tests = np.ones(tests) if weights is None else np.asarray(weights, dtype=float)
     if of_tests.shape != (tests,) or not np.isfinite(of_tests).all() or (of_tests < 0).any() or of_tests.sum() == 0:
         raise ValueError(f"weights must be {tests} numbers >= 0, not all zero, one per test input")
-    whole = np.concatenate([of_tests, np.full(records, of_tests.mean())])
-    importance: FloatArray = whole / whole.sum()
+    importance: FloatArray = of_tests / of_tests.sum()
     return importance
 
 

@@ -1,4 +1,4 @@
-"""All that reads records: for real, in integers with exact noise; as numbered draws for teaching; or without noise.
+"""All that reads records: for real, in integers with exact noise; or as numbered draws for teaching, also of no noise.
 
 Each reader is asked what is public (``engine.Observed``, ``Squares``, ``Distances``) and returns it with the numbers.
 Nothing else of Bayes cloaking sees an output, or where inputs are private, an input. Also: what of it may be kept in a
@@ -15,18 +15,15 @@ import numpy as np
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
-from ..gp.clipping import clipped
 from ..measurement import Measurement
-from ..measurement.conditioning import Observation
-from ..measurement.integers import GRID, person_weights
-from ..measurement.measurement import CellCounts, KnownCounts
-from ..measurement.refit import Predict
+from ..measurement.integers import person_weights
+from ..measurement.measurement import CellCounts, KnownCounts, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
 from .settings import reading_for
 from .spread import Distances
-from .widths import Public
+from .stages import Public
 
 
 class ExactRecords:
@@ -59,7 +56,7 @@ class ExactRecords:
         """See ``engine.Reader``; of one draw."""
         limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, asked.g[0], asked.s
         ones, high = np.ones((1, len(g))), np.minimum(asked.high[0], limit)
-        measurement = _from_zero(ones, high, s, limit)
+        measurement = from_zero(ones, high, (0.0, limit), s)
         z = measurement.measure((self._dataset.standardised() - g) ** 2)
         squares = StageSquares(measurement=measurement, g=g, z=z)
         self._stages[-1] = replace(self._stages[-1], squares=squares)
@@ -132,14 +129,11 @@ class CellReader:
     Each record's numbers are computed from that record alone.
 
     Args:
-        dataset: the records.
-        grid: public cells.
-        noise: None to measure for real, where each call spends; a generator for numbered float noise, not for release;
-            0 for none at all, not private.
+        rng: None to measure for real, where each call spends; a generator for numbered float noise, not for release.
     """
 
-    def __init__(self, dataset: Dataset, grid: CellGrid, noise: np.random.Generator | int | None) -> None:
-        self._dataset, self._y, self._grid, self._noise = dataset, dataset.standardised(), grid, noise
+    def __init__(self, dataset: Dataset, grid: CellGrid, rng: np.random.Generator | None) -> None:
+        self._dataset, self._y, self._grid, self._rng = dataset, dataset.standardised(), grid, rng
         self._cells = grid.place(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
@@ -147,11 +141,9 @@ class CellReader:
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``engine.Reader``."""
-        if self._noise is None:
+        if self._rng is None:
             return measurement.measure(self._cells, weights=self._weights)
-        if isinstance(self._noise, int):
-            return self._sums(measurement.B, np.ones(len(self._cells)))
-        return np.asarray(measurement.teaching(self._cells, self._noise, weights=self._weights)[0])
+        return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
 
     def sums(self, asked: Observed) -> Observed:
         """See ``engine.Reader``."""
@@ -168,7 +160,7 @@ class CellReader:
         """See ``engine.Reader``."""
         limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
         high = np.minimum(asked.high[0], limit)
-        measurement = _from_zero(np.ones((1, len(high))), high, asked.s, limit)
+        measurement = from_zero(np.ones((1, len(high))), high, (0.0, limit), asked.s)
         z = self._measured(measurement, self._residuals(asked.g) ** 2)
         self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=asked.g[0], z=z))
         return asked._replace(high=high[None], s=measurement.noise_sd, z=z)
@@ -209,24 +201,9 @@ class CellReader:
 
     def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
         """Z (r,) of the records' values, with the reader's noise."""
-        if self._noise is None:
+        if self._rng is None:
             return measurement.measure(values, cells=self._cells, weights=self._weights)
-        if isinstance(self._noise, int):
-            low, high = measurement.low[self._cells], measurement.high[self._cells]
-            return self._sums(measurement.B, (np.clip(values, low, high) - low) / (high - low) - 0.5)
-        return np.asarray(measurement.teaching(values, self._noise, cells=self._cells, weights=self._weights)[0])
-
-    def _sums(self, B: FloatArray, values: FloatArray) -> FloatArray:
-        """B times the sums of values over the cells, in floats."""
-        own = values if self._weights is None else values * self._weights / GRID
-        z: FloatArray = B @ np.bincount(self._cells, weights=own, minlength=B.shape[1])
-        return z
-
-
-def _from_zero(B: FloatArray, high: FloatArray, s: float, limit: float | None = None) -> Measurement:
-    """A measurement of numbers in [0, high] (n,), none above ``limit``, by default the only high there is."""
-    most = float(high[0]) if limit is None else limit
-    return Measurement(B=B, low=0 * high, high=high, bounds=(0.0, most), noise_multiplier=s)
+        return np.asarray(measurement.teaching(values, self._rng, cells=self._cells, weights=self._weights)[0])
 
 
 def _measured_distances(
@@ -234,10 +211,10 @@ def _measured_distances(
 ) -> MeasuredDistances:
     """Distances to g (n,) or (F,), from the records' residuals about it, and how many of these are above 0."""
     ones, above = np.ones((1, asked.B.shape[1])), None
-    measurement = _from_zero(asked.B, asked.reach[0] * ones[0], asked.s)
+    measurement = from_zero(asked.B, asked.reach[0] * ones[0], (0.0, float(asked.reach[0])), asked.s)
     z = measure(measurement, np.abs(residuals))
     if asked.above is not None:
-        count = _from_zero(ones, ones[0], asked.above[0])
+        count = from_zero(ones, ones[0], (0.0, 1.0), asked.above[0])
         above = Above(measurement=count, z=measure(count, (residuals > 0).astype(float)))
     return MeasuredDistances(measurement=measurement, g=g, sd=float(asked.sd[0]), z=z, above=above)
 
@@ -267,29 +244,6 @@ def public_of(statistics: Statistics) -> Public | None:
     low, high = statistics.bounds
     kind: Kind = "yes/no" if statistics.reading == "yes/no" else "number"
     return Public(statistics.x_box, (high - low) / statistics.y_scale / 2, kind)
-
-
-def clipped_observation(statistics: Statistics, stage: Stage, predict: Predict) -> Observation:
-    """A stage as a linear observation of outputs that were clipped to its intervals; for ``refit(observe=...)``.
-
-    With k, alpha, extra of y ~ N(m, v), the prediction from earlier stages: A = B diag(alpha / u),
-    Z = z - B ((k - alpha m - o) / u), N = B diag(extra / u^2) B^T + s^2 I.
-
-    Args:
-        statistics: all that was released.
-        stage: one of its stages.
-        predict: m and v at its records, in model units.
-    """
-    seen = _observed(stage, statistics.midpoint, statistics.y_scale)
-    B, low, high = seen.B, seen.low[0], seen.high[0]
-    (mean, variance), width = predict(), high - low
-    k, gain, extra = clipped(mean, variance, low, high)
-    scaled = B * (np.sqrt(extra) / width)
-    return Observation(
-        A=B * (gain / width),
-        Z=stage.z - B @ ((k - gain * mean - (low + high) / 2) / width),
-        N=scaled @ scaled.T + seen.noise_multiplier**2 * np.eye(len(B)),
-    )
 
 
 def _observed(stage: Stage, midpoint: float, y_scale: float) -> Observed:

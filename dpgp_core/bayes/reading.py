@@ -8,30 +8,28 @@ both curves have in common, and do not know, cancels. The mixture of the models 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray
-from ..gp.exact import check_columns
 from ..kernels import Kernel
 from ..levels import check_codes, level_columns
-from ..measurement.conditioning import Posterior as ModelPosterior
-from ..measurement.refit import Observe, Refit
-from ..measurement.refit import refit as refit_linear
+from ..linalg import check_columns
+from ..measurement.fit import Fit
 from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid
 from .engine import Filter, Measured, Posterior
 from .filter_cells import CellFilter, cell_filter
 from .filter_records import record_filter
-from .mixture import Joint, Mixture
+from .mixture import Joint, Mixture, Of, People
 from .models import Model, across_levels, models_of, rough_share
-from .readers import clipped_observation, measured_of, public_of
+from .readers import measured_of, public_of
 from .settings import noise_sds_for
+from .stages import Public
 from .waves import on_dates
-from .widths import Public
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +37,6 @@ class Read:
     """What is known of the curve, and of people about it, at P places; of the first draw, in model units.
 
     Attributes:
-        models: the mixture (M).
         filtered: the same at the places.
         posterior: under each model.
         measured: what was released.
@@ -61,18 +58,13 @@ class Read:
         """``curve``, with what is known of how people scatter."""
         return self.filtered.with_people(self.curve, self.measured.distances)
 
-    def posteriors(self) -> tuple[ModelPosterior, ...]:
-        """Of f under each model."""
-        return self.filtered.joint(self.posterior)
-
     def joint(self) -> Joint:
         """Of f at all places together."""
-        each = self.posteriors()
         return Joint(
             models=self.models,
             X_test=self.filtered.X_test,
-            means=np.stack([posterior.mean for posterior in each]),
-            shared=tuple(posterior.root for posterior in each),
+            means=self.curve.means[0],
+            shared=self.filtered.shared(self.posterior),
             weights=self.curve.weights[0],
             fit=self.curve.fit,
         )
@@ -83,9 +75,7 @@ class Reading:
     """One release and the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        models: the mixture, in model units.
         measured: what was released, of one draw.
-        x_box: D public (low, high) pairs.
         cells: the mixture on public cells; None where every record has a column of its own.
         X: inputs of the records then (n, D).
         public: of the table then; None where stages are read as if outcomes were normal.
@@ -153,13 +143,47 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Re
     return Reading(models=tuple(models), measured=measured, x_box=x_box, cells=cells)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Refit:
+    """The curve under other models, weighted by their evidence, in the output's unit. Post-processing.
+
+    Attributes:
+        mixture: of the models' predictions, kernels first; one draw, in model units.
+        midpoint, y_scale: y = midpoint + y_scale y'.
+    """
+
+    X_test: FloatArray
+    mixture: Mixture
+    midpoint: float
+    y_scale: float
+
+    @property
+    def mean(self) -> FloatArray:
+        """Posterior mean of f (P,)."""
+        return np.asarray(self.midpoint + self.y_scale * self.mixture.mean[0])
+
+    @property
+    def weights(self) -> FloatArray:
+        """Probability of each model given what was released (M,), from equal prior weights."""
+        return np.asarray(self.mixture.weights[0])
+
+    @property
+    def fit(self) -> Fit | None:
+        """How what was released fits these models, where clipping may be biased; intervals are widened by it."""
+        return next(iter(self.mixture.fit), None)
+
+    def interval(self, level: float, of: Of = "function") -> tuple[FloatArray, FloatArray]:
+        """Central posterior intervals (P,), (P,): as much probability below as above; see ``Mixture.interval``."""
+        low, high = self.mixture.interval(level, of)
+        return self.midpoint + self.y_scale * low[0], self.midpoint + self.y_scale * high[0]
+
+
 def refit(
     statistics: Statistics | CellStatistics,
     *,
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
     X_test: FloatArray,
-    observe: Observe | None = None,
 ) -> Refit:
     """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
 
@@ -171,33 +195,19 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
-        X_test: test points (P, D), in input units.
-        observe: another way to read a stage where inputs are public; ``measurement.refit.linear_observation`` takes
-            intervals to clip nothing.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
     """
-    if isinstance(statistics, Statistics) and (observe is not None or public_of(statistics) is None):
-        how = observe or clipped_observation
-        return refit_linear(statistics, kernels=kernels, noise_variances=noise_variances, X_test=X_test, observe=how)
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    models = across_levels(pairs, statistics.x_box)
-    found = read(statistics, models).at(X_test)
-    people = found.with_people().people
-    return Refit(
-        X_test=X_test,
-        posteriors=found.posteriors(),
-        weights=found.curve.weights[0],
-        midpoint=statistics.midpoint,
-        scale=statistics.y_scale,
-        people=None if people is None else people.variance[0],
-        fit=next(iter(found.curve.fit), None),
-    )
+    mixture = read(statistics, across_levels(pairs, statistics.x_box)).at(X_test).with_people()
+    if mixture.people is not None:
+        mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
+    return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -207,7 +217,6 @@ class Difference:
     Attributes:
         X: places (P, D), of the first group.
         mixture: of the difference, one draw, in model units.
-        y_scale: unit of the model, in the output's unit.
     """
 
     X: FloatArray

@@ -90,7 +90,6 @@ def log_density(
     as likely as normal outcomes is a fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
 
     Args:
-        half_range: half the public range, in model units.
         about: E (f - g)^2 at each place (M,), in squared model units: what squares hold beside noise.
         reach: A of each place (M,).
         people: records at each place (M,).
@@ -129,11 +128,9 @@ def model_weights(
     """Probabilities of the models in D draws (D, m).
 
     Args:
-        models: the mixture.
         kernels: label of each one's kernel.
         scatter: log density of the squares (D, S).
         evidence: log density of the sums under each model (D, m).
-        half_range: half the public range, in model units.
     """
     p = softmax(scatter, axis=1)
     families = [[i for i, label in enumerate(kernels) if label == each] for each in dict.fromkeys(kernels)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from ..accounting.gaussian import noise_multiplier
 from ..accounting.guarantee import (
@@ -26,10 +25,9 @@ from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
 from .cells import MOST
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .schedule import counts_apart, stage_multipliers
 from .spread import Shares, split
+from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
-from .widths import CLIP
 
 MOST_STAGES = 10
 MANY_RECORDS = 400  # above, those of one cell share a column if nothing else is said: stages are planned on the way
@@ -83,10 +81,9 @@ class BayesSettings:
         kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
             models. None: the automatic models alone, made from box and bounds.
         noise_variances: one per kernel, in squared model units; None: those of the automatic models.
-        weights: public importance of each target (P,), >= 0, not all zero; default uniform.
+        weights: public importance of each test input (P,), >= 0, not all zero; default uniform.
         stages: number of stages, from 1 to 10.
         clip: half-width of an interval over the predictive standard deviation, > 0.
-        targets: where the curve should be good: "test", at the test inputs; "both", there and at the records.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
             from what those before it released. None: above 400 records, where that has a meaning.
@@ -107,7 +104,6 @@ class BayesSettings:
     weights: Sequence[float] | None = None
     stages: int = 6
     clip: float = CLIP
-    targets: Literal["test", "both"] = "test"
     binned: bool | None = None
     gap: float = 1e-3
     periods: Sequence[float | None] | None = None
@@ -120,11 +116,9 @@ class BayesSettings:
             raise ValueError(f"protects must be 'outputs' or 'inputs and outputs', got {self.protects!r}")
         if self._inputs_too and self.binned:
             raise ValueError("binned is for public inputs; protects='inputs and outputs' uses cells in any case")
-        if (self._inputs_too or self.binned) and self._aimed:
+        if (self._inputs_too or self.binned) and self.weights is not None:
             name = "binned" if self.binned else "protects='inputs and outputs'"
-            raise ValueError(f"weights and targets have no meaning for {name}; leave them out")
-        if self.targets not in ("test", "both"):
-            raise ValueError(f"targets must be 'test' or 'both', got {self.targets!r}")
+            raise ValueError(f"weights have no meaning for {name}; leave them out")
         if not 1 <= self.stages <= MOST_STAGES:
             raise ValueError(f"stages must be a whole number from 1 to {MOST_STAGES}, got {self.stages}")
         given, kernels = self.noise_variances, self.kernels
@@ -180,11 +174,6 @@ class BayesSettings:
     def _inputs_too(self) -> bool:
         return self.protects == "inputs and outputs"
 
-    @property
-    def _aimed(self) -> bool:
-        """Whether it was said where the curve should be good."""
-        return self.weights is not None or self.targets != "test"
-
     def shares(self, kind: Kind) -> Shares:
         """Noise multipliers of the stages for the curve together, and of what is measured about it."""
         return split(self.noise_multiplier, kind)
@@ -215,7 +204,7 @@ class BayesSettings:
         if self.binned is not None:
             return self.binned
         sides = inputs + len(periodic(self.waves))
-        return n > MANY_RECORDS and sides in MOST and not (self._inputs_too or self._aimed)
+        return n > MANY_RECORDS and sides in MOST and not self._inputs_too and self.weights is None
 
     def models(
         self,
@@ -227,8 +216,6 @@ class BayesSettings:
         """The mixture, in model units.
 
         Args:
-            x_box: D public (low, high) pairs.
-            half_range: half the public range of the outputs, in model units.
             reading: what kind of outcomes a release was made for.
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
                 column of its own, and fewer models serve many draws of one plan.

@@ -35,8 +35,6 @@ def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods:
 
     Args:
         models: without waves.
-        box: D public (low, high) pairs.
-        periods: of each input; () where none has one.
     """
     if not periods:
         return tuple(models)
@@ -61,10 +59,7 @@ def with_waves(
 
     Args:
         plain: models without waves.
-        box: D public (low, high) pairs.
-        half_range: half the public range of the output, in model units.
         periods: of each input; () where none has one, and then there is nothing but ``plain``.
-        noise_sds: standard deviations of the noises, over half_range.
 
     Raises:
         ValueError: there are not as many periods as sides, or one is too long for its side.

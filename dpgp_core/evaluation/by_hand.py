@@ -18,11 +18,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.exact import check_columns
-from ..gp.pivoted import factorise
 from ..kernels import Kernel
-
-_TOLERANCE = 1e-12  # of the prior variance, left out of a world
+from ..linalg import check_columns
+from .limits import functions
 
 
 class Known(NamedTuple):
@@ -48,7 +46,6 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)),    c such that the longest column has length 1.
 
     Args:
-        X: inputs (n, D).
         at: places (r, D); none is allowed.
         width: how far a record may be and still count, > 0, in the unit of the inputs.
 
@@ -75,10 +72,7 @@ def known_from(
     S = B (K + noise I) B^T + t I,    reading = K_*f B^T S^-1,    variance = k_** - diag(reading B K_f*).
 
     Args:
-        kernel: covariance of f, in squared model units.
         noise_variance: of an output about f, >= 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         B: (r, n).
         t: noise variance of each number, > 0.
 
@@ -104,15 +98,11 @@ def world(
     """One world of the prior: outputs at X (n,) and f at the test inputs (P,), in model units.
 
     Args:
-        kernel: covariance of f.
         noise_variance: of an output about f, >= 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         rng: of the world.
     """
     check_columns(X, X_test)
-    phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()
-    f = phi @ rng.standard_normal(phi.shape[1])
+    [f] = functions(kernel, np.vstack([X, X_test]), 1, rng)
     y: FloatArray = f[: len(X)] + np.sqrt(noise_variance) * rng.standard_normal(len(X))
     return y, f[len(X) :]
 

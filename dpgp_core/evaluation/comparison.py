@@ -1,6 +1,15 @@
 """Mechanisms on equal terms: errors on records that were not trained on, also against epsilon, fold by fold.
 
 Folds are simulated here or in other processes.
+
+And the error when nothing is hidden: Bayes cloaking's mixture of models on the exact outputs, on people left out.
+
+Under model m, y = f(X) + e with covariance phi phi^T + D, D diagonal, so that (R&W section 2.7, matrix inversion lemma)
+
+    A = I + phi^T D^-1 phi,   b = phi^T D^-1 y,   E f_* = phi_* A^-1 b,
+    -2 log p(y) = y^T D^-1 y - b^T A^-1 b + log |A| + log |D| + const,
+
+and the prediction is the mean of the models', weighted by prior weight times p(y).
 """
 
 from __future__ import annotations
@@ -15,13 +24,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
 
 from ..arrays import FloatArray
+from ..bayes.filter_records import RecordModel, record_filter
+from ..bayes.settings import reading_for
 from ..data import Dataset
 from ..gp.uncertainty import NoInterval
+from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
-from ..mechanisms.base import Mechanism, Planned, Release
-from .cross_validation import Folds
+from ..mechanisms.base import Mechanism, Release
+from .cross_validation import Folds, held_out_matrices
 from .errors import interval_score, rmse
 
 LEVEL = 0.95  # of the intervals reported
@@ -70,8 +84,6 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
 
     Args:
         mechanism: any; Gaussian ones are planned here and reused at other budgets.
-        dataset: all records.
-        folds: test indices of each fold.
     """
     return [held_fold(mechanism, dataset, test) for test in folds]
 
@@ -86,8 +98,6 @@ def held_out_errors(
     Args:
         mechanism: at the budget to be judged.
         held: from ``hold_out`` of the same mechanism at any budget.
-        draws: simulated releases, >= 1.
-        seed: of the simulation.
         intervals: whether half-widths are wanted too; without, they are nan.
 
     Raises:
@@ -110,9 +120,7 @@ def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) ->
     """The records ``test`` held out, planned as by ``hold_out``."""
     train = dataset.subset(np.delete(np.arange(dataset.n), test))
     X_test, truth = dataset.X[test], dataset.clipped_y[test]
-    plan = None
-    if isinstance(mechanism, Planned) and not isinstance(mechanism, BayesCloaking):  # its plan holds at any budget
-        plan = mechanism.plan_for(train, X_test)
+    plan = mechanism.plan_for(train, X_test) if mechanism.one_plan else None
     return Held(train, X_test, truth, plan, {})
 
 
@@ -138,9 +146,7 @@ def errors_of(parts: Iterable[Residuals]) -> Errors:
 
 
 def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
-    if not isinstance(mechanism, Planned):
-        return mechanism.release(fold.train, fold.X_test, rng, draws)
-    plan = plan_near(mechanism, fold) if fold.plan is None else fold.plan
+    plan = fold.plan if mechanism.one_plan else plan_near(mechanism, fold)
     return mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
 
 
@@ -149,15 +155,14 @@ def rung(epsilon: float) -> float:
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
 
 
-def plan_near(mechanism: Planned, fold: Held) -> Any:
+def plan_near(mechanism: Mechanism, fold: Held) -> Any:
     """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
 
     Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.
     """
     epsilon = rung(mechanism.guarantee.budget.epsilon)
     if epsilon not in fold.by_budget:
-        planner: Any = with_epsilon(mechanism, epsilon)
-        fold.by_budget[epsilon] = planner.plan_for(fold.train, fold.X_test)
+        fold.by_budget[epsilon] = with_epsilon(mechanism, epsilon).plan_for(fold.train, fold.X_test)
     return fold.by_budget[epsilon]
 
 
@@ -191,10 +196,7 @@ def sweep(
 
     Args:
         mechanism: at any budget.
-        dataset: all records.
-        folds: test indices of each fold.
         epsilons: budgets to be judged, at least one.
-        draws: simulated releases, >= 1.
         seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
         executor: where folds are computed; None for here, one after the other.
         progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
@@ -244,3 +246,71 @@ def sweep_fold(
 
 def _report(progress: Callable[[float], None], done: int, pieces: int, part: float) -> None:
     progress((done + part) / pieces)
+
+
+NOTHING_HIDDEN = 1000.0
+_DRAWS = 2  # they hardly differ
+_MECHANISM = BayesCloaking(epsilon=1.0, delta=1e-5)  # its models depend on box and bounds alone
+
+
+def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
+    """Predictions at X_test (P, D) when nothing is hidden (P,), in the output's unit. Not private.
+
+    The same automatic models as Bayes cloaking mixes, on the outputs clipped to the public bounds.
+    """
+    half_range = dataset.output_range / dataset.y_scale / 2
+    models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind))
+    y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
+    of = record_filter(models, dataset.X, X_test)
+    posteriors = [_under(model, of.tests, y) for model in of.models]
+    weights = softmax([evidence for _, evidence in posteriors])
+    mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in posteriors]))
+    predicted: FloatArray = np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
+    return predicted
+
+
+def error_without_privacy(
+    dataset: Dataset,
+    folds: Folds,
+    declared: Iterable[tuple[Kernel, float]] = (),
+    mechanisms: Iterable[Mechanism] = (),
+) -> float:
+    """Root mean square error on people left out when nothing is hidden, in the output's unit. Not private.
+
+    Of ``without_privacy``, or of the best method that it is compared with where that does better, nothing hidden
+    either: no release of any of them can do better by hiding something, but by chance.
+
+    Args:
+        folds: test indices of each fold; predicted from all others.
+        declared: kernels and noise variances of Gaussian processes, in model units.
+        mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
+    """
+    y, missed = dataset.standardised(), []
+    for test in folds:
+        train = dataset.subset(np.delete(np.arange(dataset.n), test))
+        missed.append(without_privacy(train, dataset.X[test]) - dataset.clipped_y[test])
+    errors = [_error(missed)]
+    for kernel, noise_variance in declared:
+        matrices = held_out_matrices(kernel, dataset.X, folds, noise_variance)
+        residuals = [C @ np.delete(y, test) - y[test] for C, test in zip(matrices, folds, strict=True)]
+        errors.append(dataset.y_scale * _error(residuals))
+    for mechanism in mechanisms:
+        held = hold_out(mechanism, dataset, folds)
+        exact = held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), held, _DRAWS, 0, intervals=False)
+        errors.append(float(exact.rmse.mean()))
+    return min(errors)
+
+
+def _error(missed: Sequence[FloatArray]) -> float:
+    return float(rmse(np.concatenate(missed), np.zeros(1)))
+
+
+def _under(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, float]:
+    """Posterior mean of f at the test inputs (P,), and log prior weight + log p(y) but for a constant."""
+    phi, at_tests, D = model.phi[: len(y)], model.phi[tests], model.noise
+    factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)
+    b = phi.T @ (y / D)
+    weights = cho_solve(factor, b)
+    log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
+    evidence = -0.5 * (float(y @ (y / D)) - float(b @ weights) + log_determinant)
+    return at_tests @ weights, float(np.log(model.weight)) + evidence

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from ..gp.exact import output_covariance
+from ..gp.regression import output_covariance
 from ..kernels import Kernel
 from ..strategies.noise_design import ObjectiveName, design_noise
 
@@ -56,7 +56,6 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     """Split records 0 ... n-1 into disjoint folds whose sizes differ by at most one.
 
     Args:
-        n: number of records.
         folds: K, from 2 to n.
         rng: public generator that shuffles the records first; None keeps their order.
 
@@ -69,35 +68,10 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     return tuple(np.sort(part) for part in np.array_split(order, folds))
 
 
-def monte_carlo_folds(n: int, folds: int, test_size: int, rng: np.random.Generator) -> Folds:
-    """Draw each fold's test records afresh: a record may be tested several times, or never.
-
-    Args:
-        n: number of records.
-        folds: K >= 1.
-        test_size: records tested by each fold, from 1 to n - 1.
-        rng: public generator.
-
-    Raises:
-        ValueError: folds or test_size is out of range.
-    """
-    if folds < 1:
-        raise ValueError(f"folds must be at least 1, got {folds}")
-    if not 1 <= test_size < n:
-        raise ValueError(f"test_size must lie between 1 and n - 1 = {n - 1}, got {test_size}")
-    return tuple(np.sort(rng.choice(n, test_size, replace=False)) for _ in range(folds))
-
-
 def held_out_matrices(
     kernel: Kernel, X: FloatArray, folds: Sequence[IndexArray], noise_variance: float
 ) -> list[FloatArray]:
     """Cloaking matrix C_k (test_k, train_k) of each fold, from blocks of one inverse: -(K^-1_TT)^-1 K^-1_TS.
-
-    Args:
-        kernel: covariance function of the latent f.
-        X: inputs (n, D).
-        folds: sorted test indices of each fold; it trains on all others.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -126,20 +100,14 @@ def plan_folds(
     """Plan what each fold's private release would predict for its test records, and its noise at unit scale.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: inputs (n, D).
-        folds: sorted test indices of each fold; it trains on all others.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
         objective: see ``design_noise``.
         gap: see ``design_noise``.
-        rank_tolerance: see ``design_noise``. "auto" is refused: it would tie the plan to an epsilon.
+        rank_tolerance: see ``design_noise``.
         progress: called with the fraction done after every fold.
 
     Raises:
         ValueError: a parameter is out of range.
     """
-    if isinstance(rank_tolerance, str):
-        raise ValueError("rank_tolerance must be a number here: 'auto' depends on epsilon, the plan must not")
     residual_map = np.zeros((sum(map(len, folds)), len(X)))
     traces, row = [], 0
     for test, C in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):

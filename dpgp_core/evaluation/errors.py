@@ -10,7 +10,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..arrays import FloatArray
-from ..checks import check_positive
 
 
 def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
@@ -25,18 +24,6 @@ def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
     """
     squared: FloatArray = np.mean((predictions - truth) ** 2, axis=-1)
     return np.sqrt(squared)
-
-
-def expected_rmse(bias: FloatArray, noise_sd: FloatArray) -> float:
-    """Root of the expected mean squared error, sqrt(mean(bias^2 + sd^2)), in the output's unit.
-
-    Slightly above the expected per-draw RMSE, by Jensen's inequality.
-
-    Args:
-        bias: noise-free prediction minus truth (P,).
-        noise_sd: standard deviation of the privacy noise (P,).
-    """
-    return float(np.sqrt(np.mean(bias**2 + noise_sd**2)))
 
 
 def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
@@ -57,7 +44,6 @@ def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: f
         mean: predictive means (P,), in the output's unit.
         variance: predictive variances > 0 (P,), in squared output units.
         truth: (P,), in the output's unit.
-        level: in (0, 1).
 
     Raises:
         ValueError: level is outside (0, 1).
@@ -75,7 +61,6 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
         low: lower ends (..., P), in the output's unit.
         high: upper ends (..., P), in the same unit.
         truth: (P,), in the same unit.
-        level: in (0, 1).
 
     Returns:
         (..., P), in the same unit.
@@ -90,26 +75,6 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
     outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
     score: FloatArray = high - low + 2 / (1 - level) * outside
     return score
-
-
-def draw_errors(
-    mean: FloatArray, noise_factor: FloatArray, truth: FloatArray, rng: np.random.Generator, draws: int
-) -> FloatArray:
-    """Per-draw RMSE of ``draws`` simulated releases (draws,), in the output's unit. Not private.
-
-    Args:
-        mean: noise-free values (P,).
-        noise_factor: L (P, k) with noise covariance L L^T.
-        truth: (P,).
-        rng: source of the simulated noise.
-        draws: how many releases to simulate, >= 1.
-
-    Raises:
-        ValueError: draws < 1.
-    """
-    check_positive("draws", draws)
-    noise = rng.standard_normal((draws, noise_factor.shape[1])) @ noise_factor.T
-    return rmse(mean + noise, truth)
 
 
 def epsilon_for_error(

@@ -4,6 +4,10 @@ A matrix van Trees inequality: if z says at most the information I about a Gauss
 estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gill & Levit 1995). Privacy bounds the
 diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
 bound is taken. The proofs are in docs/guarantees.md.
+
+``reached`` says what Bayes cloaking reaches on average over worlds of that prior: outputs are clipped to the bounds,
+measured in stages with numbered noise, and f is predicted. The mechanism is told the prior, as the limits are, and
+mixes it with others all the same, as it always does.
 """
 
 from __future__ import annotations
@@ -17,15 +21,21 @@ import numpy as np
 from scipy.integrate import quad
 
 from ..arrays import FloatArray
+from ..bayes.engine import run_stages
+from ..bayes.filter_records import record_filter
 from ..bayes.models import Model
+from ..bayes.readers import RecordsInFloats
+from ..bayes.stages import Public
 from ..checks import check_positive
-from ..gp.exact import check_columns
+from ..gp.clipping import seen
 from ..gp.pivoted import factorise
-from ..kernels import Kernel
+from ..kernels import Kernel, Stationary
+from ..linalg import check_columns
+from ..mechanisms import BayesCloaking
 from ..strategies.bayes import bayes, risk_without_privacy
 from ..strategies.risk_model import RiskModel
 
-_TOLERANCE = 1e-12  # of the prior variance, left out of the features
+_TOLERANCE = 1e-12  # of the prior variance, left out of features and worlds
 _NOT_NOISE = 1e-6  # of the prior variance, where the information is about f itself
 _TAIL = 12.0  # standard deviations beyond which a normal density is not integrated
 
@@ -49,9 +59,6 @@ def information_share(mu: float) -> float:
     """Most of the information about f_j in y_j = f_j + noise that a mu-GDP mechanism lets through, in [0, 1].
 
     kappa(mu) = int (p - q)^2 / (2 (p + q)),    p, q the densities of N(+-mu / 2, 1);    about mu^2 / 4 for small mu.
-
-    Args:
-        mu: Gaussian-DP parameter, > 0.
 
     Raises:
         ValueError: mu is not a positive number.
@@ -79,10 +86,6 @@ def limits(
     """Limits for one prior, records and budget; nothing here reads an output.
 
     Args:
-        kernel: covariance of f, in squared model units.
-        noise_variance: of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D), of equal weight.
         mu: Gaussian-DP parameter of the whole budget, > 0.
         output_range: public range of the outputs, in model units.
         gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
@@ -109,8 +112,6 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
 
     Args:
         models: the mixture, f and noise in model units.
-        X: inputs (n, D).
-        X_test: test inputs (P, D), of equal weight.
 
     Raises:
         ValueError: shapes disagree.
@@ -124,10 +125,7 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
     """One prior as ``strategies.bayes`` sees it: outputs at X, and f at test inputs of equal weight.
 
     Args:
-        kernel: covariance of f, in squared model units.
         noise: variance of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
     """
     low_rank = factorise(kernel, X, _TOLERANCE)
     root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()
@@ -137,3 +135,63 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
         targets=root @ at_test.T / math.sqrt(len(X_test)),
         prior_risk=float(kernel.diagonal(X_test).mean()),
     )
+
+
+class Reached(NamedTuple):
+    """Error of f at the test inputs over W simulated worlds, in model units.
+
+    Attributes:
+        rmse: root of the mean square over worlds and test inputs.
+        standard_error: of it, by the delta method: sd(m_w) / (2 rmse sqrt W), m_w the mean square in world w.
+    """
+
+    rmse: float
+    standard_error: float
+
+
+def reached(
+    kernel: Stationary,
+    noise_variance: float,
+    X: FloatArray,
+    X_test: FloatArray,
+    *,
+    epsilon: float,
+    delta: float,
+    x_box: Sequence[tuple[float, float]],
+    half_range: float,
+    worlds: int,
+    seed: int,
+    gap: float = 1e-2,
+) -> Reached:
+    """Simulate Bayes cloaking in worlds of its own prior: errors of the mean of clipped outputs. No data set enters.
+
+    Args:
+        worlds: W >= 2, side by side.
+        seed: of worlds and noise; the same worlds at every budget.
+        gap: of the strategies.
+
+    Raises:
+        ValueError: a value above is out of range, or shapes disagree.
+    """
+    if worlds < 2:
+        raise ValueError(f"worlds must be at least 2 for a standard error, got {worlds}")
+    mechanism = BayesCloaking(epsilon=epsilon, delta=delta, kernels=[kernel], noise_variances=[noise_variance], gap=gap)
+    plan = mechanism.plan(X, X_test, x_box=x_box, half_range=half_range)
+    drawn, noises = np.random.default_rng(seed).spawn(2)
+    f = functions(kernel, np.vstack([X, X_test]), worlds, drawn)
+    y = f[:, : len(X)] + math.sqrt(noise_variance) * drawn.standard_normal((worlds, len(X)))
+    reader = RecordsInFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
+    filtered = record_filter(plan.models, X, X_test, public=Public(x_box, half_range))
+    _, posterior = run_stages(filtered, plan.stages, reader, draws=worlds)
+    predicted = np.clip(filtered.predict(posterior).mean, -half_range, half_range)
+    truth = seen(f[:, len(X) :], noise_variance, half_range)[0]
+    squares = ((predicted - truth) ** 2).mean(axis=1)
+    rmse = math.sqrt(squares.mean())
+    return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))
+
+
+def functions(kernel: Kernel, places: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
+    """Independent paths of GP(0, kernel) at ``places`` (m, D), (worlds, m)."""
+    phi = factorise(kernel, places, _TOLERANCE).features.values()
+    paths: FloatArray = rng.standard_normal((worlds, phi.shape[1])) @ phi.T
+    return paths

@@ -157,11 +157,7 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
 
     Args:
         peer: with its setting.
-        dataset: all records.
-        folds: test indices of each fold.
         s: noise multiplier.
-        draws: simulated releases, >= 1.
-        seed: of the simulation.
 
     Raises:
         ValueError: draws < 1.

@@ -27,7 +27,6 @@ class Grid:
     """Equal bins, half-open [low, high) but for the last of each dimension, which is closed.
 
     Args:
-        box: D public (low, high) pairs, in input units.
         bins: number of bins along each dimension (D,), or one number for all.
 
     Raises:
@@ -101,14 +100,12 @@ class BinPlan:
         boxes: (b, D, 2), in input units.
         members: row of the occupied bin that each record is in (n,).
         counts: records in each occupied bin (b,), >= 1.
-        scales: Laplace scale of each bin's mean per unit change of one output (b,).
     """
 
     index: IndexArray
     boxes: FloatArray
     members: IndexArray
     counts: IndexArray
-    scales: FloatArray
 
     @property
     def weights(self) -> FloatArray:
@@ -117,20 +114,16 @@ class BinPlan:
         weights[self.members, np.arange(len(self.members))] = 1 / self.counts[self.members]
         return weights
 
-    def means(self, y: FloatArray) -> FloatArray:
-        """Mean (b,) of y (n,) in each occupied bin: weights @ y without forming the matrix. Private."""
-        return np.bincount(self.members, weights=y, minlength=len(self.counts)) / self.counts
-
     def rows(self, index: IndexArray) -> tuple[IndexArray, NDArray[np.bool_]]:
         """Row (P,) of each bin number (P,) among the occupied bins, and whether it is occupied (P,)."""
         rows = np.minimum(np.searchsorted(self.index, index), len(self.index) - 1)
         return rows, self.index[rows] == index
 
 
-def plan_bins(grid: Grid, X: FloatArray, epsilon: float) -> BinPlan:
-    """Find the occupied bins of inputs X (n, D) and the Laplace scale 1 / (n_b epsilon) of each."""
+def plan_bins(grid: Grid, X: FloatArray) -> BinPlan:
+    """Find the occupied bins of inputs X (n, D)."""
     index, members, counts = np.unique(grid.index(X), return_inverse=True, return_counts=True)
-    return BinPlan(index=index, boxes=grid.boxes(index), members=members, counts=counts, scales=1 / (counts * epsilon))
+    return BinPlan(index=index, boxes=grid.boxes(index), members=members, counts=counts)
 
 
 def check_bins(bins: int | Sequence[int]) -> int | tuple[int, ...]:

@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from .exact import check_columns
+from ..linalg import check_columns
 from .grid import Grid, check_bins
 
 _RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept
@@ -31,11 +31,7 @@ def inducing_matrix(
     this is the exact GP's cloaking matrix, up to jitter / noise_variance.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
-        X_test: test inputs (P, D).
         Z: inducing inputs (m, D), chosen without the outputs.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive, or X, X_test and Z differ in their number of columns.
@@ -67,7 +63,6 @@ def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArr
     fewer, Z is those rows.
 
     Args:
-        X: public inputs (n, D).
         m: how many, >= 1.
         rng: source of the starting centres.
 
@@ -114,10 +109,6 @@ BLOCK = 8192  # rows held in memory at a time: a few MB for tens of inducing inp
 def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
     """L (m, m), lower triangular, with L L^T = K_ZZ + jitter I, jitter = 10 m eps tr(K_ZZ).
 
-    Args:
-        kernel: covariance function.
-        Z: inducing inputs (m, D).
-
     Raises:
         ValueError: Z is not a matrix with at least one row.
     """
@@ -133,10 +124,7 @@ def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatA
     """phi(x) = L^-1 k(Z, x), one row a point (n, m); |phi|^2 = k_Z^T K_ZZ^-1 k_Z <= k(x, x) whatever Z.
 
     Args:
-        kernel: covariance function.
-        Z: inducing inputs (m, D).
         root: L of ``inducing_root`` (m, m), of this or of another kernel on Z.
-        X: inputs (n, D).
 
     Raises:
         ValueError: X and Z differ in their number of columns.
@@ -150,7 +138,6 @@ def grid_in_box(box: Sequence[tuple[float, float]], counts: int | Sequence[int])
     """Inducing inputs (m, D): the centres of a regular grid of equal cells over a public box.
 
     Args:
-        box: D public (low, high) pairs, in input units.
         counts: number of cells along each dimension (D,), or one number for all.
 
     Raises:
@@ -198,12 +185,8 @@ def posterior(
     mean = phi_*^T S A / noise_variance,  covariance = K_** - phi_*^T (I - S) phi_*,  S = (I + B / noise_variance)^-1
 
     Args:
-        kernel: covariance function of f.
-        X: training inputs (n, D).
         y: outputs (n,) in model units, zero prior mean.
-        X_test: test inputs (P, D).
         Z: inducing inputs (m, D). Z = X gives the exact posterior, up to jitter.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive, or X, X_test and Z differ in their number of columns.

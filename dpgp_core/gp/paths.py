@@ -10,7 +10,8 @@ from scipy.linalg import cho_factor, cholesky, solve_triangular
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from .exact import check_columns, output_covariance
+from ..linalg import check_columns
+from .regression import output_covariance
 
 _JITTER = 1e-10  # relative to the variance: white noise of 1e-5 prior standard deviations on every value
 
@@ -39,7 +40,6 @@ def posterior_process(
 
     Args:
         kernel: normalised covariance function k.
-        X: inputs (n, D).
         y: outputs (n,) in model units.
         r: square root of the effective ridge, > 0; the model's noise variance is sigma^2 r^2.
         sigma: kernel scale, > 0, in model units.

@@ -19,8 +19,7 @@ from scipy.linalg.lapack import dpstrf
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from ..linalg import BLOCK, Columns, FactoredMatrix, Index, Rows, column_norms, norms, upper
-from .exact import check_columns
+from ..linalg import BLOCK, Columns, FactoredMatrix, Index, Rows, check_columns, column_norms, norms, upper
 from .inducing import whitened_features
 
 
@@ -29,10 +28,8 @@ class Features:
     """Rows phi(x_i)^T = (L^-1 k(Z, x_i))^T, shape (n, r), computed when asked.
 
     Attributes:
-        kernel: covariance function.
         Z: pivots (r, D), some of the inputs.
         root: L (r, r), lower triangular, L L^T = k(Z, Z).
-        X: inputs (n, D).
     """
 
     kernel: Kernel
@@ -165,8 +162,6 @@ def factorise(
     """Choose pivots until the residual is within ``tolerance``: greedily among some inputs, then where it is large.
 
     Args:
-        kernel: covariance function.
-        X: inputs (n, D).
         tolerance: bound on tr(K_ff - V V^T) / tr K_ff, in [1e-13, 1).
         largest_rank: most pivots; default 2000, or what keeps V within 4 GB.
         executor: runs the passes over blocks of inputs, see ``Columns.over_blocks``. Where its workers do not share

@@ -18,9 +18,8 @@ from scipy.special import ndtr
 from ..arrays import FloatArray
 from ..kernels import Kernel
 from ..linalg import Matrix, dense_of, values_of
-from .exact import output_covariance
-from .inference import Inference, InferenceChoice, describe
 from .pivoted import LowRank
+from .regression import Inference, InferenceChoice, describe, output_covariance
 
 Of = Literal["outputs", "function"]
 _LEAST, _HALVINGS = 1e-4, 14  # of the largest possible; a relative 6e-4 in the end, rounded up
@@ -64,7 +63,6 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
     Args:
         shifts: (S, P).
         variances: (S, P), or (1, P) if equal.
-        level: in (0, 1).
     """
     shifts, variances = _together(shifts, variances)
     sd = np.sqrt(np.maximum(variances, np.finfo(float).tiny))
@@ -107,9 +105,6 @@ class Predictive:
     """f at test points given outputs y = f(X) + noise: f ~ N(C y, variance), y ~ N(0, K). Model units, all public.
 
     Attributes:
-        kernel: covariance function of f.
-        X: inputs of the outputs (n, D).
-        noise_variance: > 0, of outputs about f.
         C: C = K_*f K^-1 (P, n).
         variance: diag(K_** - C K_f*) (P,): what the outputs would leave unknown of f.
         low: K_ff ~ V V^T, where inference is low-rank; None where it is exact.
@@ -149,11 +144,6 @@ def predictive(
 
     Args:
         choice: exact or low-rank.
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
-        X_test: test inputs (P, D).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
-        executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
 
     Raises:
         ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.

@@ -69,7 +69,6 @@ def bernoulli_exp(gamma: Fraction | int, bits: Bits) -> bool:
 
     Args:
         gamma: rational, >= 0.
-        bits: source of randomness.
 
     Raises:
         ValueError: gamma < 0.
@@ -87,7 +86,6 @@ def discrete_laplace(scale: Fraction | int, size: int, bits: Bits | None = None)
     Args:
         scale: rational, > 0.
         size: how many, >= 0.
-        bits: source of randomness; default: the operating system's.
 
     Raises:
         ValueError: scale is not positive, or size < 0.
@@ -106,7 +104,6 @@ def discrete_gaussian(variance: Fraction | int, size: int, bits: Bits | None = N
         variance: rational parameter sigma^2 > 0; the variance of the numbers is less, by a factor
             1 - 8 pi^2 sigma^2 exp(-2 pi^2 sigma^2) to first order: nothing at all for sigma >= 2.
         size: how many, >= 0.
-        bits: source of randomness; default: the operating system's.
 
     Raises:
         ValueError: variance is not positive, or size < 0.
@@ -133,7 +130,6 @@ def exponential_mechanism(scores: Sequence[int], rate: Fraction, bits: Bits | No
     Args:
         scores: integers u_r (R,), larger is better; R tries are needed at worst, on average.
         rate: epsilon / (2 Delta) >= 0, rational; ``Fraction(epsilon)`` is exact for a float too.
-        bits: source of randomness; default: the operating system's.
 
     Raises:
         ValueError: no scores, or rate < 0.

@@ -102,7 +102,6 @@ class OutputMeasurement(ABC):
 
         Args:
             y: outputs (n,), in the unit of the bounds; over cells, of each record. Private.
-            bits: source of randomness; default: the operating system's. Any other is for tests only.
             cells: column of each record; numbers outside 0 ... n - 1 are moved to the nearest of them. None: record j
                 has column j.
             weights: of people's rows, see ``integers.person_weights``.
@@ -123,21 +122,9 @@ class OutputMeasurement(ABC):
     ) -> FloatArray:
         """Numbered float draws for teaching (draws, r): of the same distribution to the eye, and not for release.
 
-        Args:
-            y: see ``measure``.
-            rng: source of the draws: who knows its seed knows the noise.
-            draws: how many, >= 1.
-            cells: see ``measure``.
-            weights: see ``measure``.
-
-        Raises:
-            ValueError: y has another shape or holds NaN, or draws < 1.
+        Arguments and errors as of ``measure``; who knows the seed of ``rng`` knows the noise.
         """
         return add_teaching_noise(self._exact(y, cells, weights), self.noise, STEPS, rng, draws)
-
-    def noiseless(self, y: FloatArray) -> FloatArray:
-        """B q (r,), what the noise is added to. Not private."""
-        return np.array([x / STEPS for x in self._exact(y)])
 
     def _exact(self, y: FloatArray, cells: Cells | None = None, weights: IntArray | None = None) -> list[int]:
         """2^40 B q (r,)."""
@@ -176,6 +163,11 @@ class Measurement(OutputMeasurement):
     def noise(self) -> GaussianNoise:
         """Discrete Gaussian for a change of 2^40."""
         return GaussianNoise(sensitivity=STEPS, noise_multiplier=self.noise_multiplier)
+
+
+def from_zero(B: FloatArray, high: FloatArray, bounds: tuple[float, float], noise_multiplier: float) -> Measurement:
+    """A measurement of numbers in [0, high_j] (n,), which lie in ``bounds``."""
+    return Measurement(B=B, low=np.zeros(len(high)), high=high, bounds=bounds, noise_multiplier=noise_multiplier)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,7 +241,6 @@ class CellCounts:
 
         Args:
             cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
-            bits: source of randomness; default: the operating system's.
             weights: of the records (n,), see ``integers.person_weights``; for people only, and needed there.
 
         Raises:

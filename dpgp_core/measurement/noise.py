@@ -148,7 +148,6 @@ def add_noise(
         exact: integers x^ (r,). Private.
         noise: what hides them.
         steps: integers to a unit.
-        bits: source of randomness; default: the operating system's. Any other is for tests only.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 
@@ -177,6 +176,21 @@ def add_teaching_noise(
     if draws < 1:
         raise ValueError(f"draws must be at least 1, got {draws}")
     return np.array([x / steps for x in exact]) + noise.teaching(rng, (draws, len(exact))) / steps
+
+
+class Silence(np.random.Generator):
+    """A generator whose noise is 0: what is measured with it is what noise hides. Not private, and never a release."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64(0))
+
+    def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        """Zeros."""
+        return np.zeros(size)
+
+    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        """Zeros."""
+        return np.zeros(size)
 
 
 class Apart(ValueError):

@@ -177,7 +177,6 @@ class Released(_InUnits):
     Args:
         stages: in the order measured; at least one.
         x_names, x_units: D names and D units.
-        x_box: D declared public (low, high) pairs.
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.
@@ -270,7 +269,6 @@ class CellStatistics(Released):
     Args:
         counts: strategy and noise of the counts; the counts themselves where inputs are public.
         z: the noisy counts (r,); none where they are public.
-        n: number of records, public.
         per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
             all are divided by periods.
         bounds: declared (low, high) of the output.

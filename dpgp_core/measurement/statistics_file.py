@@ -19,7 +19,7 @@ from ..levels import Levels, check_levels, checked_levels, whole_box
 from ..seasons import Periods, check_periods
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
-from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
+from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement, from_zero
 from .statistics import (
     Above,
     CellStatistics,
@@ -276,7 +276,7 @@ def _stage(
     squares = None
     if (of := kept.get("squares")) is not None:
         high = floats[f"squares_high_{i}"]
-        squared = _from_zero(np.ones((1, len(high))), high, pair(of["ends"]), number(of["noise_multiplier"]))
+        squared = from_zero(np.ones((1, len(high))), high, pair(of["ends"]), number(of["noise_multiplier"]))
         about = floats.get(f"squares_g_{i}", g)
         squares = StageSquares(measurement=squared, g=about, z=floats[f"squares_z_{i}"])
     sums = Measurement(**parts, bounds=ends, noise_multiplier=number(kept["noise_multiplier"]))
@@ -292,19 +292,15 @@ def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> Mea
     B = _strategy(floats["distances_B"], "the strategy of the distances")
     ones, reach = np.ones(B.shape[1]), float(floats["distances_reach"][0])
     if "above" in kept:
-        count = _from_zero(ones[None], ones, (0.0, 1.0), number(kept["above"]["noise_multiplier"]))
+        count = from_zero(ones[None], ones, (0.0, 1.0), number(kept["above"]["noise_multiplier"]))
         above = Above(measurement=count, z=floats["distances_above"])
     return MeasuredDistances(
-        measurement=_from_zero(B, reach * ones, (0.0, reach), number(kept["noise_multiplier"])),
+        measurement=from_zero(B, reach * ones, (0.0, reach), number(kept["noise_multiplier"])),
         g=floats["distances_g"],
         sd=float(floats["distances_sd"][0]),
         z=floats["distances_z"],
         above=above,
     )
-
-
-def _from_zero(B: FloatArray, high: FloatArray, bounds: tuple[float, float], s: float) -> Measurement:
-    return Measurement(B=B, low=np.zeros(len(high)), high=high, bounds=bounds, noise_multiplier=s)
 
 
 def _strategy(integers: FloatArray, what: str) -> FloatArray:

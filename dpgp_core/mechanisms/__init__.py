@@ -2,13 +2,11 @@
 
 from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
 from .bayes_cloaking import BayesCloaking, BayesRelease
+from .bins import IntegralBinning, LaplaceBinning
 from .catalogue import CATALOGUE, MECHANISMS
-from .cloaking import Cloaking, CloakingInducing
+from .cloaking import Cloaking, CloakingInducing, RefinedCloaking
 from .gp_prior import GPPrior, HallPosterior
-from .integral_binning import IntegralBinning
-from .laplace_binning import LaplaceBinning
 from .posterior_sampling import PathRelease, PosteriorSampling
-from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
 
 __all__ = [

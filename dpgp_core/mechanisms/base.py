@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, NewType, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NewType, TypeVar
 
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..data import Dataset
-from ..gp.inference import Inference
+from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..linalg import Matrix, column_lengths, column_norms
 from ..strategies.noise_design import NoiseDesign
@@ -25,7 +26,6 @@ class Release:
     """The outcome of one mechanism on one data set. Nothing in it was computed from private values without noise.
 
     Attributes:
-        X_test: test inputs (P, D).
         samples: released values (draws, P), in the output's unit: these may be published.
         guarantee: what holds for all ``samples`` together.
         statistics: what was measured, one entry a draw; ``samples`` and ``interval`` follow from it.
@@ -48,7 +48,6 @@ class Release:
         the declared model it holds the truth with probability ``level``.
 
         Args:
-            level: in (0, 1).
             of: "outputs", one further record; or "function", the latent f.
 
         Raises:
@@ -94,6 +93,9 @@ class TeachingRelease(Release):
     mean: NotPrivate
 
 
+R = TypeVar("R", bound=Release)
+
+
 def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee:
     """The promise for one draw of a data set, by a mechanism that hides one row.
 
@@ -110,50 +112,39 @@ def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee
     return guarantee.for_unit(dataset.privacy_unit)
 
 
-def teaching(release: Release, mean: FloatArray) -> TeachingRelease:
-    """Numbered draws beside what they hide; their card says that they are no release.
+def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRelease) -> R:
+    """Numbered draws, whose card says that they are no release, beside what they hide if that is given.
 
     Args:
         release: of numbered draws.
         mean: what their noise was added to (P,). Not private.
+        kind: of the result, a ``TeachingRelease`` that is as the release otherwise.
     """
-    return TeachingRelease(**{**vars(release), "guarantee": release.guarantee.taught(), "mean": NotPrivate(mean)})
+    card = release.guarantee.taught()
+    if mean is None:
+        return replace(release, guarantee=card)
+    taught: R = kind(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
+    return taught
 
 
-class Mechanism(Protocol):
-    """A private release of GP predictions."""
+class Mechanism(ABC):
+    """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement."""
 
     label: ClassVar[str]
     reference: ClassVar[str]
+    one_plan: ClassVar[bool] = True
+    """Whether the best plan is the same at every budget."""
 
     @property
+    @abstractmethod
     def guarantee(self) -> Guarantee:
         """The promise for one draw, known before any data are read."""
-        ...
-
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee.
-
-        Args:
-            dataset: private outputs and what is public about them.
-            X_test: test inputs (P, D), public.
-            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
-                draws for teaching, a ``TeachingRelease``.
-            draws: how many, each with noise of its own.
-        """
-        ...
-
-
-@runtime_checkable
-class Planned(Mechanism, Protocol):
-    """A mechanism in two steps: a public plan, computed once and before outputs are read, and a measurement."""
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
-        """Public plan for the inputs, box and range of a data set and test inputs X_test (P, D)."""
-        ...
+        """Public plan for the inputs, box and range of a data set and test inputs; None where nothing is planned."""
+        return None
 
+    @abstractmethod
     def measure(
         self,
         plan: Any,
@@ -164,11 +155,24 @@ class Planned(Mechanism, Protocol):
         *,
         mean: bool = True,
     ) -> Release:
-        """The only step that reads the outputs.
+        """Measure as planned, and map: the only step that reads the outputs.
 
-        ``mean=False`` leaves out what numbered draws hide, where that takes long: then they are no ``TeachingRelease``.
+        Args:
+            plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
+            dataset: private outputs and what is public about them.
+            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
+                draws for teaching, a ``TeachingRelease``.
+            mean: whether numbered draws come beside what they hide, which may take long; else they are a ``Release``.
+
+        Raises:
+            ValueError: draws < 1, shapes disagree, or the plan is of something else.
         """
-        ...
+
+    def release(
+        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    ) -> Release:
+        """Plan and measure at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
+        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

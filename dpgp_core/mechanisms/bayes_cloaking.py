@@ -21,19 +21,19 @@ from ..bayes.models import Model, seen_width, typical_models
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference, read
-from ..bayes.schedule import PlannedStage, again, rescaled
 from ..bayes.settings import BayesSettings, reading_for
-from ..bayes.widths import Public
+from ..bayes.stages import PlannedStage, Public, again, rescaled
 from ..data import Dataset, Kind
-from ..gp.exact import check_columns
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
+from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.measurement import CellCounts
+from ..measurement.noise import Silence
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
-from .base import NotPrivate, Release, TeachingRelease
+from .base import Mechanism, Release, TeachingRelease, teaching
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
@@ -44,9 +44,6 @@ class BayesPlan:
     """What will be measured, as far as that can be planned before any private value is read. Public.
 
     Attributes:
-        models: the mixture, in model units.
-        x_box: D public (low, high) pairs.
-        half_range: half the public range of the outputs, in model units.
         kind: of the outcome.
         stages: strategy and noise multiplier of each; over cells, strategies are planned from what is released.
         distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
@@ -170,26 +167,12 @@ def _inner(model: Model) -> Kernel:
     return model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
 
 
-def taught(release: BayesRelease, silent: Mixture | None = None) -> BayesRelease:
-    """Numbered draws, whose card says that they are no release; beside what they hide, where that is given.
-
-    Args:
-        release: of numbered draws.
-        silent: what the same stages predict when they measure without noise. Not private.
-    """
-    card = release.guarantee.taught()
-    if silent is None:
-        return replace(release, guarantee=card)
-    mean = NotPrivate(replace(release.uncertainty, prediction=silent).values[0])
-    return TeachingBayesRelease(**{**vars(release), "guarantee": card, "mean": mean})
-
-
 @dataclass(frozen=True, kw_only=True)
-class BayesCloaking(BayesSettings):
+class BayesCloaking(BayesSettings, Mechanism):
     """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
 
     The curve is the mean of outputs clipped to the bounds. Intervals assume a bias of narrower clips, see
-    ``bayes.widths``, and a curve about as smooth as one of the models.
+    ``bayes.stages``, and a curve about as smooth as one of the models.
 
     How people scatter about the curve, and so the range for one more of them, is measured too (see ``bayes.spread``);
     for outcomes declared yes or no it follows from the curve.
@@ -212,6 +195,7 @@ class BayesCloaking(BayesSettings):
     """
 
     label: ClassVar[str] = "Bayes cloaking"
+    one_plan: ClassVar[bool] = False
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan(
@@ -226,10 +210,6 @@ class BayesCloaking(BayesSettings):
         """Public plan: what each stage measures. Seconds; everything else is milliseconds.
 
         Args:
-            X: inputs (n, D).
-            X_test: test inputs (P, D).
-            x_box: D public (low, high) pairs.
-            half_range: half the public range of the outputs, in model units.
             kind: of the outcome.
 
         Raises:
@@ -243,14 +223,13 @@ class BayesCloaking(BayesSettings):
         if self.shares_columns(len(X), len(number_sides(x_box))):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
-        targets = X_test if self.targets == "test" else np.vstack([X_test, X])
         public = Public(x_box, half_range, kind)
-        typical = record_filter(typical_models(models), X, targets, public=public, tolerance=PLANNED_WITHOUT)
+        typical = record_filter(typical_models(models), X, X_test, public=public, tolerance=PLANNED_WITHOUT)
         stages = plan_stages(
             typical,
             self.multipliers(kind),
             clip=self.clip,
-            importance=importance_of(self.weights, len(X_test), len(X) if self.targets == "both" else 0),
+            importance=importance_of(self.weights, len(X_test)),
             gap=self.gap,
         )
         return BayesPlan(
@@ -259,26 +238,13 @@ class BayesCloaking(BayesSettings):
             half_range=half_range,
             kind=kind,
             stages=stages,
-            distances=None
-            if shares.distances is None
-            else plan_distances(replace(typical, X_test=X_test), shares.distances),
+            distances=None if shares.distances is None else plan_distances(typical, shares.distances),
         )
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
     ) -> BayesRelease:
-        """Plan, measure and predict at X_test (P, D).
-
-        Args:
-            dataset: the records.
-            X_test: test inputs (P, D).
-            rng: None for a real release, measured in integers with noise from the operating system; a generator for
-                numbered teaching draws.
-            draws: independent draws; more than one composes.
-
-        Raises:
-            ValueError: draws < 1, or shapes disagree.
-        """
+        """See ``Mechanism``."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
@@ -303,7 +269,6 @@ class BayesCloaking(BayesSettings):
         """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
 
         Args:
-            n: number of records, or of people.
             public: box of D from 1 to 3 sides, range and kind of outcome.
             people: whether people may have several rows.
             X: inputs (n, D), where they are public.
@@ -344,19 +309,7 @@ class BayesCloaking(BayesSettings):
         *,
         mean: bool = True,
     ) -> BayesRelease:
-        """Measure as planned: the only step that reads what is private. At another budget, s_i are rescaled.
-
-        Args:
-            plan: for these records, range and about this budget. Over cells, later stages are planned on the way.
-            dataset: the records.
-            X_test: test inputs (P, D), not necessarily as planned.
-            rng: as for ``release``.
-            draws: as for ``release``.
-            mean: whether numbered draws come beside what they hide, which takes one more run of all stages.
-
-        Raises:
-            ValueError: draws < 1, shapes disagree, or the plan is for other data or other protection.
-        """
+        """See ``Mechanism``. At another budget, s_i are rescaled; over cells, later stages are planned on the way."""
         self._check(plan, dataset, X_test)
         card = self.promise_for(dataset)
         together = card.repeated(draws)
@@ -386,8 +339,9 @@ class BayesCloaking(BayesSettings):
         )
         if rng is None:
             return release
-        silent = self.run(plan, filtered, _reader(plan, dataset, None, 0), 1, like=parts[0])[1] if mean else None
-        return taught(release, silent)
+        silent = self.run(plan, filtered, _reader(plan, dataset, Silence(), 1), 1, like=parts[0])[1] if mean else None
+        shown = None if silent is None else replace(uncertainty, prediction=silent).values[0]
+        return teaching(release, shown, TeachingBayesRelease)
 
     def run(
         self,
@@ -426,7 +380,6 @@ class BayesCloaking(BayesSettings):
 
         Args:
             statistics: of a release with these models.
-            X_test: test inputs (P, D).
         """
         low, high = statistics.bounds
         half_range = (high - low) / statistics.y_scale / 2
@@ -440,9 +393,9 @@ class BayesCloaking(BayesSettings):
         """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
         if dataset.person is None:
             return self.shares_columns(dataset.n, len(number_sides(dataset.x_box)))
-        if self.binned is False or self._aimed:
+        if self.binned is False or self.weights is not None:
             raise ValueError(
-                "people have several rows here, which share columns over cells: leave weights, targets and binned out"
+                "people have several rows here, which share columns over cells: leave weights and binned out"
             )
         return True
 
@@ -490,11 +443,9 @@ class BayesCloaking(BayesSettings):
 def _reader(
     plan: BayesPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int
 ) -> ExactRecords | RecordsInFloats | CellReader:
-    """Of so many numbered draws; for real where there is no generator, and without noise for 0 draws."""
+    """Of so many numbered draws; for real where there is no generator."""
     if plan.cells is not None:
-        return CellReader(dataset, plan.cells.grid, rng if draws else 0)
-    if draws == 0:
-        return RecordsInFloats(dataset.standardised(), lambda rows: np.zeros((1, rows)))
+        return CellReader(dataset, plan.cells.grid, rng)
     if rng is None:
         return ExactRecords(dataset)
     return RecordsInFloats(dataset.standardised(), lambda rows: rng.standard_normal((draws, rows)))

@@ -11,12 +11,10 @@ from ..kernels import KERNELS, Stationary
 from ..seasons import Periods
 from .base import Mechanism
 from .bayes_cloaking import BayesCloaking
-from .cloaking import Cloaking, CloakingInducing
+from .bins import IntegralBinning, LaplaceBinning
+from .cloaking import Cloaking, CloakingInducing, RefinedCloaking
 from .gp_prior import GPPrior, HallPosterior
-from .integral_binning import IntegralBinning
-from .laplace_binning import LaplaceBinning
 from .posterior_sampling import PosteriorSampling
-from .refined_cloaking import RefinedCloaking
 from .sparse_variational import SparseVariational
 
 EXACT_ROWS = 5_000
@@ -39,8 +37,6 @@ class Parameters:
         kernel: the prior, of variance 1 in model units.
         noise_variance: variance of one record about the curve, in squared model units.
         epsilon, delta: the budget of one release; pure mechanisms leave delta out.
-        x_box: D public (low, high) pairs.
-        n: number of records, public.
         cells: cells of the box along each input, for mechanisms that divide it.
         inducing: number of inducing inputs in all; None for one in every cell.
         clip: of refined cloaking, in noise standard deviations; None for its default.

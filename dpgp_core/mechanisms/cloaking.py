@@ -1,31 +1,35 @@
 """Cloaking: the smallest Gaussian noise that masks any one record at test points known in advance.
 
-With inducing inputs too, which tame the outliers that set the size of the noise.
+With inducing inputs too, which tame the outliers that set the size of the noise. And refined: a rough private curve
+first, then a second cloaked release of the clipped residuals. The declared bounds make one record's largest change d
+big, although once a rough private curve is known everyone lies near it. Residuals clipped to +-B can change by
+min(2B, d) only, and need less noise.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.exact import output_covariance
 from ..gp.inducing import choose_inducing, inducing_matrix
-from ..gp.inference import Inference, InferenceChoice
+from ..gp.regression import Inference, InferenceChoice, describe, output_covariance
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
 from .base import Plan, within_unit
-from .gaussian import GaussianMechanism
+from .gaussian import GaussianMechanism, OfModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +52,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
     objective: ObjectiveName = "trace"
     weights: Sequence[float] | None = None
     gap: float = 1e-3
-    rank_tolerance: float | Literal["auto"] = 1e-7
+    rank_tolerance: float = 1e-7
 
     theorem: ClassVar[str] = "every column of the measured strategy is at most 1 long, checked in integers"
 
@@ -65,7 +69,6 @@ class OptimisedNoise(GaussianMechanism, ABC):
         self,
         C: Matrix,
         weights: FloatArray | None,
-        noise_multiplier: float,
         model: Predictive | None,
         inference: Inference | None = None,
         executor: Executor | None = None,
@@ -75,15 +78,11 @@ class OptimisedNoise(GaussianMechanism, ABC):
         Args:
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
-            noise_multiplier: s' that rank tolerance "auto" assumes. Not used otherwise.
             model: the declared model, for intervals.
             inference: how C was computed.
             executor: runs passes over blocks of records; default: this thread.
         """
-        assumed = noise_multiplier if self.rank_tolerance == "auto" else 1.0
-        design = design_noise(
-            C, self.objective, weights, self.gap, self.rank_tolerance, noise_multiplier=assumed, executor=executor
-        )
+        design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
         return cloaking_plan(C, design, model, inference)
 
     @abstractmethod
@@ -92,7 +91,7 @@ class OptimisedNoise(GaussianMechanism, ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloaking(InferenceChoice, OptimisedNoise):
+class Cloaking(OfModel, OptimisedNoise):
     """Measure root^-1 U^T C y and map back by U root: only directions in which some record moves C y receive noise.
 
     Args:
@@ -113,24 +112,9 @@ class Cloaking(InferenceChoice, OptimisedNoise):
     label: ClassVar[str] = "Cloaking"
     reference: ClassVar[str] = "Smith et al. 2018, section 3"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.check_inference()
-
-    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M.
-
-        Args:
-            X: public inputs (n, D).
-            X_test: public test inputs (P, D).
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-        """
-        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
-        return self.plan_of(model, X_test, executor)
-
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
-        return self.designed(model.C, self.test_weights, self.noise_multiplier, model, model.inference, executor)
+        return self.designed(model.C, self.test_weights, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
         """Shrunk, if asked to; see ``shrink``."""
@@ -229,4 +213,109 @@ class CloakingInducing(OptimisedNoise):
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
         C = inducing_matrix(self.kernel, X, X_test, self.inducing_inputs(X), self.noise_variance)
         model = predictive(InferenceChoice(), self.kernel, X, X_test, self.noise_variance)
-        return self.designed(C, self.test_weights, self.noise_multiplier, model)
+        return self.designed(C, self.test_weights, model)
+
+
+FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RefinedPlan(Plan):
+    """The public part of all stages: ``weights``, ``factor`` and ``design`` are the last stage's, at X_test.
+
+    Attributes:
+        earlier: plans of the stages before it, in order, each at the rows of [X; X_test] (n + P, D).
+    """
+
+    earlier: tuple[Plan, ...]
+
+    @property
+    def stages(self) -> tuple[Plan, ...]:
+        """All stages in order."""
+        return *self.earlier, self
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefinedCloaking(OfModel, OptimisedNoise):
+    """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
+
+    With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
+    smoother model at [X; X*] in one release, so g(X) and g(X*) come from the same noise; g is clipped to the
+    public range. One record then moves its residual by at most min(2B, d), and the next stage cloaks those.
+
+    Args:
+        shares: share of mu^2 of each stage, two or more, with sum 1. Early stages have ..., 4 and 2 times the kernel's
+            lengthscale, and its variance as noise variance.
+        clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
+        within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
+        calibration: "analytic" only.
+        inference, tolerance: exact or low-rank, of each stage by itself; see ``InferenceChoice``.
+        kernel, noise_variance: the last stage's model; see ``OptimisedNoise``.
+        objective, weights, gap, rank_tolerance: of every stage; see ``OptimisedNoise``. In early stages each
+            training input weighs as much as the average test input.
+        epsilon, delta, unproven: see ``GaussianMechanism``.
+
+    Raises:
+        ValueError: a parameter is out of range, or Hall's calibration is asked for.
+
+    Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
+    """
+
+    shares: Sequence[float] = (0.25, 0.75)
+    clip: float = 1.5
+    within_bounds: bool = False
+
+    label: ClassVar[str] = "Refined cloaking"
+    reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.calibration != "analytic":
+            raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
+        check_positive("clip", self.clip)
+        if len(self.shares) < 2 or not all(share > 0 for share in self.shares) or not math.isclose(sum(self.shares), 1):
+            raise ValueError(f"shares must be two or more numbers above 0 with sum 1, got {tuple(self.shares)}")
+        object.__setattr__(self, "shares", tuple(float(share) for share in self.shares))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw of all stages together, known before any data are read."""
+        whole = super().guarantee
+        composed = f"{len(self.shares)} releases composed, each chosen after the ones before it"
+        source = "adaptive composition of Gaussian mechanisms is exact (Dong, Roth & Su 2022, corollary 3.3)"
+        theorem = f"{composed}: {source}; in each, {whole.theorem}"
+        return replace(whole, theorem=theorem, assumptions=(*whole.assumptions, FIXED_STAGES))
+
+    @property
+    def stage_mus(self) -> tuple[float, ...]:
+        """mu_i of each stage: the largest shift of one record in units of that stage's noise."""
+        total = math.fsum(self.shares)
+        return tuple(math.sqrt(share / total) / self.noise_multiplier for share in self.shares)
+
+    @property
+    def stage_multipliers(self) -> tuple[float, ...]:
+        """s_i = 1 / mu_i."""
+        return tuple(1 / mu for mu in self.stage_mus)
+
+    def reaches(self, dataset: Dataset) -> tuple[float, ...]:
+        """The whole range first, then B, in the output's unit."""
+        B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
+        return dataset.output_range, *[B] * (len(self.shares) - 1)
+
+    def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
+        """Clipped to the bounds, if asked to."""
+        return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
+
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
+        """The same from the declared model at X_test (P, D), where that is in hand."""
+        X, early = model.X, len(self.shares) - 1
+        last = self.designed(model.C, self.test_weights, model, model.inference, executor)
+        everywhere, weights = np.vstack([X, X_test]), self.test_weights
+        if weights is not None:
+            weights = np.concatenate([np.full(len(X), weights.mean()), weights])
+        earlier = []
+        for stage in range(early):
+            a = 2.0 ** (early - stage)  # k(x / a, x' / a): the kernel with a times its lengthscale
+            C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, self.kernel.variance, executor)
+            earlier.append(self.designed(C, weights, None, describe(low), executor))
+        return RefinedPlan(**vars(last), earlier=tuple(earlier))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import Executor
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,14 +14,17 @@ from ..accounting.gaussian import Method, noise_multiplier
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
+from ..checks import check_positive
 from ..data import Dataset
-from ..gp.uncertainty import Uncertainty
-from .base import Plan, Release, promise_for, teaching
+from ..gp.regression import InferenceChoice
+from ..gp.uncertainty import Predictive, Uncertainty, predictive
+from ..kernels import Kernel
+from .base import Mechanism, Plan, Release, promise_for, teaching
 from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianMechanism:
+class GaussianMechanism(Mechanism):
     """Parameters and accounting common to Gaussian releases.
 
     Args:
@@ -37,7 +41,6 @@ class GaussianMechanism:
     calibration: Method = "analytic"
     unproven: bool = False
 
-    label: ClassVar[str]
     theorem: ClassVar[str]
 
     def __post_init__(self) -> None:
@@ -118,12 +121,6 @@ class GaussianMechanism:
         """The same for the inputs of a data set."""
         return self.plan(dataset.X, X_test)
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
-    ) -> Release:
-        """Release predictions at X_test (P, D), in the output's unit; see ``Mechanism``."""
-        return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
-
     def measure(
         self,
         plan: Plan,
@@ -134,19 +131,7 @@ class GaussianMechanism:
         *,
         mean: bool = True,
     ) -> Release:
-        """Measure and map: the only step that depends on y, epsilon, delta or the draw.
-
-        Args:
-            plan: public plan for ``dataset.X`` and ``X_test``.
-            dataset: supplies y, bounds and unit.
-            X_test: test inputs (P, D), as planned.
-            rng: None for a real release; a generator for numbered draws, see ``Mechanism``.
-            draws: independent draws; more than one composes.
-            mean: whether numbered draws come beside what they hide.
-
-        Raises:
-            ValueError: draws < 1, or the plan is another mechanism's or has another number of stages.
-        """
+        """See ``Mechanism``: the only step that depends on y, epsilon, delta or the draw."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
@@ -163,8 +148,10 @@ class GaussianMechanism:
             uncertainty=self.uncertainty(plan, dataset, curve),
             noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
-        if rng is None or not mean:
-            return release if rng is None else replace(release, guarantee=guarantee.taught())
+        if rng is None:
+            return release
+        if not mean:
+            return teaching(release, None)
         silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
         return teaching(release, dataset.midpoint + silent.mean(axis=0))
 
@@ -175,3 +162,24 @@ class GaussianMechanism:
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""
         return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfModel(InferenceChoice, GaussianMechanism):
+    """Gaussian noise around C y, C the cloaking matrix of a public GP model, exact or low-rank."""
+
+    kernel: Kernel
+    noise_variance: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("noise_variance", self.noise_variance)
+        self.check_inference()
+
+    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        return self.plan_of(predictive(self, self.kernel, X, X_test, self.noise_variance, executor), X_test, executor)
+
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """The same from the declared model at X_test (P, D), where that is in hand."""
+        raise NotImplementedError

@@ -14,23 +14,21 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from ..accounting.gaussian import epsilon_of
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..data import Dataset
-from ..gp.exact import output_covariance
-from ..gp.inference import InferenceChoice
-from ..gp.uncertainty import NoInterval, Predictive, Uncertainty, predictive
+from ..gp.regression import output_covariance
+from ..gp.uncertainty import NoInterval, Predictive, Uncertainty
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms
 from .base import Plan, within_unit
-from .gaussian import GaussianMechanism
+from .gaussian import GaussianMechanism, OfModel
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPPrior(InferenceChoice, GaussianMechanism):
+class GPPrior(OfModel):
     """Release f + s' Delta G with G ~ GP(0, k), Delta the sensitivity of f in the RKHS of k.
 
     The posterior mean is f = sum_i alpha_i k(x_i, .), alpha = K^-1 y. Replacing y_j by y_j + d moves it by
@@ -47,28 +45,9 @@ class GPPrior(InferenceChoice, GaussianMechanism):
     Source: Hall, Rinaldo & Wasserman 2013, proposition 7 and section 4; Smith et al. 2018, section 2.
     """
 
-    kernel: Kernel
-    noise_variance: float
-
     label: ClassVar[str] = "GP-prior noise"
     reference: ClassVar[str] = "Smith et al. 2018, section 2"
     theorem: ClassVar[str] = "Hall et al. 2013, corollary 9: noise from the GP prior, RKHS sensitivity"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("noise_variance", self.noise_variance)
-        self.check_inference()
-
-    def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D).
-
-        Args:
-            X: public inputs (n, D).
-            X_test: public test inputs (P, D).
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-        """
-        model = predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
-        return self.plan_of(model, X_test, executor)
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
@@ -183,19 +162,3 @@ class HallPosterior(GaussianMechanism):
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """None: a kernel sum is no prediction of f under a declared model, and its bias depends on private inputs."""
         return NoInterval(reason="a kernel sum has no declared model, and its bias depends on the private inputs")
-
-
-def hall_epsilon(c: float, delta: float, M: float = 1.0) -> float:
-    """Exact epsilon of sum_i y_i k(., x_i) + c G at this delta: the analytic Gaussian one at mu = 2M / c.
-
-    Args:
-        c: noise scale > 0, in units of the outputs; s r^2 for the limit of a posterior path.
-        delta: in (0, 1).
-        M: bound on the absolute outputs, > 0.
-
-    Raises:
-        ValueError: a number is out of range.
-    """
-    check_positive("c", c)
-    check_positive("M", M)
-    return epsilon_of(c / (2 * M), delta)

@@ -16,7 +16,7 @@ from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
-from .base import NotPrivate, TeachingRelease, promise_for
+from .base import Mechanism, NotPrivate, TeachingRelease, promise_for
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -60,7 +60,7 @@ class PathRelease(TeachingRelease):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PosteriorSampling:
+class PosteriorSampling(Mechanism):
     """Study paths f ~ GP(mu_D, s^2 k_D + eta^2 k), in the output's unit, on outputs scaled to [-1, 1].
 
     The budget follows from r, sigma and eta, by way of the public n and domain: these are parameters, so that the
@@ -71,8 +71,6 @@ class PosteriorSampling:
         kernel: stationary, of variance <= 1, decreasing with distance.
         r: square root of the effective ridge, > 0: the main control of privacy.
         sigma: kernel scale s > 0, of outputs scaled to [-1, 1]; the model's noise variance is (s r)^2.
-        delta: in (0, 1).
-        n: number of records, public.
         x_box: public (low, high) per input column, as in ``Dataset.x_box``.
         eta: scale >= 0 of additional noise from the GP prior, of outputs scaled to [-1, 1].
 
@@ -145,8 +143,15 @@ class PosteriorSampling:
             not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
         )
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    def measure(
+        self,
+        plan: None,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> PathRelease:
         """Release ``draws`` paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
 
@@ -164,13 +169,13 @@ class PosteriorSampling:
         half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
         process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
-        mean, paths = process.mean(X_test), Paths(process, draws, rng)
+        centre, paths = process.mean(X_test), Paths(process, draws, rng)
         values = paths(X_test)
         return PathRelease(
             X_test=X_test,
             statistics=(),
             uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
-            mean=NotPrivate(dataset.midpoint + half * mean),
+            mean=NotPrivate(dataset.midpoint + half * centre),
             noise_factor=NotPrivate(half * paths.factor(X_test)),
             samples=dataset.midpoint + half * values,
             guarantee=guarantee.taught(),

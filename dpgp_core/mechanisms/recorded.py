@@ -74,7 +74,6 @@ def numbered(y: FloatArray, rng: np.random.Generator, draws: int) -> Measure:
 
     Args:
         y: outputs (1, n), or (draws, n) for others in every draw.
-        rng: source of the noise.
         draws: how many.
     """
 
@@ -138,9 +137,7 @@ class Recorded(EachDraw):
 
     Attributes:
         mechanism, plan: what was measured.
-        public: the data set without its outputs.
         z: of each stage (draws, r).
-        guarantee: for all draws together.
     """
 
     mechanism: Staged
@@ -190,7 +187,6 @@ class SimulatedInterval:
 
     Attributes:
         mechanism, plan: what was measured; ``plan.model`` is the declared model.
-        public: the data set without its outputs.
         centre: released curves (draws, P), in the output's unit.
     """
 

@@ -30,7 +30,7 @@ from ..sparse.statistics import (
     noise_scales,
     noisy,
 )
-from .base import NotPrivate, Release, promise_for, teaching
+from .base import Mechanism, NotPrivate, Release, promise_for, teaching
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -47,7 +47,7 @@ NOT_COVERED = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseVariational:
+class SparseVariational(Mechanism):
     """Release A = sum y phi and B = sum phi phi^T with Gaussian noise; the posterior follows by post-processing.
 
     whitened: phi = L^-1 k(Z, x), |phi|^2 <= v, with the errors-in-variables posterior.
@@ -124,8 +124,15 @@ class SparseVariational:
             not_covered=NOT_COVERED,
         )
 
-    def release(
-        self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
+    def measure(
+        self,
+        plan: None,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
     ) -> Release:
         """Release predictive means at X_test (P, D), in the output's unit; see ``Mechanism``.
 
@@ -149,6 +156,8 @@ class SparseVariational:
         )
         if rng is None:
             return release
+        if not mean:
+            return teaching(release, None)
         A, B = sums.values()
         silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
         return teaching(release, self.fit_statistics(silent, dataset).predict(X_test)[0])

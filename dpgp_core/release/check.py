@@ -18,10 +18,9 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty, Of
 from ..bayes.models import Model
-from ..bayes.reading import Difference, Reading, difference, read, refit
+from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
-from ..measurement.refit import Refit
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking

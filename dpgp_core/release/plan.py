@@ -17,10 +17,10 @@ from scipy.linalg import LinAlgError
 from ..arrays import FloatArray
 from ..data import Dataset, Kind
 from ..gp.grid import BinPlan
-from ..gp.inference import Inference
+from ..gp.regression import Inference
 from ..gp.uncertainty import Of
 from ..levels import level_columns, number_sides
-from ..mechanisms.base import Mechanism, Plan, Planned, Release
+from ..mechanisms.base import Plan, Release
 from ..mechanisms.bayes_cloaking import BayesPlan
 from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
@@ -89,14 +89,12 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         check_enough(spec, len(X) if person is None else len(np.unique(person)))
         return replace(plan_release(stand_in(spec), X, person), spec=spec)
     X_test, mechanism = spec.points(), spec.built
-    plan: Plan | BinPlan | BayesPlan | None = None
     half_width = half_outputs = None
     with solvable():
-        if isinstance(mechanism, Planned):  # where inputs are private, it knows their number alone
-            plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)
+        plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)  # if inputs are private, of their number
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = released(mechanism, plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
+            numbered = mechanism.measure(plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
@@ -109,19 +107,6 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         half_outputs=half_outputs,
         step=_step(spec, half_width),
     )
-
-
-def released(
-    mechanism: Mechanism,
-    plan: Plan | BinPlan | BayesPlan | None,
-    dataset: Dataset,
-    X_test: FloatArray,
-    rng: np.random.Generator | None = None,
-) -> Release:
-    """One release, for real unless a generator is given, on the plan where there is one."""
-    if plan is not None and isinstance(mechanism, Planned):
-        return mechanism.measure(plan, dataset, X_test, rng)
-    return mechanism.release(dataset, X_test, rng)
 
 
 @contextmanager
@@ -217,7 +202,7 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
         rng = np.random.default_rng(_SEED)
         with solvable():
-            practice = released(spec.built, plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
+            practice = spec.built.measure(plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
             widths.append(float(np.median(half_widths(practice, "function"))))
     return np.array(widths)
 

@@ -19,7 +19,7 @@ from ..mechanisms.bayes_cloaking import BayesRelease
 from ..reading.csv_rows import as_written
 from ..reading.csv_table import read_dataset
 from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise
-from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, released, without_outputs
+from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, without_outputs
 from .specification import ReleaseSpec
 from .table import CENTILES
 
@@ -165,7 +165,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
     """Measure and map, the bounds being known."""
     with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and what came out is looked at below
-        release = released(spec.built, plan.plan, dataset, plan.X_test)
+        release = spec.built.measure(plan.plan, dataset, plan.X_test)
         value = release.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
             both = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
@@ -306,7 +306,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
         return NotPrivate(spec.output_scale.declared(fitted))
     # its mean does not depend on the generator
-    numbered = released(spec.built, plan.plan, dataset, plan.X_test, np.random.default_rng(0))
+    numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return NotPrivate(spec.output_scale.declared(numbered.mean))
 

@@ -33,7 +33,6 @@ class GridScores:
         sensitivity: Delta of ``compared``, in squared model units. Public.
         tested: number N of held-out predictions.
         d: largest change of one output.
-        y_scale: size of one model unit, in the output's unit.
     """
 
     sse: FloatArray

@@ -33,8 +33,6 @@ class SparsePosterior:
     """Posterior of f in model units: mean psi^T weights, variance k_** - psi^T explained psi, psi = L^-1 k(Z, x).
 
     Attributes:
-        kernel: covariance function of f.
-        Z: inducing inputs (m, D).
         root: L (m, m).
         weights: (m,).
         explained: (m, m), symmetric.
@@ -88,9 +86,7 @@ def errors_in_variables(
     Args:
         released: statistics of whitened features L^-1 k_ref(Z, x).
         kernel: covariance function of f; may differ from the reference that whitened.
-        Z: inducing inputs (m, D).
         root: L of the reference kernel (m, m).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -161,10 +157,7 @@ def paper_posterior(
 
     Args:
         released: statistics of raw features k(Z, x).
-        kernel: covariance function of f.
-        Z: inducing inputs (m, D).
         root: L (m, m) of ``inducing_root``.
-        noise_variance: variance > 0 of the observation noise, in squared model units.
         covariance: "full" (default), "paper" or "naive".
 
     Raises:
@@ -235,12 +228,8 @@ class SparseInterval:
 
     Attributes:
         released, posteriors: of each draw.
-        noise_variance: of one record about f, in squared model units.
-        half_range: R, half the width of the bounds, in model units.
         x_box: D public (low, high) pairs that inputs were clipped to.
-        X_test: (P, D).
         centre: predictions (draws, P), in the output's unit.
-        y_scale: model unit, in the output's unit.
     """
 
     released: Sequence[NoisyStatistics]

@@ -118,7 +118,6 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
         A: exact sum (m,). Private.
         B: exact sum (m, m), symmetric. Private.
         noise: scales.
-        rng: source of the noise.
     """
     m = len(A)
     E_a = noise.sa * rng.standard_normal(m)
@@ -226,7 +225,6 @@ def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "t
 
     Args:
         kernel: stationary, its profile rho falling with distance.
-        Z: inducing inputs (m, D).
         method: "tight" (default), "generic" or "trivial".
 
     Raises:

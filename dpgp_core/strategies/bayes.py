@@ -34,7 +34,6 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
     """Bayes risk of measuring B y with noise variance t, averaged over the models.
 
     Args:
-        models: the mixture.
         B: (r, n).
         t: noise variance of each row of z, in squared model units.
     """

@@ -15,14 +15,11 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ..arrays import FloatArray
-from ..checks import check_positive
 from ..linalg import Columns, Matrix, Spectrum, column_norms, rank_of, spectrum_of
 from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]
 
-_AUTO_TOLERANCES = tuple(10.0**-k for k in range(1, 8))
-_AUTO_GAP = 0.1  # candidates are compared on loose solutions; the chosen one is solved to ``gap``
 _WEIGHT_FLOOR = 1e-6  # of the largest weight: at weight zero the noise would have no reason to be finite
 _LOWEST_TOLERANCE = 1e-12
 
@@ -88,9 +85,8 @@ def design_noise(
     objective: ObjectiveName = "trace",
     weights: FloatArray | None = None,
     gap: float = 1e-3,
-    rank_tolerance: float | Literal["auto"] = 1e-7,
+    rank_tolerance: float = 1e-7,
     *,
-    noise_multiplier: float = 1.0,
     executor: Executor | None = None,
 ) -> NoiseDesign:
     """Design the noise for a cloaking matrix.
@@ -102,11 +98,7 @@ def design_noise(
             Used by "trace"; weights below 1e-6 of the largest count as that.
         gap: relative optimality gap > 0 to stop at; a loose one costs accuracy, never privacy.
         rank_tolerance: singular values of C below this fraction of the largest are dropped, from the noise
-            and from the mean. "auto" picks the public tolerance in 1e-1 ... 1e-7 that minimises
-            expected squared truncation bias + noise_multiplier^2 tr M, for independent outputs spread evenly over
-            the bounds, of variance d^2 / 12.
-        noise_multiplier: s' that "auto" assumes. Not used otherwise.
-        executor: runs the passes over the n columns, see ``Columns.over_blocks``; default: this thread.
+            and from the mean.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -115,20 +107,8 @@ def design_noise(
     dual max over mu of tr (C diag(mu) C^T)^{1/2}.
     """
     _check(C, objective, weights, gap, rank_tolerance)
-    check_positive("noise_multiplier", noise_multiplier)
-    tolerances = _AUTO_TOLERANCES if rank_tolerance == "auto" else (rank_tolerance,)
-    whole = spectrum_of(C, min(tolerances), executor)
-    s = whole.s
-    ranks = sorted({rank_of(s, tolerance) for tolerance in tolerances})
-    if len(ranks) > 1:
-        bias = s**2 / 12  # expected squared size of each singular direction
-
-        def cost(r: int) -> float:
-            noise = _design(whole.kept(r), objective, weights, _AUTO_GAP, s, executor)
-            return float(bias[r:].sum() + noise_multiplier**2 * noise.variance().sum())
-
-        ranks = [min(ranks, key=cost)]
-    return _design(whole.kept(ranks[0]), objective, weights, gap, s, executor)
+    whole = spectrum_of(C, rank_tolerance, executor)
+    return _design(whole.kept(rank_of(whole.s, rank_tolerance)), objective, weights, gap, whole.s, executor)
 
 
 def _design(
@@ -200,7 +180,7 @@ def _check(
     objective: str,
     weights: FloatArray | None,
     gap: float,
-    rank_tolerance: float | str,
+    rank_tolerance: float,
 ) -> None:
     finite = np.isfinite(C if isinstance(C, np.ndarray) else C.left).all()
     if len(C.shape) != 2 or 0 in C.shape or not finite:
@@ -209,10 +189,8 @@ def _check(
         raise ValueError(f"objective must be 'trace' or 'logdet', got {objective!r}")
     if not gap > 0:
         raise ValueError(f"gap must be above 0, got {gap}; 1e-3 is a good choice")
-    if rank_tolerance != "auto" and not (
-        isinstance(rank_tolerance, float | int) and _LOWEST_TOLERANCE <= rank_tolerance < 1
-    ):
-        raise ValueError(f"rank_tolerance must be 'auto' or in [{_LOWEST_TOLERANCE:g}, 1), got {rank_tolerance!r}")
+    if not (isinstance(rank_tolerance, float | int) and _LOWEST_TOLERANCE <= rank_tolerance < 1):
+        raise ValueError(f"rank_tolerance must be a number in [{_LOWEST_TOLERANCE:g}, 1), got {rank_tolerance!r}")
     if weights is not None:
         if objective == "logdet":
             raise ValueError("weights change nothing for objective 'logdet'; leave them out or use 'trace'")

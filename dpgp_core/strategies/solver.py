@@ -207,7 +207,6 @@ def optimise(B: FloatArray | Columns, objective: Objective, gap: float, executor
         B: columns to be masked (r, n), of full row rank r.
         objective: LOGDET or TRACE.
         gap: relative optimality gap to stop at; any value gives valid weights.
-        executor: runs the passes over blocks of columns, see ``Columns.over_blocks``.
     """
     columns = B if isinstance(B, Columns) else Columns(B.T)
     r, n = columns.shape

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from datasets import kung, london_hexes
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from tests.core.tables import table
 

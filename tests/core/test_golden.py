@@ -7,12 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dpgp_core.evaluation.errors import draw_errors, rmse
-from dpgp_core.gp.inference import InferenceChoice
+from dpgp_core.evaluation.errors import rmse
+from dpgp_core.gp.regression import InferenceChoice
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, GPPrior
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 from dpgp_core.strategies.noise_design import design_noise
+from tests.core.evaluation.simulated import draw_errors
 
 DELTA = 0.01
 PUBLISHED = {"objective": "logdet", "calibration": "hall", "unproven": True, "rank_tolerance": 1e-10}

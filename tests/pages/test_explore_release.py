@@ -15,8 +15,7 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
-from dpgp_core.bayes.schedule import stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.models import weights_of
-from dpgp_core.bayes.schedule import rescaled
+from dpgp_core.bayes.stages import rescaled
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui.cloaking import computed, results, staged

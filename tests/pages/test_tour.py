@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity

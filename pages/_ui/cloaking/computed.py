@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation import baseline
+from dpgp_core.evaluation import comparison as baseline
 from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking

@@ -15,7 +15,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.engine import Measured
 from dpgp_core.data import Dataset
-from dpgp_core.gp.inference import EXACT_ALWAYS, InferenceChoice
+from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan

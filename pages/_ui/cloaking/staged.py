@@ -16,7 +16,7 @@ from dpgp_core.bayes.engine import together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.bayes.schedule import rescaled
+from dpgp_core.bayes.stages import rescaled
 from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse

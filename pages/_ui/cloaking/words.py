@@ -10,7 +10,7 @@ import pandas as pd
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.gp.inference import Inference
+from dpgp_core.gp.regression import Inference
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign

@@ -27,9 +27,8 @@ from dpgp_core.evaluation.comparison import (
     with_epsilon,
 )
 from dpgp_core.evaluation.errors import epsilon_for_error, epsilon_on_curve
-from dpgp_core.evaluation.limits import Limits, limits
+from dpgp_core.evaluation.limits import Limits, Reached, limits, reached
 from dpgp_core.evaluation.peers import in_hindsight, settings
-from dpgp_core.evaluation.worlds import Reached, reached
 from dpgp_core.kernels import Stationary
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism

@@ -16,7 +16,7 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.baseline import without_privacy as without
+from dpgp_core.evaluation.comparison import without_privacy as without
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.search import PathSetting as Found
 from dpgp_core.excursion.sets import (

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity

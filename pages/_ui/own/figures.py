@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
-from dpgp_core.gp.inference import Inference
+from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.handout.figure import are_years, east_across, marks, turned
 from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped, split

@@ -13,7 +13,7 @@ from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.data import Dataset
-from dpgp_core.evaluation.baseline import error_without_privacy, without_privacy
+from dpgp_core.evaluation.comparison import error_without_privacy, without_privacy
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import Of

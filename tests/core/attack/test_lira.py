@@ -6,7 +6,7 @@ from scipy.stats import kstest
 
 from dpgp_core.accounting.tradeoff import budget_tradeoff
 from dpgp_core.attack.lira import Shadows, attack_posterior_sampling, fit_lira, labels
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import Matern12
 
 # docs/targets.md, from the published script with seed 0: r, sigma, L, shadows of that run, AUC, TPR at FPR 1/5/10 %.

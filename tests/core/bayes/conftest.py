@@ -6,8 +6,7 @@ import pytest
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.schedule import stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public, stage_multipliers
 
 BOX = [(0.0, 1.0)]
 HALF, N, TESTS = 1.0, 60, 20

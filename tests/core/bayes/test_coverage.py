@@ -18,9 +18,8 @@ from dpgp_core.bayes.mixture import side_by_side
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multipliers
 from dpgp_core.bayes.spread import split
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
 from dpgp_core.gp.clipping import seen
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.measurement import CellCounts

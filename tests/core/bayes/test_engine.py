@@ -14,8 +14,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 

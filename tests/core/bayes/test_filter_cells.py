@@ -13,8 +13,7 @@ from dpgp_core.bayes.cell_moments import outlook
 from dpgp_core.bayes.cells import CellGrid, cells_of, known_counts, public_counts
 from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.schedule import PlannedStage
-from dpgp_core.bayes.widths import WIDTHS
+from dpgp_core.bayes.stages import WIDTHS, PlannedStage
 from dpgp_core.strategies.bayes import bayes, risk
 
 BOX, HALF = ((0.0, 10.0),), 2.0

@@ -11,8 +11,7 @@ from dpgp_core.bayes.engine import NOTHING, Observed, Posterior, Squares
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import Model, auto_models
 from dpgp_core.bayes.scatter import REACH
-from dpgp_core.bayes.schedule import PlannedStage
-from dpgp_core.bayes.widths import DRAWN_TIED, NARROWEST, WIDTHS, Public
+from dpgp_core.bayes.stages import DRAWN_TIED, NARROWEST, WIDTHS, PlannedStage, Public
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.strategy import Strategy

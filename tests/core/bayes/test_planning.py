@@ -10,8 +10,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.schedule import rescaled, stage_multipliers
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public, rescaled, stage_multipliers
 from dpgp_core.strategies.bayes import risk
 
 from .conftest import HALF, S
@@ -36,10 +35,9 @@ def test_strategies_are_certified_and_have_columns_of_norm_one_at_most(planned):
         assert stage.planned.gap <= 1e-3 or stage.planned.avoidable <= 1e-3
 
 
-def test_a_record_counts_as_much_as_the_average_test_input():
-    importance = importance_of([1, 1, 4], tests=3, records=2)
-    np.testing.assert_allclose(importance, np.array([1, 1, 4, 2, 2]) / 10)
-    np.testing.assert_allclose(importance_of(None, tests=4, records=0), 0.25)
+def test_importance_is_in_proportion_to_weights():
+    np.testing.assert_allclose(importance_of([1, 1, 4], 3), np.array([1, 1, 4]) / 6)
+    np.testing.assert_allclose(importance_of(None, 4), 0.25)
 
 
 def test_strategies_attend_to_what_is_important():
@@ -51,7 +49,7 @@ def test_strategies_attend_to_what_is_important():
     alone = (np.arange(20) == 9).astype(float)
     variances = []
     for weights in (None, alone):
-        planned = plan_stages(filtered, [2.0], importance=importance_of(weights, 20, 0))
+        planned = plan_stages(filtered, [2.0], importance=importance_of(weights, 20))
         _, posterior = run_stages(filtered, planned, silent)
         variances.append(posterior.states[0].variance[0, 40:])
     assert variances[1][9] < 0.9 * variances[0][9]
@@ -67,7 +65,7 @@ def test_rescaling_keeps_the_strategies_and_spends_the_other_budget(planned):
 @pytest.mark.parametrize("weights", [[1.0], [0.0] * 3, [-1.0, 1.0, 1.0], [np.nan] * 3])
 def test_importance_must_fit_the_test_inputs(weights):
     with pytest.raises(ValueError, match="weights must be 3 numbers"):
-        importance_of(weights, 3, 0)
+        importance_of(weights, 3)
 
 
 def test_many_records_are_planned_for_people_who_scatter_more():

@@ -9,11 +9,10 @@ from dpgp_core.bayes.engine import Observed, Squares, run_stages, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, clipped_observation, measured_of
-from dpgp_core.bayes.schedule import stage_multipliers
-from dpgp_core.bayes.widths import Public
-from dpgp_core.gp.clipping import clipped
+from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, measured_of
+from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.measurement.measurement import CellCounts
+from dpgp_core.measurement.noise import Silence
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
 ONE_ROW = np.ones((1, 12))
@@ -103,22 +102,6 @@ def release(make_dataset):
     return mechanism.release(make_dataset(), np.array([[2.0], [7.0]]), draws=2)
 
 
-def test_an_observation_expects_what_a_clipped_output_is_expected_to_be(release):
-    """Z - A m = z - B ((k - o) / u), and N adds what clipping leaves to the noise."""
-    statistics = release.statistics[0]
-    stage, rng = statistics.stages[1], np.random.default_rng(0)
-    mean, variance = 0.5 * rng.standard_normal(12), rng.uniform(0.1, 1, 12)
-    found = clipped_observation(statistics, stage, lambda: (mean, variance))
-    m = stage.measurement
-    low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
-    k, gain, extra = clipped(mean, variance, low, high)
-    u = high - low
-    np.testing.assert_allclose(found.Z - found.A @ mean, stage.z - m.B @ ((k - (low + high) / 2) / u), atol=1e-12)
-    np.testing.assert_allclose(found.A, m.B * gain / u, atol=1e-15)
-    own = m.B @ np.diag(extra / u**2) @ m.B.T + m.noise_sd**2 * np.eye(len(m.B))
-    np.testing.assert_allclose(found.N, own, atol=1e-12)
-
-
 def test_stacked_releases_are_draws_side_by_side(release):
     parts = [measured_of(statistics) for statistics in release.statistics]
     both = together(parts)
@@ -148,16 +131,16 @@ def residuals(s):
 
 
 def test_without_noise_records_are_counted_and_residuals_summed(in_cells):
-    reader, cells = CellReader(in_cells, GRID, 0), GRID.place(in_cells.X)
+    reader, cells = CellReader(in_cells, GRID, Silence()), GRID.place(in_cells.X)
     np.testing.assert_allclose(reader.counts(counts(1.0)), np.bincount(cells, minlength=8))
     places = np.clip(in_cells.standardised(), -1, 1) / 2
     expected = np.bincount(cells, weights=places, minlength=8)
-    np.testing.assert_allclose(reader.sums(residuals(1.0)).z[0], expected, atol=1e-12)
+    np.testing.assert_allclose(reader.sums(residuals(1.0)).z[0], expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("noise", [None, np.random.default_rng(1)], ids=["real", "numbered"])
 def test_with_almost_no_noise_the_others_read_the_same(in_cells, noise):
-    reader, silent = CellReader(in_cells, GRID, noise), CellReader(in_cells, GRID, 0)
+    reader, silent = CellReader(in_cells, GRID, noise), CellReader(in_cells, GRID, Silence())
     np.testing.assert_allclose(reader.counts(counts(1e-6)), silent.counts(counts(1.0)), atol=1e-3)
     found, expected = reader.sums(residuals(1e-6)), silent.sums(residuals(1.0))
     np.testing.assert_allclose(found.z, expected.z, atol=1e-3)

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.schedule import stage_multipliers
+from dpgp_core.bayes.stages import stage_multipliers
 
 S = 1.3
 

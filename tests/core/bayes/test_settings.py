@@ -18,7 +18,6 @@ def test_the_promise_says_what_it_protects_and_costs(protects):
     ("changes", "message"),
     [
         ({"protects": "inputs"}, "protects must be 'outputs' or 'inputs and outputs', got 'inputs'"),
-        ({"targets": "all"}, "targets must be 'test' or 'both', got 'all'"),
         ({"stages": 0}, "stages must be a whole number from 1 to 10, got 0"),
         ({"stages": 11}, "stages must be a whole number from 1 to 10, got 11"),
         ({"clip": 0.0}, "clip must be a finite number above 0"),
@@ -26,9 +25,8 @@ def test_the_promise_says_what_it_protects_and_costs(protects):
         ({"kernels": (EQ(),), "noise_variances": ()}, "noise_variances must have one entry per kernel, 1, got 0"),
         ({"noise_variances": (0.1,)}, "noise_variances must have one entry per kernel, 0, got 1"),
         ({"protects": "inputs and outputs", "weights": (1.0,)}, "have no meaning for protects='inputs and outputs'"),
-        ({"protects": "inputs and outputs", "targets": "both"}, "have no meaning for protects='inputs and outputs'"),
         ({"protects": "inputs and outputs", "binned": True}, "binned is for public inputs"),
-        ({"binned": True, "targets": "both"}, "weights and targets have no meaning for binned"),
+        ({"binned": True, "weights": (1.0,)}, "weights have no meaning for binned"),
     ],
 )
 def test_bad_settings_are_named(changes, message):

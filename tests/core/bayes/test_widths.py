@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpgp_core.bayes.widths import bias_features, bias_sd, ends_of, widest
+from dpgp_core.bayes.stages import bias_features, bias_sd, ends_of, widest
 
 HALF = 2.0
 

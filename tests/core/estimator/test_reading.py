@@ -3,7 +3,7 @@ import pytest
 
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes.reading import Reading
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public
 from dpgp_core.estimator.reading import FittedReading
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]

@@ -6,8 +6,7 @@ from scipy.special import softmax
 from scipy.stats import multivariate_normal
 
 import datasets
-from dpgp_core.evaluation.baseline import error_without_privacy, without_privacy
-from dpgp_core.evaluation.comparison import held_out_errors, hold_out
+from dpgp_core.evaluation.comparison import error_without_privacy, held_out_errors, hold_out, without_privacy
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, Cloaking

@@ -5,7 +5,7 @@ import pytest
 
 from dpgp_core.evaluation.by_hand import known_from, placed, world
 from dpgp_core.evaluation.limits import limits
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 
 X = np.random.default_rng(3).uniform(0, 10, (40, 1))

@@ -8,7 +8,7 @@ import pytest
 
 import datasets
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out, with_epsilon
-from dpgp_core.evaluation.errors import expected_rmse
+from tests.core.evaluation.simulated import expected_rmse
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
 
 

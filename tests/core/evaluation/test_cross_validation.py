@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, monte_carlo_folds, plan_folds
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, plan_folds
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import Cloaking
+from tests.core.evaluation.simulated import monte_carlo_folds
 
 
 def refits(kernel, X, folds, noise_variance):
@@ -37,27 +38,10 @@ def test_shuffled_folds_repeat_with_their_generator():
     assert not all(map(np.array_equal, first, other))
 
 
-def test_monte_carlo_folds():
-    folds = monte_carlo_folds(20, 30, 6, np.random.default_rng(1))
-    assert len(folds) == 30
-    assert {len(np.unique(test)) for test in folds} == {6}
-    counts = np.bincount(np.concatenate(folds), minlength=20)
-    assert len(set(counts)) > 1  # unlike k_folds
-    assert len({tuple(test) for test in folds}) > 20
-
-
 @pytest.mark.parametrize("folds", [1, 11])
 def test_bad_number_of_folds(folds):
     with pytest.raises(ValueError, match="between 2 and the number of records 10"):
         k_folds(10, folds)
-
-
-@pytest.mark.parametrize(
-    ("folds", "size", "message"), [(0, 3, "at least 1"), (2, 0, "test_size"), (2, 10, "test_size")]
-)
-def test_bad_monte_carlo_folds(folds, size, message):
-    with pytest.raises(ValueError, match=message):
-        monte_carlo_folds(10, folds, size, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize(
@@ -134,8 +118,3 @@ def test_expected_private_squared_error_is_that_of_simulated_releases(make_datas
     expected = float(((plan.residual_map @ truth) ** 2).sum() + noise)
     assert noise > 0.1 * expected
     assert total.mean() == pytest.approx(expected, abs=5 * total.std() / math.sqrt(40_000))
-
-
-def test_a_tolerance_that_depends_on_epsilon_is_refused():
-    with pytest.raises(ValueError, match="'auto' depends on epsilon"):
-        plan_folds(EQ(), np.zeros((4, 1)), k_folds(4, 2), 0.3, rank_tolerance="auto")

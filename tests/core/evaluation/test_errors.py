@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpgp_core.evaluation.errors import coverage, draw_errors, expected_rmse, interval_score, nlpd, rmse
+from dpgp_core.evaluation.errors import coverage, interval_score, nlpd, rmse
+from tests.core.evaluation.simulated import draw_errors, expected_rmse
 
 
 def test_rmse_by_hand():
@@ -52,12 +53,6 @@ def test_draw_errors_is_the_rmse_of_mean_plus_factor_times_normals():
     z = np.random.default_rng(7).standard_normal((3, 2))
     by_hand = [math.sqrt(np.mean((mean + L @ row - truth) ** 2)) for row in z]
     np.testing.assert_allclose(found, by_hand, rtol=1e-13)
-
-
-@pytest.mark.parametrize("draws", [0, -3])
-def test_no_draws_is_refused(draws):
-    with pytest.raises(ValueError, match=f"draws must be a finite number above 0, got {draws}"):
-        draw_errors(np.zeros(1), np.eye(1), np.zeros(1), np.random.default_rng(0), draws)
 
 
 def test_interval_score_is_width_and_twenty_or_forty_times_what_lies_outside():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.evaluation.limits import limits
-from dpgp_core.evaluation.worlds import reached
+from dpgp_core.evaluation.limits import limits, reached
 from dpgp_core.kernels import EQ
 
 X = np.linspace(0, 1, 40)[:, None]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from dpgp_core.excursion.sets import Targets, hall_mean, hall_paths, posterior_marginals, posterior_paths
-from dpgp_core.gp.exact import posterior
+from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths
+from dpgp_core.excursion.sets import Targets, posterior_marginals
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
 
 KERNEL = Matern12(lengthscale=0.4)

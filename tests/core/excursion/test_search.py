@@ -6,12 +6,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.excursion.paths import hall_mean, hall_noise, search_hall
 from datasets import excursion_1d
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
-from dpgp_core.excursion.search import SearchSpace, hall_noise, search, search_hall
-from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability, hall_mean
-from dpgp_core.gp.exact import posterior
+from dpgp_core.excursion.search import SearchSpace, search
+from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import Matern12
 
 DELTA = 0.005

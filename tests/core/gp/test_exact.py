@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import cloaking_matrix, output_covariance, posterior
+from dpgp_core.gp.regression import cloaking_matrix, output_covariance, posterior
 from dpgp_core.kernels import EQ, KERNELS, Matern32
 
 each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])

@@ -3,8 +3,8 @@ import warnings
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import cloaking_matrix
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, KERNELS
 
 each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp import inference
-from dpgp_core.gp.exact import cloaking_matrix
-from dpgp_core.gp.inference import Inference, InferenceChoice, describe
+from dpgp_core.gp import regression as inference
 from dpgp_core.gp.pivoted import factorise
+from dpgp_core.gp.regression import Inference, InferenceChoice, cloaking_matrix, describe
 from dpgp_core.kernels import EQ, KERNELS, Matern12
 from dpgp_core.linalg import FactoredMatrix
 

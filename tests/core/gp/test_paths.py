@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import posterior
 from dpgp_core.gp.paths import Paths, posterior_process
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
 
 RNG = np.random.default_rng(1)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.gp import pivoted
-from dpgp_core.gp.exact import cloaking_matrix, output_covariance
 from dpgp_core.gp.pivoted import ToleranceMissedError, factorise
+from dpgp_core.gp.regression import cloaking_matrix, output_covariance
 from dpgp_core.kernels import EQ, KERNELS, Matern12, Matern52
 from dpgp_core.linalg import BLOCK
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity

@@ -1,7 +1,6 @@
 import numpy as np
 
-from dpgp_core.gp.exact import cloaking_matrix, output_covariance, posterior
-from dpgp_core.gp.inference import InferenceChoice
+from dpgp_core.gp.regression import InferenceChoice, cloaking_matrix, output_covariance, posterior
 from dpgp_core.gp.uncertainty import predictive
 from dpgp_core.kernels import EQ
 

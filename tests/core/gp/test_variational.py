@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp import exact
+from dpgp_core.gp import regression as exact
 from dpgp_core.gp.inducing import (
     grid_in_box,
     inducing_root,

@@ -28,7 +28,6 @@ VARIANTS = {  # name: (row of the catalogue, further arguments), for options tha
     "prior of variance 2.5": ("gp_prior", {"kernel": Matern52(variance=2.5)}),
     "logdet and hall": ("cloaking", {"objective": "logdet", "calibration": "hall"}),
     "low rank, loose gap": ("cloaking", {"rank_tolerance": 0.1, "gap": 1.0}),
-    "auto rank": ("cloaking", {"rank_tolerance": "auto"}),
     "weights": ("cloaking", {"weights": [1.0] * 5 + [0.01] * 4}),
     "shrinkage": ("cloaking", {"shrinkage": True, "rank_tolerance": 1e-3}),
     "rough kernel, little noise": ("cloaking", {"kernel": Matern52(variance=2.5), "noise_variance": 0.01}),

@@ -8,8 +8,8 @@ from dpgp_core.measurement.integers import GRID, exact_sums
 from dpgp_core.measurement.measurement import STEPS, Measurement
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.mechanisms.bins import BinMeans
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.laplace_binning import BinMeans
 
 PLANS = {}  # public, made once; each keeps its mechanism, and so the id
 

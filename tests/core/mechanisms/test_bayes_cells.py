@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.widths import Public
+from dpgp_core.bayes.stages import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -117,5 +117,5 @@ def test_a_plan_for_rows_is_not_one_for_people(make_dataset):
     plan = mechanism.plan_for(replace(data, person=None), X_TEST)
     with pytest.raises(ValueError, match="several rows"):
         mechanism.measure(plan, data, X_TEST)
-    with pytest.raises(ValueError, match="leave weights, targets and binned out"):
+    with pytest.raises(ValueError, match="leave out weights and binned"):
         BayesCloaking(epsilon=1.0, delta=1e-4, binned=False).release(data, X_TEST)

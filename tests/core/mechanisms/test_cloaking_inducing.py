@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from datasets import kung
-from dpgp_core.evaluation.errors import draw_errors, expected_rmse
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, CloakingInducing
 from dpgp_core.strategies.noise_design import design_noise
+from tests.core.evaluation.simulated import draw_errors, expected_rmse
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 X_TEST = np.linspace(-2, 12, 9)[:, None]

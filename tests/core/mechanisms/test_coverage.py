@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, KERNELS, Matern12
 from dpgp_core.mechanisms import GPPrior
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity

@@ -14,7 +14,7 @@ X_TEST = np.linspace(0, 10, 21)[:, None]  # the data lie in 0 ... 10
 def test_no_neighbour_spends_more_than_epsilon(kung_data, epsilon, bins):
     plan = LaplaceBinning(epsilon=epsilon, bins=bins).plan(kung_data.X, kung_data.x_box)
     # record j moves bin b by w_bj d, against Laplace noise of scale_b d: loss sum_b |w_bj| d / (scale_b d)
-    losses = (np.abs(plan.weights) / plan.scales[:, None]).sum(axis=0)
+    losses = (np.abs(plan.weights) * plan.counts[:, None] * epsilon).sum(axis=0)
     np.testing.assert_allclose(losses, epsilon, rtol=1e-12)  # every record spends exactly epsilon
 
 
@@ -45,11 +45,11 @@ def test_noise_is_laplace_of_the_stated_scale(make_dataset):
     data, mechanism = make_dataset(), LaplaceBinning(epsilon=0.5, bins=3)
     plan = mechanism.plan(data.X, data.x_box)
     released = mechanism.release(data, plan.boxes.mean(axis=2), np.random.default_rng(1), draws=20_000)
-    noise = (released.samples - released.mean) / (data.output_range * plan.scales)
+    noise = (released.samples - released.mean) / (data.output_range / plan.counts / 0.5)
     for column in noise.T:
         assert kstest(column, laplace.cdf).pvalue > 1e-6
     # and independent between bins: 6 standard errors
-    assert np.abs(np.corrcoef(noise.T) - np.eye(len(plan.scales))).max() < 6 / np.sqrt(20_000)
+    assert np.abs(np.corrcoef(noise.T) - np.eye(len(plan.counts))).max() < 6 / np.sqrt(20_000)
     np.testing.assert_allclose(noise.var(axis=0), 2, rtol=6 * np.sqrt(5 / 20_000))  # kurtosis 6
 
 

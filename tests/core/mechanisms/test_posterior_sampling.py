@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12, Matern32
 from dpgp_core.mechanisms import PathRelease, PosteriorSampling
 from dpgp_core.mechanisms.base import NotPrivate

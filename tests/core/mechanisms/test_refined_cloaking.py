@@ -8,13 +8,14 @@ from scipy.stats import beta
 
 import datasets
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.evaluation.errors import draw_errors, rmse
-from dpgp_core.gp.exact import cloaking_matrix
+from dpgp_core.evaluation.errors import rmse
+from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
+from dpgp_core.mechanisms.cloaking import FIXED_STAGES
 from dpgp_core.mechanisms.recorded import noiseless, numbered
-from dpgp_core.mechanisms.refined_cloaking import FIXED_STAGES
 from dpgp_core.strategies.noise_design import design_noise
+from tests.core.evaluation.simulated import draw_errors
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath
@@ -112,20 +113,6 @@ def test_plan_does_not_depend_on_the_budget(make_dataset):
         np.testing.assert_array_equal(mine.weights, theirs.weights)
     planned = small.measure(plan, data, X_TEST, np.random.default_rng(1))
     np.testing.assert_array_equal(planned.samples, small.release(data, X_TEST, np.random.default_rng(1)).samples)
-
-
-def test_auto_rank_knows_each_stages_share(kung_data, kung_model):
-    grid = np.linspace(-50, 150, 60)[:, None]
-
-    def ranks(share):
-        mechanism = RefinedCloaking(
-            **{**MODEL, **kung_model, "epsilon": 20.0}, rank_tolerance="auto", shares=[share, 1 - share]
-        )
-        return [stage.design.rank for stage in mechanism.plan(kung_data.X, grid).stages]
-
-    little, much = ranks(1e-6), ranks(1 - 1e-6)
-    assert little[0] < much[0]
-    assert little[1] > much[1]
 
 
 def test_far_from_the_data_the_midpoint_is_published_without_noise(make_dataset):

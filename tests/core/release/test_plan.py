@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import LinAlgError
 
-from dpgp_core.gp.exact import posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.release import CHOICES, plan_release, preview, publish
@@ -56,7 +56,7 @@ def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, read, monkeypat
     spec = make_spec(mechanism=mechanism)
     data = read(spec, n=400)
     exact = plan_release(spec, data.X)
-    monkeypatch.setattr("dpgp_core.gp.inference.EXACT_ALWAYS", 10)
+    monkeypatch.setattr("dpgp_core.gp.regression.EXACT_ALWAYS", 10)
     low = plan_release(spec, data.X)
     assert isinstance(exact.plan.strategy, np.ndarray)
     assert isinstance(low.plan.strategy, FactoredMatrix)

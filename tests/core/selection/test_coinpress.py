@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.selection.coinpress import CoinPress
+from dpgp_core.selection.repeated import CoinPress
 
 
 class Recorded:

@@ -13,10 +13,9 @@ from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection import hyperparameters, repeated
-from dpgp_core.selection.coinpress import CoinPress
 from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar, choose_repeatedly
 from dpgp_core.selection.scores import grid_scores
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
 from tests.core.tables import table

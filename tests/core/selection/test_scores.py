@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, monte_carlo_folds, plan_folds
+from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.selection.scores import (
     clipped_sse,
@@ -14,6 +14,7 @@ from dpgp_core.selection.scores import (
     published_sensitivity,
     sse_sensitivity,
 )
+from tests.core.evaluation.simulated import monte_carlo_folds
 
 
 def plan_of(rows, folds):

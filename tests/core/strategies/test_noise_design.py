@@ -163,22 +163,6 @@ def test_dropped_energy_by_hand():
 # ---- rank chosen from public quantities
 
 
-def auto_cost(C, design, multiplier):
-    """Expected squared truncation bias + noise, both written out."""
-    left_out = C - design.project(C)
-    return np.trace(left_out @ left_out.T) / 12 + multiplier**2 * np.trace(design.covariance())
-
-
-@by_name
-def test_auto_rank_is_as_good_as_any_fixed_tolerance(objective):
-    C = random_matrix(23, 12, 30, decay=6)
-    fixed = [design_noise(C, objective, rank_tolerance=10.0**-k) for k in range(1, 8)]
-    for multiplier in (0.01, 1.0, 30.0):
-        chosen = design_noise(C, objective, rank_tolerance="auto", noise_multiplier=multiplier)
-        cost, *others = (auto_cost(C, design, multiplier) for design in (chosen, *fixed))
-        assert cost <= 1.1 * min(others), multiplier  # candidates are compared at gap 0.1
-
-
 # ---- messages
 
 
@@ -193,10 +177,10 @@ def test_auto_rank_is_as_good_as_any_fixed_tolerance(objective):
         ({"objective": "entropy"}, "objective must be 'trace' or 'logdet', got 'entropy'"),
         ({"gap": 0.0}, "gap must be above 0, got 0.0; 1e-3 is a good choice"),
         ({"gap": math.nan}, "gap must be above 0, got nan; 1e-3 is a good choice"),
-        ({"rank_tolerance": 1.0}, r"rank_tolerance must be 'auto' or in \[1e-12, 1\), got 1.0"),
-        ({"rank_tolerance": 1e-13}, r"rank_tolerance must be 'auto' or in \[1e-12, 1\), got 1e-13"),
-        ({"rank_tolerance": "best"}, r"rank_tolerance must be 'auto' or in \[1e-12, 1\), got 'best'"),
-        ({"rank_tolerance": math.nan}, r"rank_tolerance must be 'auto' or in \[1e-12, 1\), got nan"),
+        ({"rank_tolerance": 1.0}, r"rank_tolerance must be a number in \[1e-12, 1\), got 1.0"),
+        ({"rank_tolerance": 1e-13}, r"rank_tolerance must be a number in \[1e-12, 1\), got 1e-13"),
+        ({"rank_tolerance": "best"}, r"rank_tolerance must be a number in \[1e-12, 1\), got 'best'"),
+        ({"rank_tolerance": math.nan}, r"rank_tolerance must be a number in \[1e-12, 1\), got nan"),
         ({"weights": np.ones(2), "objective": "logdet"}, "weights change nothing for objective 'logdet'"),
         ({"weights": np.ones(3)}, r"weights must be 2 non-negative numbers, not all 0, got shape \(3,\)"),
         ({"weights": np.zeros(2)}, "weights must be 2 non-negative numbers, not all 0"),

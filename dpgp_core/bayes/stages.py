@@ -1,8 +1,9 @@
-"""How wide a stage clips outputs: narrow where noise dominates, wide where people are many; and what that may hide.
+"""What a stage asks: its share of the budget, and how wide it clips outputs.
 
-What a narrow interval shows is precise and may be biased, what a wide one shows is neither. Which is better depends on
-how people scatter, and earlier stages say that: before each stage the width of least expected risk is taken, see
-``widest``, by what was released so far (``RecordFilter.next_stage``, ``CellFilter.next_stage``).
+Clipping is narrow where noise dominates, and wide where people are many. What a narrow interval shows is precise and
+may be biased, what a wide one shows is neither. Which is better depends on how people scatter, and earlier stages say
+that: before each stage the width of least expected risk is taken, see ``widest``, by what was released so far
+(``RecordFilter.next_stage``, ``CellFilter.next_stage``).
 
 The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +38,72 @@ from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..levels import LevelSide
+from ..measurement.integers import GRID, strategy_integers
+from ..strategies.strategy import Strategy
+
+COUNTS_SHARE = 0.15  # of mu^2, where inputs are private
+_LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlannedStage:
+    """What one stage measures, and with how much noise. Public.
+
+    Attributes:
+        strategy: B (r, n) with its risk, bound and gap; None where it is planned from what stages before released.
+        noise_multiplier: s of the stage, its squares included.
+        width: half-width of intervals over the predictive standard deviation that it was planned for; infinite for the
+            whole range.
+        widths: those that are chosen among when it is measured; () where the strategy waits for them.
+    """
+
+    strategy: Strategy | None
+    noise_multiplier: float
+    width: float = math.inf
+    widths: tuple[float, ...] = ()
+
+    @property
+    def planned(self) -> Strategy:
+        """The strategy, where there is one in advance."""
+        assert self.strategy is not None
+        return self.strategy
+
+
+def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
+    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, 8, 8, ...: early stages only find the place."""
+    parts = [min(2**i, _LARGEST_PART) for i in range(stages)]
+    return tuple(noise_multiplier * math.sqrt(sum(parts) / part) for part in parts)
+
+
+def counts_apart(noise_multiplier: float) -> tuple[float, float]:
+    """s_0 of the counts of records in cells, with ``COUNTS_SHARE`` of 1/s^2, and s of all stages together."""
+    return noise_multiplier / math.sqrt(COUNTS_SHARE), noise_multiplier / math.sqrt(1 - COUNTS_SHARE)
+
+
+def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[PlannedStage, ...]:
+    """The same strategies at another budget: valid at any, if no longer the best."""
+    multipliers = stage_multipliers(noise_multiplier, len(planned))
+    return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(planned, multipliers, strict=True))
+
+
+def again(stage: PlannedStage, B: FloatArray, width: float | None) -> PlannedStage:
+    """The stage with the strategy (r, M) and width that another draw took."""
+    given = Strategy(B=B, risk=math.nan, bound=math.nan, gap=math.nan, iterations=0)
+    return replace(stage, strategy=given, width=math.inf if width is None else width)
+
+
+def on_the_grid(strategy: Strategy) -> Strategy:
+    """The strategy with B as it will be measured: multiples of 2^-20 whose columns are checked in integers."""
+    return replace(strategy, B=strategy_integers(strategy.B) / GRID)
+
+
+def each_column(columns: int) -> Strategy:
+    """Every column by itself, B = I: valid always, and taken where numbers that were released make the best one fail.
+
+    Stages are planned after the budget was charged, and whether that fails may depend on private values.
+    """
+    return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
+
 
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation
@@ -59,7 +127,6 @@ class Public(NamedTuple):
     """What is public of a table.
 
     Attributes:
-        x_box: of the inputs, D (low, high) pairs.
         half_range: half the outputs' range, in model units.
         kind: of the outcome.
     """
@@ -100,7 +167,6 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
         low: of outcomes, in model units.
         high: above low.
         centre: between them, where outcomes are expected.
-        half_range: half the public range, in model units.
         cut: whether an outcome may lie beyond the ends at all.
     """
     least, far = _TOUCHES * half_range, _FAR * half_range

@@ -3,29 +3,28 @@ import math
 import numpy as np
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 
-from dpgp_core.gp.exact import posterior
+from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.reading import read, refit
+from dpgp_core.gp.regression import output_covariance, posterior
 from dpgp_core.kernels import EQ
-from dpgp_core.measurement.conditioning import Observation, condition
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
-from dpgp_core.measurement.refit import linear_observation, refit
 from dpgp_core.measurement.statistics import Stage, Statistics
 
 N = 60
-BOUNDS = (50.0, 200.0)
+BOUNDS, WIDE = (50.0, 200.0), (-175.0, 425.0)  # the latter clip nothing
 SCALE = 20.0
 X = np.linspace(0, 10, N)[:, None]
 X_TEST = np.linspace(-1, 11, 7)[:, None]
 KERNEL, NOISE = EQ(variance=1.0, lengthscale=2.0), 0.1
 
 
-def measurement(kind=Measurement, r=8, seed=0, low=None, high=None, **amount):
+def measurement(kind=Measurement, r=8, seed=0, bounds=BOUNDS, **amount):
     B = np.random.default_rng(seed).standard_normal((r, N))
     B /= np.linalg.norm(B, ord=1 if kind is LaplaceMeasurement else 2, axis=0)
-    low = np.full(N, BOUNDS[0]) if low is None else low
-    high = np.full(N, BOUNDS[1]) if high is None else high
-    return kind(B=B, low=low, high=high, bounds=BOUNDS, **(amount or {"noise_multiplier": 0.05}))
+    low, high = (np.full(N, end) for end in bounds)
+    return kind(B=B, low=low, high=high, bounds=bounds, **(amount or {"noise_multiplier": 0.05}))
 
 
 def statistics(*stages):
@@ -47,27 +46,12 @@ def measured(m, y, rng):
     return Stage(measurement=m, z=m.teaching(y, rng)[0])
 
 
-def unused():
-    raise AssertionError("a linear reading needs no prediction")
-
-
-def test_a_stage_without_clipping_is_read_back():
-    """A y' - Z is the noise alone, for the whole range and for intervals of their own."""
-    rng = np.random.default_rng(1)
-    y = rng.uniform(120, 130, N)
-    for m in (measurement(), measurement(low=y - rng.uniform(1, 5, N), high=y + rng.uniform(1, 5, N))):
-        read = linear_observation(
-            statistics(Stage(measurement=m, z=m.noiseless(y))), Stage(measurement=m, z=m.noiseless(y)), unused
-        )
-        np.testing.assert_allclose(read.A @ ((y - 125) / SCALE), read.Z, atol=1e-4)
-        np.testing.assert_allclose(read.N, m.noise_sd**2 * np.eye(8))
-
-
 def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
     """r = n, hardly any noise: what regression on the outputs themselves gives."""
     rng = np.random.default_rng(2)
     _, y = world(rng)
-    m = Measurement(B=np.eye(N), low=y - 2, high=y + 3, bounds=BOUNDS, noise_multiplier=1e-6)
+    low, high = (np.full(N, end) for end in WIDE)
+    m = Measurement(B=np.eye(N), low=low, high=high, bounds=WIDE, noise_multiplier=1e-6)
     found = refit(statistics(measured(m, y, rng)), kernels=[KERNEL], noise_variances=[NOISE], X_test=X_TEST)
     mean, covariance = posterior(KERNEL, X, (y - 125) / SCALE, X_TEST, NOISE)
     np.testing.assert_allclose(found.mean, 125 + SCALE * mean, atol=1e-3)
@@ -104,15 +88,29 @@ def test_models_are_weighted_by_their_evidence():
     released = statistics(measured(measurement(), y, rng))
     kernels, variances = [EQ(lengthscale=0.2), KERNEL, EQ(lengthscale=9.0)], [NOISE, 2.0]
     found = refit(released, kernels=kernels, noise_variances=variances, X_test=X_TEST)
-    single = [
-        refit(released, kernels=[k], noise_variances=[v], X_test=X_TEST).posteriors[0]
-        for k in kernels
-        for v in variances
+    evidence = [
+        float(read(released, [Model(kernel=k, noise_variance=v)]).log_evidence()[0]) for k in kernels for v in variances
     ]
-    evidence = np.array([p.log_evidence for p in single])
     np.testing.assert_allclose(found.weights, np.exp(evidence - logsumexp(evidence)))
-    np.testing.assert_allclose(found.mean, 125 + SCALE * (found.weights @ np.array([p.mean for p in single])))
+    np.testing.assert_allclose(found.mean, 125 + SCALE * (found.weights @ found.mixture.means[0]))
     assert found.weights.sum() == pytest.approx(1)
+
+
+def test_evidence_and_posterior_by_joint_gaussian_algebra():
+    """Of wide intervals, which clip nothing: the density of z, and f given z, by the joint normal of both."""
+    rng = np.random.default_rng(8)
+    _, y = world(rng)
+    stages = [measured(measurement(seed=s, bounds=WIDE), y, rng) for s in (1, 2)]
+    A = np.vstack([stage.measurement.B * SCALE / 600 for stage in stages])
+    S = A @ output_covariance(KERNEL, X, NOISE) @ A.T + stages[0].measurement.noise_sd ** 2 * np.eye(16)
+    z, cross = np.concatenate([stage.z for stage in stages]), KERNEL(X_TEST, X) @ A.T
+    one, both = (read(statistics(*some), [Model(kernel=KERNEL, noise_variance=NOISE)]) for some in (stages[:1], stages))
+    assert one.log_evidence()[0] == pytest.approx(multivariate_normal.logpdf(z[:8], cov=S[:8, :8]), rel=1e-9)
+    assert both.log_evidence()[0] == pytest.approx(multivariate_normal.logpdf(z, cov=S), rel=1e-9)
+    found = both.at(X_TEST).joint()
+    np.testing.assert_allclose(found.means[0], cross @ np.linalg.solve(S, z), atol=1e-9)
+    expected = KERNEL(X_TEST, X_TEST) - cross @ np.linalg.solve(S, cross.T)
+    np.testing.assert_allclose(found.covariance(), expected, atol=1e-9)
 
 
 def test_intervals_of_a_mixture_leave_equal_tails():
@@ -120,37 +118,11 @@ def test_intervals_of_a_mixture_leave_equal_tails():
     _, y = world(rng)
     released = statistics(measured(measurement(r=3), y, rng))
     found = refit(released, kernels=[EQ(lengthscale=s) for s in (0.3, 2.0, 8.0)], noise_variances=[0.1], X_test=X_TEST)
-    means = np.array([125 + SCALE * p.mean for p in found.posteriors])
-    sds = SCALE * np.sqrt([p.variance for p in found.posteriors])
+    means = 125 + SCALE * found.mixture.means[0]
+    sds = SCALE * np.sqrt(found.mixture.variances[0])
     low, high = found.interval(0.8)
     np.testing.assert_allclose(found.weights @ norm.cdf((low - means) / sds), 0.1, rtol=1e-6)
     np.testing.assert_allclose(found.weights @ norm.cdf((high - means) / sds), 0.9, rtol=1e-6)
-
-
-def test_a_reading_sees_what_earlier_stages_predict():
-    rng = np.random.default_rng(7)
-    _, y = world(rng)
-    stages = [measured(measurement(seed=s), y, rng) for s in (1, 2)]
-    released = statistics(*stages)
-    seen = []
-
-    def observe(statistics, stage, predict):
-        seen.append(predict())
-        read = linear_observation(statistics, stage, predict)
-        return Observation(A=read.A, Z=read.Z, N=4 * read.N)
-
-    found = refit(released, kernels=[KERNEL], noise_variances=[NOISE], X_test=X_TEST, observe=observe)
-    np.testing.assert_allclose(seen[0][0], 0)
-    np.testing.assert_allclose(seen[0][1], 1 + NOISE)
-    reads = [linear_observation(released, stage, unused) for stage in stages]
-    wide = [Observation(A=r.A, Z=r.Z, N=4 * r.N) for r in reads]
-    # the very outputs that were measured, by the inverse of their covariance: (K^-1 + A^T N^-1 A)^-1
-    K = KERNEL(X, X) + NOISE * np.eye(len(X))
-    information = wide[0].A.T @ np.linalg.inv(wide[0].N)
-    covariance = np.linalg.inv(np.linalg.inv(K) + information @ wide[0].A)
-    np.testing.assert_allclose(seen[1][0], covariance @ information @ wide[0].Z, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(seen[1][1], np.diag(covariance), rtol=1e-6)
-    np.testing.assert_allclose(found.posteriors[0].mean, condition(wide, KERNEL, NOISE, X, X_TEST).mean)
 
 
 def test_bad_arguments_are_refused():
@@ -163,5 +135,5 @@ def test_bad_arguments_are_refused():
     found = refit(released, kernels=[KERNEL], noise_variances=[0.1], X_test=X_TEST)
     with pytest.raises(ValueError, match="level must lie"):
         found.interval(1.0)
-    with pytest.raises(ValueError, match="'function' or 'outputs'"):
+    with pytest.raises(ValueError, match="'outputs' or 'function'"):
         found.interval(0.5, of="noise")

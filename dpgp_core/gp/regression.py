@@ -1,4 +1,8 @@
-"""Exact or low-rank: how the cloaking matrix is computed, chosen by the number of records and what it would cost."""
+"""Gaussian process regression: the cloaking matrix C and the posterior, exact or low-rank.
+
+Exact is one Cholesky factorisation of K = K_ff + noise_variance I. Which it is, is chosen by the number of records and
+what each would cost.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,27 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
-from ..linalg import Matrix, dense_of
-from . import exact
+from ..linalg import Matrix, check_columns, dense_of
 from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, factorise
+
+
+def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:
+    """Prior covariance of the observed outputs, K = K_ff + noise_variance I, shape (n, n).
+
+    Raises:
+        ValueError: noise_variance is not positive.
+    """
+    check_positive("noise_variance", noise_variance)
+    K = kernel(X, X)
+    K[np.diag_indices_from(K)] += noise_variance
+    return K
+
 
 Method = Literal["auto", "exact", "lowrank"]
 
@@ -89,21 +108,16 @@ class InferenceChoice:
     ) -> tuple[Matrix, LowRank | None]:
         """C (P, n), an array or factored, and the factorisation of K_ff it came from: None where inference is exact.
 
-        Args:
-            kernel: covariance function of the latent f.
-            X: training inputs (n, D).
-            X_test: test inputs (P, D).
-            noise_variance: variance > 0 of the observation noise, in squared model units.
-            executor: runs passes over blocks of records, see ``Columns.over_blocks``; default: this thread.
-
         Raises:
             ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
         """
         check_positive("noise_variance", noise_variance)
-        exact.check_columns(X, X_test)
+        check_columns(X, X_test)
         low = self.low_rank(kernel, X, executor)
         if low is None:
-            return exact.cloaking_matrix(kernel, X, X_test, noise_variance), None
+            factor = cho_factor(output_covariance(kernel, X, noise_variance), lower=True, overwrite_a=True)
+            # C = K_*f K^-1 = (K^-1 K_f*)^T, K symmetric
+            return np.ascontiguousarray(cho_solve(factor, kernel(X, X_test)).T), None
         return low.matrix(X_test, noise_variance), low
 
 
@@ -118,10 +132,6 @@ def cloaking_matrix(
     """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
 
     Args:
-        kernel: covariance function of the latent f.
-        X: training inputs (n, D).
-        X_test: test inputs (P, D).
-        noise_variance: variance > 0 of the observation noise, in squared model units.
         method: "exact", "lowrank" or "auto", see ``InferenceChoice``.
         tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
 
@@ -143,3 +153,23 @@ def describe(low: LowRank | None) -> Inference:
     if low is None:
         return Inference(method="exact")
     return Inference(method="lowrank", rank=low.rank, residual=low.residual)
+
+
+def posterior(
+    kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, noise_variance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+
+    The covariance does not depend on y and may be published where X is public.
+
+    Args:
+        y: outputs (n,) in model units, zero prior mean.
+
+    Raises:
+        ValueError: as for ``cloaking_matrix``.
+
+    Source: Rasmussen & Williams 2006, eqs 2.25-2.26.
+    """
+    C = cloaking_matrix(kernel, X, X_test, noise_variance)
+    # mean = C y;  covariance = K_** - K_*f K^-1 K_f* = K_** - C K_f*
+    return C @ y, kernel(X_test, X_test) - C @ kernel(X, X_test)

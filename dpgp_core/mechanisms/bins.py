@@ -1,0 +1,442 @@
+"""Means of public bins, with noise for the few records that are in each, which hide one output at delta = 0.
+
+``LaplaceBinning`` gives each test point the mean of its bin. In ``IntegralBinning`` a GP reads the noisy means as
+integrals of a smooth function, and smooths them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
+from ..accounting.losses import PureLoss
+from ..arrays import FloatArray
+from ..data import Dataset
+from ..gp.clipping import seen
+from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
+from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
+from ..kernels import EQ
+from ..measurement.integers import GRID, place_integers
+from ..measurement.measurement import STEPS, LaplaceMeasurement
+from ..measurement.noise import LaplaceNoise, with_noise
+from ..measurement.statistics import Stage, Statistics
+from .base import Mechanism, NotPrivate, Release, promise_for, teaching
+from .recorded import EachDraw, statistics_of
+
+ASSUMPTIONS = (
+    FIXED_IN_ADVANCE[0],
+    "inputs and their number are public, and so are the box and its bins",
+    FIXED_IN_ADVANCE[2],
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinMeans(Mechanism):
+    """Parameters, accounting and noise common to mechanisms that release the means of bins.
+
+    Args:
+        epsilon: the budget of one draw; delta is 0.
+        bins: number of bins along each dimension of the public box, or one number for all.
+
+    Raises:
+        ValueError: a parameter is out of range.
+    """
+
+    epsilon: float
+    bins: int | Sequence[int]
+
+    theorem: ClassVar[str] = (
+        "Laplace mechanism (Dwork, McSherry, Nissim & Smith 2006, proposition 1) on each bin's mean; "
+        "parallel composition over disjoint bins (McSherry 2009, theorem 4)"
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bins", check_bins(self.bins))
+        _ = self.guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for one draw, known before any data are read."""
+        return Guarantee(
+            budget=Budget(epsilon=self.epsilon, delta=0.0),
+            loss=PureLoss(self.epsilon),
+            protects="outputs",
+            neighbours=ONE_OUTPUT,
+            unit="one record's output",
+            theorem=self.theorem,
+            assumptions=ASSUMPTIONS,
+            not_covered=BEYOND_ONE_RELEASE,
+        )
+
+    def plan(self, X: FloatArray, box: tuple[tuple[float, float], ...]) -> BinPlan:
+        """Public plan: the bins occupied by inputs X (n, D).
+
+        Args:
+            X: inputs (n, D), all inside the box.
+            box: D public (low, high) pairs that the bins divide.
+
+        Raises:
+            ValueError: an input lies outside the box, or the number of columns does not fit.
+        """
+        return plan_bins(self.grid(box), X)
+
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
+        """The same for the inputs and the box of a data set; X_test may be anything."""
+        return self.plan(dataset.X, dataset.x_box)
+
+    def measure(
+        self,
+        plan: BinPlan,
+        dataset: Dataset,
+        X_test: FloatArray,
+        rng: np.random.Generator | None = None,
+        draws: int = 1,
+        *,
+        mean: bool = True,
+    ) -> Release:
+        """Measure and map: the only step that reads outputs; see ``Mechanism``.
+
+        Raises:
+            ValueError: draws < 1, or a test point does not fit.
+        """
+        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
+        z, middle = self.measured(plan, dataset, rng, draws), dataset.midpoint
+        means = self.means(plan, dataset, z) - middle
+        maps = self.maps(plan, dataset, X_test, means)
+        samples = middle + np.array([each @ own for each, own in zip(maps, means, strict=True)])
+        release = Release(
+            X_test=X_test,
+            samples=samples,
+            guarantee=guarantee,
+            statistics=self.recorded(plan, dataset, z, maps, guarantee),
+            uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
+            noise_factor=maps[0] * self.noise_sds(plan, dataset),
+        )
+        if rng is None:
+            return release
+        return teaching(release, middle + maps[0] @ (self.exact_means(plan, dataset) - middle) if mean else None)
+
+    def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
+        """Of each draw (P, b): from means of bins to released values, both about the midpoint; one array if equal."""
+        raise NotImplementedError
+
+    def uncertainty(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
+    ) -> Uncertainty:
+        """What ``Release.interval`` rests on, for released values (draws, P) by the first draw's map (P, b)."""
+        raise NotImplementedError
+
+    def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
+        """The bins of a box of D public (low, high) pairs."""
+        return Grid(box=box, bins=self.bins if isinstance(self.bins, int) else tuple(self.bins))
+
+    def measured(self, plan: BinPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int) -> FloatArray:
+        """Noisy sums z (draws, b) of q over each bin, q_j = (clip(y_j) - midpoint) / d in [-1/2, 1/2].
+
+        The strategy is the bins' indicators: columns of L1 norm exactly 1. Sums are of integers, q^ = rint(2^20 q).
+        With n <= 2^33 records they stay below 2^53, so adding them as floats is exact.
+
+        Args:
+            plan: from ``plan``.
+            dataset: supplies y and bounds.
+            rng: None for exact discrete noise; a generator for numbered draws.
+        """
+        noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
+        exact = [int(total) * GRID for total in self._sums(plan, dataset)]
+        return with_noise(exact, noise, STEPS, rng, draws)
+
+    def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
+        """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
+        return dataset.midpoint + dataset.output_range * z / plan.counts
+
+    def exact_means(self, plan: BinPlan, dataset: Dataset) -> NotPrivate:
+        """The same without noise (b,). Not private."""
+        return NotPrivate(self.means(plan, dataset, self._sums(plan, dataset) / GRID))
+
+    def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
+        """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
+        return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.output_range / plan.counts
+
+    def recorded(
+        self, plan: BinPlan, dataset: Dataset, z: FloatArray, maps: Sequence[FloatArray], guarantee: Guarantee
+    ) -> BinSums:
+        """The released statistics, one a draw; ``maps`` (P, b) take means of bins to released values."""
+        per_sum = dataset.output_range / plan.counts
+        different = {id(each): each * per_sum for each in maps}
+        return BinSums(
+            plan=plan,
+            public=dataset.public_part(),
+            epsilon=self.epsilon,
+            z=z,
+            maps=tuple(different[id(each)] for each in maps),
+            guarantee=guarantee,
+        )
+
+    def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
+        ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
+        places = place_integers(dataset.clipped_y, *ends)
+        return np.asarray(
+            np.bincount(plan.members, weights=places.astype(float), minlength=len(plan.counts)), dtype=float
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinSums(EachDraw):
+    """Noisy sums over bins.
+
+    Attributes:
+        epsilon: of one draw.
+        z: noisy sums (draws, b).
+        maps: of each draw (P, b): released values are midpoint + map z.
+    """
+
+    plan: BinPlan
+    public: Dataset
+    epsilon: float
+    z: FloatArray
+    maps: tuple[FloatArray, ...]
+    guarantee: Guarantee
+
+    def __len__(self) -> int:
+        return len(self.z)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the strategy."""
+        return len(self.plan.counts) * self.public.n
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """See ``EachDraw``."""
+        factor = self.maps[draw]
+        return np.full(len(factor), self.public.midpoint), factor, self.z[draw]
+
+    def _of_draw(self, draw: int) -> Statistics:
+        low, high = (np.full(self.public.n, end) for end in self.public.y_bounds)
+        B = self.plan.weights * self.plan.counts[:, None]
+        measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=self.public.y_bounds, epsilon=self.epsilon)
+        return statistics_of(self.public, [Stage(measurement=measurement, z=self.z[draw])], self.guarantee)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceBinning(BinMeans):
+    """Release mean_b + Lap(d / (n_b epsilon)) for every bin; predict the value of the bin a test point is in.
+
+    One output moves one bin's mean by at most d / n_b, so each is epsilon-DP, and no record is in two bins.
+    An empty bin has the public midpoint of the bounds and no noise. The noise is Laplace, not Gaussian:
+    ``noise_factor`` gives its covariance, 2 scale^2 for every bin, and equal noise within a bin.
+
+    Args:
+        epsilon, bins: see ``BinMeans``.
+
+    Raises:
+        ValueError: a parameter is out of range.
+
+    Source: Smith et al. 2018, section 4 (the comparison); Dwork & Roth 2014, section 3.3.
+    """
+
+    label: ClassVar[str] = "Laplace bins"
+    reference: ClassVar[str] = "Smith et al. 2018, section 4"
+
+    def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
+        """Each test point has the mean of its bin, and 0 where there is none."""
+        rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
+        inside = np.zeros((len(X_test), len(plan.counts)))
+        inside[occupied, rows[occupied]] = 1.0
+        return [inside] * len(means)
+
+    def uncertainty(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
+    ) -> Uncertainty:
+        """None: means of bins say nothing of how outputs vary within one."""
+        return NoInterval(reason="means of bins have no model of how outputs vary within a bin")
+
+
+# Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
+_CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
+_SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
+_RECORDS = 1024  # at which they are drawn, unless there are fewer records or more bins
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntegralBinning(BinMeans):
+    """Release the noisy means of ``LaplaceBinning``, and predict f from them with the integral kernel.
+
+    Each noisy mean times its bin's volume observes the integral of f ~ GP(0, EQ) over the bin, with noise
+    variance volume^2 [2 (d / (n_b epsilon))^2 + white_noise / n_b]. Both sides are divided by the volumes here,
+    which changes no prediction. Empty bins are not used. All this is post-processing: it costs no privacy,
+    and test points may lie outside the box. The privacy noise of the predictions is a sum of Laplace variables,
+    not Gaussian: ``noise_factor`` gives its covariance.
+
+    Args:
+        epsilon, bins: see ``BinMeans``.
+        kernel_variance: variance > 0 of f, in squared model units (outputs divided by ``y_scale``).
+        lengthscale: > 0, in input units; one number, or one per input dimension.
+        white_noise: variance >= 0 of one record about f, in squared model units; a bin's mean has 1 / n_b of it.
+        fit_noise: choose ``white_noise`` anew for each draw by the marginal likelihood of its released values.
+            ``mean`` and ``noise_factor`` of the release are then those of the first draw's choice.
+
+    Raises:
+        ValueError: a parameter is out of range, or ``white_noise`` is both given and fitted.
+
+    Source: Smith et al. 2018, section 4 and supplement, "Integral Kernel".
+    """
+
+    kernel_variance: float
+    lengthscale: float | Sequence[float]
+    white_noise: float = 0.0
+    fit_noise: bool = False
+
+    label: ClassVar[str] = "Integral bins"
+    reference: ClassVar[str] = "Smith et al. 2018, section 4"
+    theorem: ClassVar[str] = f"{BinMeans.theorem}; the GP sees released values only (post-processing)"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "lengthscale", self.kernel.lengthscale)
+        if not (math.isfinite(self.white_noise) and self.white_noise >= 0):
+            raise ValueError(f"white_noise must be a finite number of at least 0, got {self.white_noise}")
+        if self.fit_noise and self.white_noise:
+            raise ValueError(f"white_noise is fitted, but {self.white_noise} is given too; leave one of the two out")
+
+    @property
+    def kernel(self) -> EQ:
+        """The prior of f."""
+        return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
+
+    def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
+        """The GP reads the bins, so test points may lie anywhere; by each draw's own noise where that is fitted."""
+        K = bin_covariance(self.kernel, plan, self.noise_sds(plan, dataset) / dataset.y_scale)
+        K_Ff = k_Ff(self.kernel, plan.boxes, X_test) / volumes(plan.boxes)[:, None]
+        fitted = [self.white_noise] * len(means)
+        if self.fit_noise:
+            fitted = fit_white_noise(K, plan, means / dataset.y_scale, self.kernel_variance)
+        smoothers = {white: _smoother(K, plan, K_Ff, white) for white in set(fitted)}
+        return [smoothers[white] for white in fitted]
+
+    def uncertainty(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
+    ) -> Uncertainty:
+        """See ``BinMeans``."""
+        if self.fit_noise:
+            return NoInterval(reason="the noise of the model was fitted to the same means, which no interval counts in")
+        return BinInterval(
+            kernel=self.kernel,
+            noise_variance=self.white_noise,
+            half_range=dataset.output_range / dataset.y_scale / 2,
+            plan=plan,
+            X=dataset.X,
+            X_test=X_test,
+            smoother=factor,
+            noise_sds=self.noise_sds(plan, dataset) / dataset.y_scale,
+            centre=samples,
+            y_scale=dataset.y_scale,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinInterval:
+    """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
+
+    Given f at its input, a clipped output has mean h(f) and variance v(f) (``gp.clipping.seen``). The first term is
+    N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
+    variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
+    In large tables f is drawn at some of the records of every bin.
+
+    Attributes:
+        smoother: W (P, b).
+        noise_sds: of the privacy noise in each mean (b,), in model units.
+        centre: W m (draws, P), in the output's unit.
+    """
+
+    kernel: EQ
+    noise_variance: float
+    half_range: float
+    plan: BinPlan
+    X: FloatArray
+    X_test: FloatArray
+    smoother: FloatArray
+    noise_sds: FloatArray
+    centre: FloatArray
+    y_scale: float
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``; as wide for every draw."""
+        shifts, variances = self._simulated
+        more = self.noise_variance if of == "outputs" else 0.0
+        half = self.y_scale * mixture_half_width(shifts, variances + more, level)
+        return self.centre - half, self.centre + half
+
+    @cached_property
+    def _simulated(self) -> tuple[FloatArray, FloatArray]:
+        """C f - W h, and the variance about it, (S, P) in model units."""
+        rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
+        rows = _some_of_each(self.plan, rng)
+        model = of_curves(self.kernel, self.X[rows], self.X_test)
+        f = model.outputs(rng, _SIMULATED)
+        h, v = (
+            _bin_means(each, self.plan.members[rows], len(counts))
+            for each in seen(f, self.noise_variance, self.half_range)
+        )
+        noise = v / counts + self.noise_sds**2 * rng.standard_exponential(v.shape)
+        return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
+
+
+def _some_of_each(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
+    """Rows of at most about ``_RECORDS`` records, the same number of each bin where it has as many."""
+    most = max(1, _RECORDS // len(plan.counts))
+    order = rng.permutation(len(plan.members))
+    order = order[np.argsort(plan.members[order], kind="stable")]
+    rank = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
+    return np.asarray(order[rank < most], dtype=np.intp)
+
+
+def _bin_means(values: FloatArray, members: IndexArray, bins: int) -> FloatArray:
+    """Means (S, b) of values (S, k) over the bins that records are members of (k,)."""
+    indicator = np.equal.outer(members, np.arange(bins)).astype(float)
+    return np.asarray(values @ indicator / indicator.sum(axis=0))
+
+
+def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:
+    """Prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + noise_sd^2 on the diagonal.
+
+    Args:
+        kernel: prior of f, in squared model units.
+        noise_sds: of the privacy noise in each mean (b,), in model units.
+    """
+    size = volumes(plan.boxes)
+    K = k_FF(kernel, plan.boxes, plan.boxes) / np.outer(size, size)
+    # K is exact to rounding; a diagonal of that size keeps it positive definite when epsilon is huge
+    jitter = 4 * len(K) * np.finfo(float).eps * kernel.variance
+    K[np.diag_indices_from(K)] += noise_sds**2 + jitter
+    return K
+
+
+def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_variance: float) -> list[float]:
+    """White noise per record of the largest marginal likelihood, for each draw of released bin means.
+
+    Args:
+        K: covariance of the released means without white noise (b, b), from ``bin_covariance``.
+        released: noisy bin means (draws, b), in model units.
+        kernel_variance: sets the range of candidates, 0 and 1e-6 ... 1e3 times it.
+    """
+    root = np.sqrt(plan.counts)
+    # With R = diag(sqrt(n_b)), R (K + w R^-2) R = V diag(s) V^T + w I: one decomposition serves every w.
+    s, V = eigh(root[:, None] * K * root)
+    squares = ((released * root) @ V) ** 2
+    totals = np.maximum(s, np.finfo(float).tiny) + kernel_variance * _CANDIDATES[:, None]
+    # -2 log likelihood = sum log(s + w) + sum squares / (s + w), up to a constant
+    cost = np.log(totals).sum(axis=1) + squares @ (1 / totals).T
+    return [float(kernel_variance * _CANDIDATES[i]) for i in cost.argmin(axis=1)]
+
+
+def _smoother(K: FloatArray, plan: BinPlan, K_Ff: FloatArray, white_noise: float) -> FloatArray:
+    """W = K_fF (K + white_noise diag(1 / n_b))^-1 (P, b): predictions per unit of the bin means."""
+    noisy = K + np.diag(white_noise / plan.counts)
+    return np.ascontiguousarray(cho_solve(cho_factor(noisy, lower=True, overwrite_a=True), K_Ff).T)
