@@ -18,6 +18,7 @@ from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import is_house, known_by
+from pages._ui.work import beforehand
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Bar, Postponed, end_page
@@ -123,7 +124,7 @@ _POSTPONED = (
     "moment."
 )
 
-jobs = Jobs(ROOM)
+jobs = Jobs(ROOM, shipped=beforehand.find)
 _ahead: list[Ahead] = []  # one, in a server that computes ahead
 _closing: list[Workers] = []  # of the house, while it ends
 
