@@ -34,7 +34,7 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
     Args:
         model, design, draw: settings.
         meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
-            plan that is ready (see ``plans.soon``).
+            plan that is ready (see ``staged.soon``).
     """
     public = cached.dataset(model.dataset), scene(model.dataset)
     fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=public)

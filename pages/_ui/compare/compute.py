@@ -154,9 +154,9 @@ def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
 def neighbours(contest: Contest) -> list[Contest]:
     """Contests one step of delta or of the lengthscale away."""
     model = contest.model
-    lengths = offers.beside(exhibit(model.dataset).lengthscales, model.lengthscale)
+    lengths = offers.neighbours(exhibit(model.dataset).lengthscales, model.lengthscale)
     return [
-        *(replace(contest, delta=delta) for delta in offers.beside(offers.DELTAS, contest.delta)),
+        *(replace(contest, delta=delta) for delta in offers.neighbours(offers.DELTAS, contest.delta)),
         *(replace(contest, model=replace(model, lengthscale=length)) for length in lengths),
     ]
 

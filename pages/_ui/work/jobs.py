@@ -247,7 +247,7 @@ class Jobs:
         given: tuple[Any, ...] = (),
         waiting: Waiting | None = None,
         here: bool = False,
-        beside: bool = False,
+        postponable: bool = False,
     ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -257,7 +257,7 @@ class Jobs:
             given: results of earlier stages, which the settings determine: no part of the key.
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
-            beside: a page may postpone it and go on; it runs beside what the page asks for then.
+            postponable: a page may postpone it and go on; it runs beside what the page asks for then.
         """
         start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
         if (kept := self._find(key, is_house(asks))) is not None:
@@ -272,7 +272,7 @@ class Jobs:
         work = Work(
             function=function,
             args=(*given, *settings),
-            owner=(asks, function.__qualname__) if beside else asks,
+            owner=(asks, function.__qualname__) if postponable else asks,
             keep=keep,
         )
         workers = self.house if self.house is not None and is_house(asks) else self.workers
