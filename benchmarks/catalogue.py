@@ -48,7 +48,7 @@ CATALOGUE = (
     Benchmark("latency", "latency", 4, "every speed target of the core"),
     Benchmark("latency_browser", "server.latency_browser", 10, "how long a visitor waits for every control"),
     Benchmark("first_visit", "server.first_visit", 5, "how long a page's first visitor waits"),
-    Benchmark("first_results", "server.first_results", 1, "what Start and Compare open with, kept in a file anew"),
+    Benchmark("first_results", "server.first_results", 1, "what pages open with, kept in a file anew"),
     Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
     Benchmark("engines", "server.engines", 3, "the dashboard's own processes beside Dask's local cluster"),
     Benchmark(

@@ -44,7 +44,7 @@ if show:
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
-        frame.table(rows if kept is None else view.beside(rows, kept, scale), "compare", words.TABLE_NOTE)
+        frame.table(rows if kept is None else view.with_pinned_columns(rows, kept, scale), "compare", words.TABLE_NOTE)
         frame.table(contenders.table(compute.otherwise(contest, epsilon), scale), "otherwise", contenders.NOTE)
     with how:
         frame.steps(words.EXPLANATION)

@@ -11,7 +11,7 @@ study = excursion_view.chosen_study()
 view, show, spent = excursion_view.excursion_settings(study)
 explored = compute.explored(view)
 excursion_view.said_of(explored, view, spent)
-beside = compute.beside(view, explored)
+bayes = compute.bayes_set(view, explored)
 plain = compute.without_privacy(view, explored) if show else None
 best = None if plain is None else compute.best_without(explored, plain)
 
@@ -19,15 +19,15 @@ with top:
     frame.heading(excursion_view.TITLE, excursion_view.answer(explored, best))
     if show:
         frame.overlay_banner()
-excursion_view.pictures_of(view, explored, beside, plain)
-frame.metrics(excursion_view.metrics(explored, beside, best))
+excursion_view.pictures_of(view, explored, bayes, plain)
+frame.metrics(excursion_view.metrics(explored, bayes, best))
 if best is not None:
     st.header("How much of the area is found?")
-    overlap = cached.drawn(figures.overlap, explored, beside, best, of=view)
-    pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, beside, best))
+    overlap = cached.drawn(figures.overlap, explored, bayes, best, of=view)
+    pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, bayes, best))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(figures.path_table(explored, beside, show), "excursion_paths", excursion_view.TABLE)
+    frame.table(figures.path_table(explored, bayes, show), "excursion_paths", excursion_view.TABLE)
 with how:
     frame.steps(excursion_view.steps(explored, view))
 with lesson:
@@ -41,8 +41,8 @@ with lesson:
         ],
     )
 frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
-if beside is not None:
+if bayes is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
-        frame.guarantee_card(beside.guarantee)
-sidebar.spent(explored.dataset.name, *excursion_view.released(view, explored, beside))
+        frame.guarantee_card(bayes.guarantee)
+sidebar.spent(explored.dataset.name, *excursion_view.released(view, explored, bayes))
 frame.state_link()

@@ -14,7 +14,7 @@ view.pictured(chosen)
 frame.metrics(view.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
-    view.table_shown(chosen)
+    view.show_table(chosen)
 with likely:
     view.lengthscales_pictured(chosen)
 with how:

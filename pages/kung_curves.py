@@ -31,11 +31,11 @@ with left:
     pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), figures.public_curves(ours, kept=kept))
 with right:
     st.header(words.published_title(paper))
-    beside = cached.drawn(figures.curves, paper, show, True)
+    of_paper = cached.drawn(figures.curves, paper, show, True)
     pictures.chart(
-        beside, "curves_paper", words.curves_alt(paper, "purple", show), figures.public_curves(paper, other=True)
+        of_paper, "curves_paper", words.curves_alt(paper, "purple", show), figures.public_curves(paper, other=True)
     )
-variants.play({"curves": picture, "curves_paper": beside}, player)
+variants.play({"curves": picture, "curves_paper": of_paper}, player)
 frame.metrics(words.release_metrics(ours, paper, errors, shown))
 varied = variants.chosen(model.dataset)
 if varied != "none":

@@ -22,8 +22,8 @@ if show:
     scored = view.growing_scores(grid, budgets, QUESTION, unit)
     table = compute.tabulate(scored, budgets)
     chosen = compute.describe(table, grid, budgets)
-    beside_it = compute.beside(grid, budgets, table)
-    frame.heading(QUESTION, compute.lead(chosen, beside_it, budgets, unit, shown))
+    unchosen = compute.without_choice(grid, budgets, table)
+    frame.heading(QUESTION, compute.lead(chosen, unchosen, budgets, unit, shown))
     frame.overlay_banner("Only the chosen value may be published.")
     st.header("What would be chosen")
     pictures.clickable(
@@ -36,11 +36,11 @@ if show:
     view.carried_tile(unit)
     st.header("What it costs")
     pictures.chart(
-        cached.drawn(view.errors, table, grid, budgets, unit, y_unit, beside_it, of=data.name),
+        cached.drawn(view.errors, table, grid, budgets, unit, y_unit, unchosen, of=data.name),
         "choice_errors",
         "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
     )
-    frame.metrics(view.metrics(chosen, beside_it, unit, shown, budgets, total))
+    frame.metrics(view.metrics(chosen, unchosen, unit, shown, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         rows = compute.table_frame(table, grid, unit, y_unit)

@@ -15,11 +15,11 @@ frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, erro
 frame.banners(data.source if data.simulated else None, show)
 told = cells.told(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
-kind, beside = cells.map_view(list(layers))
+kind, both = cells.map_view(list(layers))
 layer = layers[kind]
 spot = st.container()
 picked = pictures.pick_hexagon(table)
-if beside:
+if both:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
@@ -63,6 +63,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-beside_it = [(paper.released, paper.outcome.guarantee)] if beside else []
-sidebar.spent(data.name, (ours.released, guarantee), *beside_it, free=words.free(ours))
+other = [(paper.released, paper.outcome.guarantee)] if both else []
+sidebar.spent(data.name, (ours.released, guarantee), *other, free=words.free(ours))
 frame.state_link()

@@ -24,7 +24,7 @@ if view == "fits":
     with left:
         public = Public(partial(sparse_view.fit, fits), sparse_view.about(fits, guarantee))
         if show:
-            drawn, caption = picture(sparse_view.beside_the_curve, fits), sparse_view.beside_alt(fits)
+            drawn, caption = picture(sparse_view.differences, fits), sparse_view.differences_alt(fits)
         else:
             drawn, caption = picture(sparse_view.fit, fits), sparse_view.fit_alt(fits)
         pictures.chart(drawn, "sparse_fit", caption, public)

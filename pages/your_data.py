@@ -25,7 +25,7 @@ if held and spec and prepared:
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )
     steps.told(spec, prepared)
-    steps.shown(spec, prepared)
+    steps.show_plan(spec, prepared)
     steps.preview(held, spec, prepared)
     steps.release(held, spec, prepared, account)
     frame.guarantee_card(
@@ -35,4 +35,4 @@ if held and spec and prepared:
     )
 else:
     steps.fetch_again(account)
-sidebar.shown(sidebar.account(held))
+sidebar.show_ledger(sidebar.account(held))

@@ -14,6 +14,7 @@ from dpgp_core.evaluation.comparison import error_without_privacy
 from dpgp_core.evaluation.cross_validation import k_folds
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
+from pages._ui.work.cached import Wish
 
 SEED = 1  # of simulated releases
 FOLDS = 5
@@ -71,6 +72,11 @@ def without_privacy(name: str, *models: Model) -> float:
     """
     data = (cached.dataset(name),)
     return cached.value("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+
+
+def opening(name: str, *models: Model) -> Wish:
+    """The same, to be computed beforehand."""
+    return Wish(_without_privacy, _declared(name, models), (cached.dataset(name),))
 
 
 def _declared(name: str, models: tuple[Model, ...]) -> tuple[str, tuple[Model, ...]]:

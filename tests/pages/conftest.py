@@ -11,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.cloaking import computed
-from pages._ui.compare import compute, contenders
+from pages._ui.compare import contenders
 from pages._ui.hiding import measured
 from pages._ui.ledgers.store import Ledgers
-from pages._ui.work import cached
+from pages._ui.work import beforehand, cached
 from pages._ui.work.jobs import Jobs
 from tests.pages.own import ledgers_of_its_own
 from tests.pages.reading import ROOT
@@ -41,7 +41,7 @@ def quick_work() -> Iterator[None]:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(computed, "PICTURE_GAP", 10.0)
         quick.setattr(measured, "EPSILONS", (0.1, 1))
-        quick.setattr(compute, "kept", dict)
+        quick.setattr(beforehand, "kept", dict)
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)

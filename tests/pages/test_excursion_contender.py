@@ -68,11 +68,11 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
 
 def test_the_release_costs_what_one_path_costs_and_protects_the_same():
     found = compute.explore(replace(CURVE, L=3), 0.5)
-    beside = compute.beside(CURVE, found)
-    assert beside.guarantee.budget.epsilon == found.path_epsilon
-    assert beside.guarantee.budget.delta == CURVE.delta
+    bayes = compute.bayes_set(CURVE, found)
+    assert bayes.guarantee.budget.epsilon == found.path_epsilon
+    assert bayes.guarantee.budget.delta == CURVE.delta
     assert found.guarantee.budget.epsilon > found.path_epsilon
-    assert beside.guarantee.protects == found.guarantee.protects == "inputs and outputs"
+    assert bayes.guarantee.protects == found.guarantee.protects == "inputs and outputs"
 
 
 def test_another_threshold_reads_the_same_release():

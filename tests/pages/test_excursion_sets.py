@@ -124,16 +124,16 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     found = compute.explored(view)
     best = compute.best_without(found, compute.without_privacy(view, found))
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
-    beside = compute.beside(view, found)
+    bayes = compute.bayes_set(view, found)
     assert found.path_iou.mean() <= best + error
-    assert found.iou_of(beside.inside) <= best + error
+    assert found.iou_of(bayes.inside) <= best + error
 
 
 def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
     found = compute.explore(CURVE, 0.5)
     plain = compute.without_privacy(CURVE, found)
-    beside = compute.beside(CURVE, found)
-    off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, beside.mean, found.paths[0])]
+    bayes = compute.bayes_set(CURVE, found)
+    off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, bayes.mean, found.paths[0])]
     assert off[0] < min(off[1:])
 
 

@@ -16,7 +16,7 @@ from dpgp_core.release import CHOICES, bundle, ledger_from_json
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import CARD, FILE
-from pages._ui.ledgers.store import Standing
+from pages._ui.ledgers.store import Account
 from pages._ui.own import figures, practice, steps, upload
 from pages._ui.own.columns import USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
@@ -104,9 +104,9 @@ def test_what_is_hidden_has_a_name_without_being_asked(open_page):
     assert spec_of(app).unit == "one person's height"
 
 
-def account(limit: float | None, *entries) -> Standing:
+def account(limit: float | None, *entries) -> Account:
     total = None if limit is None else Budget(epsilon=limit, delta=1e-5)
-    return Standing(id="a", ledger=Ledger(limit=total, entries=list(entries)), counts=True)
+    return Account(id="a", ledger=Ledger(limit=total, entries=list(entries)), counts=True)
 
 
 def test_a_release_that_would_be_refused_is_not_offered():

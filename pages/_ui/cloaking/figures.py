@@ -284,8 +284,8 @@ def public_curves(result: Result, *, other: bool = False, kept: Result | None = 
     """Of the curves, and a pinned release over them."""
     said = words.curves_alt(result, "purple" if other else "orange", overlay=False)
     if kept is not None:
-        beside = about(kept, "").release.removeprefix("Published: ")
-        said += f" Brown: another release, {beside} at ε = {kept.draw.epsilon:g}: both together cost more."
+        other_release = about(kept, "").release.removeprefix("Published: ")
+        said += f" Brown: another release, {other_release} at ε = {kept.draw.epsilon:g}: both together cost more."
     return Public(partial(curves, result, False, other, kept), about(result, said))
 
 

@@ -209,8 +209,8 @@ def likely(budget: Budget) -> list[Budget]:
 
     rest = offers.EPSILONS if exhibit(budget.dataset).scene == "curve" else ()
     steps = [
-        *at(offers.beside(offers.EPSILONS, budget.epsilon)),
-        *(replace(budget, delta=delta) for delta in offers.beside(offers.DELTAS, budget.delta)),
+        *at(offers.neighbours(offers.EPSILONS, budget.epsilon)),
+        *(replace(budget, delta=delta) for delta in offers.neighbours(offers.DELTAS, budget.delta)),
         *at(sorted(rest, key=lambda other: abs(math.log(other / budget.epsilon)))),
     ]
     return [each for each in dict.fromkeys(steps) if each != budget]

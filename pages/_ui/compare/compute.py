@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +23,7 @@ from pages._ui.compare.contenders import CONTENDERS, USUAL, Contest, Curve, Foun
 from pages._ui.compare.words import concerning
 from pages._ui.left_out import FOLDS
 from pages._ui.look import offers, text
-from pages._ui.model import load_dataset, usual
+from pages._ui.model import usual
 from pages._ui.work import cached, engine
 from pages._ui.work.cached import Wish
 
@@ -85,8 +83,8 @@ def is_slow(name: str) -> bool:
 
 
 def _whole(concern: Contest, name: str) -> Curve | None:
-    found = cached.find(contenders.joined if is_slow(name) else contenders.curve, concern, name)
-    return find(concern, name) if found is None else found
+    found = cached.find(contenders.joined, concern, name) if is_slow(name) else None
+    return cached.find(contenders.curve, concern, name) if found is None else found
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
@@ -120,16 +118,7 @@ def limits(contest: Contest) -> Possible:
     return cached.value(doing, contenders.possible, contest.model, contest.delta, given=(data,))
 
 
-FILE = Path(__file__).with_name("built.npz")
 BINS, INDUCING = 10, 6  # that pages open with
-_PARTS = ("errors", "half_width", "half_score", "seconds")
-
-
-class Built(NamedTuple):
-    """A curve, and the settings that it is of, as text."""
-
-    concern: str
-    curve: Curve
 
 
 def opening() -> Contest:
@@ -138,51 +127,11 @@ def opening() -> Contest:
     return Contest(usual(name), offers.DELTA, BINS, INDUCING)
 
 
-def find(concern: Contest, name: str) -> Curve | None:
-    """The curve of a contender if it was worked out beforehand for these settings."""
-    found = kept().get(name)
-    return found.curve if found is not None and found.concern == repr(concern) else None
-
-
-@cache
-def kept() -> Mapping[str, Built]:
-    """All of the file, by contender; nothing if there is none."""
-    if not FILE.exists():
-        return {}
-    with np.load(FILE, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    for array in arrays.values():
-        array.setflags(write=False)  # shared by all sessions
-    return {
-        name: Built(
-            str(concern),
-            Curve(
-                errors=arrays[f"{name}_errors"],
-                half_width=arrays[f"{name}_half_width"],
-                half_score=arrays[f"{name}_half_score"],
-                seconds=float(arrays[f"{name}_seconds"]),
-            ),
-        )
-        for name, concern in zip(arrays["names"].tolist(), arrays["concerns"].tolist(), strict=True)
-    }
-
-
-def computed() -> Iterator[tuple[str, Built]]:
-    """Work out every curve of ``opening``, one contender after the other."""
+def opening_curves() -> Iterator[Wish]:
+    """Its curves, each whole."""
     contest = opening()
-    data = load_dataset(contest.model.dataset)
     for name in USUAL:
-        concern = concerning(contest, name)
-        yield name, Built(repr(concern), contenders.curve(data, concern, name))
-
-
-def write(found: Mapping[str, Built], path: Path = FILE) -> None:
-    """Keep curves in a file."""
-    arrays = {
-        f"{name}_{part}": np.asarray(getattr(built.curve, part)) for name, built in found.items() for part in _PARTS
-    }
-    concerns = [built.concern for built in found.values()]
-    np.savez_compressed(path, allow_pickle=False, names=list(found), concerns=concerns, **arrays)
+        yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
 
 
 def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
@@ -205,9 +154,9 @@ def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
 def neighbours(contest: Contest) -> list[Contest]:
     """Contests one step of delta or of the lengthscale away."""
     model = contest.model
-    lengths = offers.beside(exhibit(model.dataset).lengthscales, model.lengthscale)
+    lengths = offers.neighbours(exhibit(model.dataset).lengthscales, model.lengthscale)
     return [
-        *(replace(contest, delta=delta) for delta in offers.beside(offers.DELTAS, contest.delta)),
+        *(replace(contest, delta=delta) for delta in offers.neighbours(offers.DELTAS, contest.delta)),
         *(replace(contest, model=replace(model, lengthscale=length)) for length in lengths),
     ]
 

@@ -344,7 +344,7 @@ def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Me
     ]
 
 
-def beside(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
+def with_pinned_columns(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
     """The table with the pinned error of each mechanism after its present one."""
     at = CURVE_EPSILONS.index(pinned.epsilon)
     errors = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]

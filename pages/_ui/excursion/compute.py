@@ -269,7 +269,7 @@ class Said:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class BayesSet:
     """The release read at one threshold: post-processing.
 
     Attributes:
@@ -313,11 +313,11 @@ def said(bayes: BayesCloaking, dataset: Dataset, grid: FloatArray, rng: np.rando
     return Said(release.uncertainty.prediction, bayes.guarantee.for_unit(dataset.privacy_unit))
 
 
-def read(announced: Said, view: View) -> Beside:
+def read(announced: Said, view: View) -> BayesSet:
     """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
     level = np.full(announced.prediction.means.shape[-1], view.level)
     above = 1 - announced.prediction.probability_below(level, view.study.truth_of)[0]
-    return Beside(announced.prediction.mean[0], above, announced.guarantee)
+    return BayesSet(announced.prediction.mean[0], above, announced.guarantee)
 
 
 def explored(view: View) -> Explored:
@@ -328,7 +328,7 @@ def explored(view: View) -> Explored:
     return cached.value("Drawing posterior paths", explore, view, cutoff)
 
 
-def beside(view: View, curves: Explored) -> Beside | None:
+def bayes_set(view: View, curves: Explored) -> BayesSet | None:
     """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
     epsilon = curves.path_epsilon
     if epsilon > MOST_TESTED:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from dpgp_core.arrays import BoolArray, FloatArray
-from pages._ui.excursion.compute import SURE, Beside, Explored
+from pages._ui.excursion.compute import SURE, BayesSet, Explored
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -46,7 +46,7 @@ LAYERS = {
 }  # fmt: skip
 
 
-def curve(explored: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
     """One input: the truth and what is known without privacy (overlay), and what is published, against the level."""
     x = explored.grid[:, 0]
     figure = go.Figure()
@@ -58,8 +58,8 @@ def curve(explored: Explored, beside: Beside | None, plain: FloatArray | None) -
             x=x, y=path, name="published path", legendgroup="paths", showlegend=index == 0,
             line={"color": REFINED, "width": 1.2},
         )  # fmt: skip
-    if beside is not None:
-        figure.add_scatter(x=x, y=beside.mean, name=BAYES, line={"color": PRIVATE, "width": 2.5, "dash": "dash"})
+    if bayes is not None:
+        figure.add_scatter(x=x, y=bayes.mean, name=BAYES, line={"color": PRIVATE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
         y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
@@ -73,11 +73,11 @@ def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, Bo
     return inside & truth, truth & ~inside, inside & ~truth
 
 
-def sets(explored: Explored, beside: Beside | None, plain: FloatArray | None) -> go.Figure:
+def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
     """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
     rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_SHOWN], 1)]
-    if beside is not None:
-        rows += [(BAYES, beside.inside), (f"{BAYES}, {SURE:.0%} sure", beside.sure)]
+    if bayes is not None:
+        rows += [(BAYES, bayes.inside), (f"{BAYES}, {SURE:.0%} sure", bayes.sure)]
     if plain is not None:
         rows = [("truth", explored.true_set), *rows, ("without privacy", plain >= explored.level)]
     figure, x = go.Figure(), explored.grid[:, 0]
@@ -149,7 +149,7 @@ def _boundary(
     )  # fmt: skip
 
 
-def field(explored: Explored, beside: Beside | None) -> go.Figure:
+def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
     """Two inputs: share of published paths above the level, with the boundaries of what is published."""
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
@@ -160,12 +160,12 @@ def field(explored: Explored, beside: Beside | None) -> go.Figure:
     )  # fmt: skip
     for index, path in enumerate(explored.paths[:_SHOWN]):
         _boundary(figure, path, explored.level, "published path", REFINED, "solid", 1.5, index == 0)
-    if beside is not None:
-        _boundary(figure, beside.probability - 0.5 + explored.level, explored.level, BAYES, PRIVATE, "dash", 3)
+    if bayes is not None:
+        _boundary(figure, bayes.probability - 0.5 + explored.level, explored.level, BAYES, PRIVATE, "dash", 3)
     return _square(figure)
 
 
-def overlap(explored: Explored, beside: Beside | None, best: float) -> go.Figure:
+def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figure:
     """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
@@ -176,8 +176,8 @@ def overlap(explored: Explored, beside: Beside | None, best: float) -> go.Figure
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )  # fmt: skip
     lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "painting everything", TRUTH, 14)]
-    if beside is not None:
-        lines.append((explored.iou_of(beside.inside), BAYES, PRIVATE, 28))
+    if bayes is not None:
+        lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(
@@ -189,12 +189,12 @@ def overlap(explored: Explored, beside: Beside | None, best: float) -> go.Figure
     return finish(figure, 300)
 
 
-def cell_table(explored: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
+def cell_table(explored: Explored, bayes: BayesSet | None, overlay: bool) -> pd.DataFrame:
     """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
     frame = pd.DataFrame({"cell": london_excursion.cells()})
     frame[LAYERS["votes"].column] = (100 * explored.votes).round(1)
-    if beside is not None:
-        frame[LAYERS["bayes"].column] = (100 * beside.probability).round(1)
+    if bayes is not None:
+        frame[LAYERS["bayes"].column] = (100 * bayes.probability).round(1)
     if overlay:
         frame[LAYERS["overlap"].column] = _codes(explored)
         frame[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
@@ -210,13 +210,13 @@ def _codes(explored: Explored) -> FloatArray:
     return code
 
 
-def path_table(explored: Explored, beside: Beside | None, overlay: bool) -> pd.DataFrame:
+def path_table(explored: Explored, bayes: BayesSet | None, overlay: bool) -> pd.DataFrame:
     """One row a test point: the released paths, and the sets under the overlay."""
     columns = {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
     columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_SHOWN], 1)}
     columns["paths above [%]"] = (100 * explored.votes).round(1)
-    if beside is not None:
-        columns["Bayes probability [%]"] = (100 * beside.probability).round(1)
+    if bayes is not None:
+        columns["Bayes probability [%]"] = (100 * bayes.probability).round(1)
     if overlay:
         columns |= {"truth (not private)": explored.truth.round(4), "p (not private)": explored.probability.round(4)}
     return pd.DataFrame(columns)

@@ -17,7 +17,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Beside, Explored, View
+from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, BayesSet, Explored, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import pictures, sheet, text
 from pages._ui.look.controls import choice, folded, pick, segments, side
@@ -40,10 +40,10 @@ def chosen_study() -> Study:
     return STUDIES[segments("Data", STUDY)]
 
 
-def excursion_layer(show_overlay: bool, beside: bool) -> str:
-    """What the London map shows; ``beside``: whether there is a Bayes release."""
+def excursion_layer(show_overlay: bool, bayes: bool) -> str:
+    """What the London map shows; ``bayes``: whether there is a Bayes release."""
     offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
-    return pick("The map shows", LAYER, [kind for kind in offered if beside or kind != "bayes"])
+    return pick("The map shows", LAYER, [kind for kind in offered if bayes or kind != "bayes"])
 
 
 def excursion_settings(study: Study) -> tuple[View, bool, DeltaGenerator]:
@@ -124,13 +124,13 @@ def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: 
 TITLE = "Where is the level exceeded?"
 
 
-def overlap_alt(explored: Explored, beside: Beside | None, best: float) -> str:
+def overlap_alt(explored: Explored, bayes: BayesSet | None, best: float) -> str:
     """What the picture of the overlaps shows, with its values."""
     low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
     return (
         "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
         f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
-        f"{overlap_of(explored, beside)}. Without privacy: {best:.2f}. Painting everything: "
+        f"{overlap_of(explored, bayes)}. Without privacy: {best:.2f}. Painting everything: "
         f"{explored.everything_iou:.2f}. All protect inputs and outputs."
     )
 
@@ -149,9 +149,9 @@ LONDON = (
 TABLE = "Columns marked “not private” show true data. The others may be published."
 
 
-def overlap_of(explored: Explored, beside: Beside | None) -> str:
+def overlap_of(explored: Explored, bayes: BayesSet | None) -> str:
     """Overlap of the area that Bayes cloaking says."""
-    return f"none above ε = {MOST_TESTED:g}" if beside is None else f"{explored.iou_of(beside.inside):.2f}"
+    return f"none above ε = {MOST_TESTED:g}" if bayes is None else f"{explored.iou_of(bayes.inside):.2f}"
 
 
 def _cost(explored: Explored) -> str:
@@ -160,11 +160,11 @@ def _cost(explored: Explored) -> str:
     return f"Epsilon = **{epsilon}** buys {'one published path' if count == 1 else f'{count} published paths'}."
 
 
-def metrics(explored: Explored, beside: Beside | None, best: float | None) -> list[Metric]:
+def metrics(explored: Explored, bayes: BayesSet | None, best: float | None) -> list[Metric]:
     """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
 
     Args:
-        found, beside: what is published.
+        found, bayes: what is published.
         best: overlap without privacy; None while the overlay is off.
     """
     spent = Metric(
@@ -187,7 +187,7 @@ def metrics(explored: Explored, beside: Beside | None, best: float | None) -> li
             f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
         ),
         Metric("Overlap without privacy", f"{best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
-        Metric("Overlap, Bayes cloaking", overlap_of(explored, beside), "at the ε of one path"),
+        Metric("Overlap, Bayes cloaking", overlap_of(explored, bayes), "at the ε of one path"),
     ]
 
 
@@ -237,44 +237,44 @@ def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
     ]
 
 
-def released(view: View, explored: Explored, beside: Beside | None) -> list[tuple[object, Guarantee]]:
+def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tuple[object, Guarantee]]:
     """Settings and guarantees of what is on screen."""
     paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
-    return paths if beside is None else [*paths, (("bayes", view), beside.guarantee)]
+    return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
 
-def pictures_of(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def pictures_of(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
     """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
-    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, beside, plain)
+    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain)
 
 
-def _curve(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _curve(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
     picture = partial(cached.drawn, of=(view, plain is None))
-    curve = picture(figures.curve, explored, beside, plain)
-    public = _public(explored, partial(figures.curve, explored, beside, None), CURVE)
+    curve = picture(figures.curve, explored, bayes, plain)
+    public = _public(explored, partial(figures.curve, explored, bayes, None), CURVE)
     pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public)
-    sets = picture(figures.sets, explored, beside, plain)
-    public = _public(explored, partial(figures.sets, explored, beside, None), SETS)
+    sets = picture(figures.sets, explored, bayes, plain)
+    public = _public(explored, partial(figures.sets, explored, bayes, None), SETS)
     pictures.chart(sets, "path_sets", SETS if plain is None else SETS_WITH_TRUTH, public)
 
 
-def _field(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _field(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
     if plain is None:
-        drawn = cached.drawn(figures.field, explored, beside, of=view)
+        drawn = cached.drawn(figures.field, explored, bayes, of=view)
         pictures.chart(drawn, "field", FIELD, _public(explored, lambda: drawn, FIELD))
         return
     left, right = st.columns(2)
     with left:
         pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", TRUTH_MAP)
     with right:
-        public = _public(explored, partial(figures.field, explored, beside), FIELD)
+        public = _public(explored, partial(figures.field, explored, bayes), FIELD)
         pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", OVERLAP_MAP, public)
 
 
-def _map(view: View, explored: Explored, beside: Beside | None, plain: FloatArray | None) -> None:
+def _map(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
     show = plain is not None
-    layer = figures.LAYERS[excursion_layer(show, beside is not None)]
-    cells = figures.cell_table(explored, beside, show)
+    layer = figures.LAYERS[excursion_layer(show, bayes is not None)]
+    cells = figures.cell_table(explored, bayes, show)
     spot = st.container()
     picked = pictures.pick_hexagon(cells)
     with spot:

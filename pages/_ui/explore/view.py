@@ -203,7 +203,7 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     frame.table(likely(chosen), "explored_likely")
 
 
-def table_shown(chosen: Chosen) -> None:
+def show_table(chosen: Chosen) -> None:
     """The numbers behind the picture; of two groups their difference."""
     note = "Computed from released numbers: all of it may be published."
     rows = table(chosen) if chosen.view.apart is None else apart_table(chosen, _apart(chosen))

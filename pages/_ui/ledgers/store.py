@@ -74,7 +74,7 @@ def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class Account:
     """What a browser's ledger says.
 
     Attributes:
@@ -153,7 +153,7 @@ class Ledgers:
                     "DPGP_LEDGER_KEY to that key, or restore the file 'key' of the state folder from a backup"
                 )
 
-    def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Standing:
+    def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Account:
         """What the ledger of a browser says, and what is known of a table.
 
         Args:
@@ -167,7 +167,7 @@ class Ledgers:
             ledger = Ledger() if id is None else loaded(run, id)
             counting = set() if table is None else self._knowing(run, browser, table, everywhere)
             unmade = [] if id is None else run("SELECT number FROM unmade WHERE ledger = ?", id)
-        return Standing(
+        return Account(
             id=id,
             ledger=ledger,
             counts=id in counting,

@@ -134,7 +134,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Beside:
+class WithoutChoice:
     """Errors of what chooses no lengthscale: Bayes cloaking (None while it is computed), and without privacy."""
 
     bayes: float | None
@@ -154,9 +154,9 @@ def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
     )
 
 
-def lead(chosen: Chosen, beside: Beside, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
+def lead(chosen: Chosen, unchosen: WithoutChoice, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
     """The plain sentences under the question; ``shown`` writes an error."""
-    bayes = "its error is being computed" if beside.bayes is None else f"has {shown(beside.bayes)}"
+    bayes = "its error is being computed" if unchosen.bayes is None else f"has {shown(unchosen.bayes)}"
     return (
         f"A private choice with epsilon = {budgets.selection:g} picks **{chosen.likeliest:g} {unit}** most often "
         f"({text.percent(chosen.probability)}). The error is then **{shown(chosen.after)}**; with the best lengthscale "
@@ -247,13 +247,13 @@ def growing(grid: Grid) -> Iterator[Grown]:
     yield Grown(grid, whole)
 
 
-def beside(grid: Grid, budgets: Budgets, table: SelectionTable) -> Beside:
+def without_choice(grid: Grid, budgets: Budgets, table: SelectionTable) -> WithoutChoice:
     """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
     name = grid.model.dataset
     draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
     errors = computed.soon(usual(name), Design(), draw)
     without = min(without_privacy(name), float(table.rmse.min()))
-    return Beside(None if errors is None else errors.mean, without)
+    return WithoutChoice(None if errors is None else errors.mean, without)
 
 
 def _wish_for_the_last(grid: Grid) -> None:

@@ -16,7 +16,7 @@ from dpgp_core.data import Dataset
 from dpgp_core.selection.exponential import MechanismName, SelectionTable
 from pages._ui import session
 from pages._ui.lengthscale import compute
-from pages._ui.lengthscale.compute import Beside, Budgets, Chosen, Grid, Grown, Scored, label
+from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Grown, Scored, WithoutChoice, label
 from pages._ui.look import frame, offers, pictures, text
 from pages._ui.look.controls import choice, folded, into, pick, side
 from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
@@ -151,7 +151,7 @@ def tiles(
 
 
 def errors(
-    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, beside: Beside | None = None
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, unchosen: WithoutChoice | None = None
 ) -> go.Figure:
     """Error of each lengthscale at the chosen epsilon, after the private choice, and ``beside`` them."""
     column = table.epsilons.index(budgets.regression)
@@ -161,10 +161,10 @@ def errors(
         line={"color": PRIVATE},
     )  # fmt: skip
     level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
-    if beside is not None:
-        level.append((beside.without, "without privacy", NON_PRIVATE, "solid"))
-        if beside.bayes is not None:
-            level.append((beside.bayes, "Bayes cloaking", PRIVATE, "dot"))
+    if unchosen is not None:
+        level.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
+        if unchosen.bayes is not None:
+            level.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in level:
         figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
     top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
@@ -175,13 +175,13 @@ def errors(
 
 
 def metrics(
-    chosen: Chosen, beside: Beside, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
+    chosen: Chosen, unchosen: WithoutChoice, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
 ) -> list[Metric]:
     """What is chosen and what it costs.
 
     Args:
         chosen: the chosen column.
-        beside: errors of what chooses none, and without privacy.
+        unchosen: errors of what chooses none, and without privacy.
         unit: of the lengthscale.
         shown: writes an error.
         budgets: of the page.
@@ -195,7 +195,7 @@ def metrics(
         ),
         Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
         Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
-        Metric("Error without privacy", shown(beside.without), "nothing hidden", help_of("Without privacy")),
+        Metric("Error without privacy", shown(unchosen.without), "nothing hidden", help_of("Without privacy")),
         Metric(
             "Spent by the choice",
             f"ε = {text.at_most(selection)}",

@@ -48,7 +48,7 @@ class DropDown(Generic[T]):
         raise ValueError(f"{self.key} offers no {title!r}; it offers {', '.join(self.titles.values())}")
 
 
-def beside(grid: Sequence[float], value: float) -> list[float]:
+def neighbours(grid: Sequence[float], value: float) -> list[float]:
     """The next value of a slider and the one before; none beside a value that it does not offer."""
     if value not in grid:
         return []

@@ -196,7 +196,7 @@ def panels(
         numbers: of the table.
         about: of the releases, where no true data are drawn; else None.
     """
-    draw = partial(sheet.beside, rows, below)
+    draw = partial(sheet.side_by_side, rows, below)
     with st.container(key=f"panels_{key}"):
         st.image(sheet.bare(draw, *_PANELS, st.context.theme.type == "dark"), width="stretch")
 

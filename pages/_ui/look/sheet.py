@@ -120,7 +120,7 @@ class Panel(NamedTuple):
     draw: Draw
 
 
-def beside(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
+def side_by_side(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
     """Panels in a row at the same scale, with one legend ``below`` them; one under another where that is wider."""
     gap, strip = 24.0, 0.0 if below is None else 96.0
     upright = box.height > box.width

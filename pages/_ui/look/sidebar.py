@@ -19,19 +19,19 @@ from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chos
 from pages._ui.work import cached
 
 
-def spent(dataset_name: str, *shown: tuple[object, Guarantee], free: str = "") -> None:
+def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") -> None:
     """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
 
     Args:
         dataset_name: as on pages; totals are kept for its family (``datasets.family``).
-        shown: (settings, guarantee) of every release on screen, the page's own first.
+        made: (settings, guarantee) of every release on screen, the page's own first.
         free: what can be moved for nothing, as a sentence.
     """
     seen = session.SEEN.get({})
-    here = {repr(settings): guarantee for settings, guarantee in shown}
+    here = {repr(settings): guarantee for settings, guarantee in made}
     releases = seen.get(family(dataset_name), {}) | here
     session.SEEN.put(seen | {family(dataset_name): releases})
-    guarantee = shown[0][1]
+    guarantee = made[0][1]
     delta = guarantee.budget.delta
     on_screen = text.at_most(guarantee.proven_epsilon)
     with st.sidebar.expander(f"Budget spent on screen: ε = {on_screen}", icon=":material/verified_user:"):

@@ -18,7 +18,7 @@ from dpgp_core.release.units import MOST_LATITUDE
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own import slots, upload
-from pages._ui.own.slots import OWN_LINES, PREFIX, key, standing
+from pages._ui.own.slots import OWN_LINES, PREFIX, key, value_of
 from pages._ui.own.upload import Table
 
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
@@ -153,7 +153,7 @@ def numbers(columns: Iterable[Column]) -> str:
     Args:
         columns: those that are used.
     """
-    if not any(each.ways and each.ways[0] != "1234.5" for each in columns) and standing("numbers") in (None, "1234.5"):
+    if not any(each.ways and each.ways[0] != "1234.5" for each in columns) and value_of("numbers") in (None, "1234.5"):
         return "1234.5"
     return str(
         st.selectbox("How are numbers written?", list(NUMBERS), key=key("numbers", "1234.5"), help=_NUMBERS_HELP)
@@ -162,7 +162,7 @@ def numbers(columns: Iterable[Column]) -> str:
 
 def declares_missing() -> bool:
     """Whether something stands declared as missing, in the control further down."""
-    return bool(standing("missing"))
+    return bool(value_of("missing"))
 
 
 def written_missing(
@@ -189,7 +189,7 @@ def written_missing(
             offered += upload.words(held, name, order=formats[name]) if each.undated[formats[name]][0] else []
         elif way in each.ways and each.unread[way][0]:
             offered += upload.words(held, name, numbers=way)
-    chosen = list(standing("missing") or [])
+    chosen = list(value_of("missing") or [])
     if not offered and not chosen:
         return {"missing": None, "gaps_declared": True}
     options = list(dict.fromkeys([*offered, *chosen]))
@@ -251,7 +251,7 @@ def unit_said(name: str, control: str, held: Table, way: str) -> bool | None:
     unit, written = upload.unit(held, name)
     if not unit:
         return None
-    if standing(control) == unit and way == written:
+    if value_of(control) == unit and way == written:
         return True
     st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
     said = {control: unit, "numbers": written}

@@ -16,7 +16,7 @@ from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.handout.figure import are_years, east_across, marks, turned
 from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped, split
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
-from pages._ui.ledgers.store import Standing
+from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import (
     HEIGHT,
     NON_PRIVATE,
@@ -178,7 +178,7 @@ _ABOUT_FIRST = " The map is of the first group; the table and the file have all 
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Standing) -> str:
+def so_far(account: Account) -> str:
     """The ledger in a sentence."""
     ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
@@ -188,7 +188,7 @@ def so_far(account: Standing) -> str:
     return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
 
 
-def metrics(account: Standing) -> list[Metric]:
+def metrics(account: Account) -> list[Metric]:
     """The ledger in figures, once its total is declared; see ``so_far``."""
     ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
@@ -201,7 +201,7 @@ def metrics(account: Standing) -> list[Metric]:
     ]
 
 
-def left_because(account: Standing) -> str:
+def left_because(account: Account) -> str:
     """Why so much is left, which is more than the total less what was spent where both are Gaussian."""
     return "noises add in squares" if account.left > account.rest + _SEEN else "for one Gaussian release"
 

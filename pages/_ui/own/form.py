@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.look import controls
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import columns, outcome, table_form
-from pages._ui.own.slots import PREFIX, keep, key, standing
+from pages._ui.own.slots import PREFIX, keep, key, value_of
 from pages._ui.own.upload import Table
 
 _UNUSED_NOISE = 0.3
@@ -70,7 +70,7 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
 def _is_automatic() -> bool:
     """Whether the mechanism, which is chosen further down, makes its models itself."""
     first = next(iter(CHOICES.values()))
-    return next((choice for choice in CHOICES.values() if choice.title == standing("mechanism")), first).automatic
+    return next((choice for choice in CHOICES.values() if choice.title == value_of("mechanism")), first).automatic
 
 
 def _offered(inputs_public: bool, *, people: bool, levels: bool) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dpgp_core.release import Published, ReleaseSpec, bundle
 from pages._ui import environment
 from pages._ui.ledgers.databases import LedgerUnavailable
 from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
-from pages._ui.ledgers.store import Spent, Standing
+from pages._ui.ledgers.store import Account, Spent
 from pages._ui.look.text import at_least, at_most, plain, small
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
@@ -20,7 +20,7 @@ from pages._ui.visitor import fresh, known_by
 from pages._ui.work import waiting
 
 
-def account(held: Table | None = None) -> Standing:
+def account(held: Table | None = None) -> Account:
     """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
     try:
         table = None if held is None else held.digest
@@ -126,7 +126,7 @@ _GUARDS = (
 )
 
 
-def shown(account: Standing) -> None:
+def show_ledger(account: Account) -> None:
     """Sidebar: what is spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
@@ -160,7 +160,7 @@ def _forget_token() -> None:
     OWN_LEDGER_TOKEN.pop()
 
 
-def _others(account: Standing) -> None:
+def _others(account: Account) -> None:
     st.caption(_GUARDS)
     owner = st.text_input("Token of a ledger", type="password", key="own_owner", max_chars=100)
     if st.button("Go on with its ledger") and owner:

@@ -63,6 +63,6 @@ def key(name: str, default: Any = None) -> str:
     return full
 
 
-def standing(name: str) -> Any:
+def value_of(name: str) -> Any:
     """The value of a control, which may be drawn further down; None before the first time."""
     return session.control(f"{PREFIX}{name}") or OWN_FORM.get({}).get(f"{PREFIX}{name}")

@@ -17,7 +17,7 @@ from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.publishing import large_delta, within_tolerance
 from pages._ui.explore.statistic import EXPLORED, taken
 from pages._ui.ledgers.state import DELIVERIES, Issued
-from pages._ui.ledgers.store import Standing
+from pages._ui.ledgers.store import Account
 from pages._ui.look import pictures
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import About
@@ -57,7 +57,7 @@ INPUTS_PUBLIC = (
 )
 
 
-def said(spec: ReleaseSpec, account: Standing) -> str:
+def said(spec: ReleaseSpec, account: Account) -> str:
     """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
 
     A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
@@ -80,7 +80,7 @@ def said(spec: ReleaseSpec, account: Standing) -> str:
     return because
 
 
-def protection_refusal(spec: ReleaseSpec, account: Standing) -> str:
+def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
     """Why the ledger would refuse a release, in a sentence; "" if it would not.
 
     Whether inputs are private in one release and not in another has a choice of its own.
@@ -95,7 +95,7 @@ def protection_refusal(spec: ReleaseSpec, account: Standing) -> str:
     return ""
 
 
-def shown(spec: ReleaseSpec, ready: Prepared) -> None:
+def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
     """Error against budget for this design, worked out when asked for; it reads no output."""
     if spec.bounds_unit is not None:
         return  # an error in the output's unit cannot be told before its bounds are known
@@ -202,7 +202,7 @@ def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
             pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standing) -> None:
+def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Account) -> None:
     """The button that spends, and what came of it."""
     because = said(spec, account)
     because_not = protection_refusal(spec, account)
@@ -227,13 +227,13 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Standin
         fetch_again(account)
 
 
-def _last_is_ours(account: Standing) -> bool:
+def _last_is_ours(account: Account) -> bool:
     """Whether the latest entry of the ledger is the release that this session made, and no other browser's."""
     released = OWN_RELEASED.find()
     return released is not None and released[0].name in [name for name, _ in account.ledger.entries[-1:]]
 
 
-def fetch_again(account: Standing) -> None:
+def fetch_again(account: Account) -> None:
     """The latest zip, if this server still holds it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)

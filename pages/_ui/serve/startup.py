@@ -248,18 +248,18 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         cached.work_ahead()
     _spare_the_collector()
     waiting.take_short_turns()
-    beside = [
+    tasks = [
         asyncio.create_task(forgetting.forget_ended_sessions()),
         asyncio.create_task(asyncio.to_thread(cached.begin)),
     ]
     if warming:
-        beside.append(asyncio.create_task(_visit_ourselves()))
+        tasks.append(asyncio.create_task(_visit_ourselves()))
     # Streamlit says it before it loads ``app.py``, which may refuse.
     print(f"Dashboard URL: {address()}", flush=True)
     try:
         yield
     finally:
-        for task in beside:
+        for task in tasks:
             task.cancel()
         cached.stop()
         leave_no_folder()

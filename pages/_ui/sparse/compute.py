@@ -25,7 +25,9 @@ from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from pages._ui.left_out import FOLDS, folds_of
+from pages._ui.model import Draw
 from pages._ui.work import cached
+from pages._ui.work.cached import Wish
 
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 Method = Literal["ours", "paper", "naive"]
@@ -91,6 +93,17 @@ def load(name: str) -> Dataset:
     return ((shipped.sparse and shipped.sparse.load) or shipped.load)()
 
 
+class _About:
+    """A result about one of the page's data sets, which it names and does not hold."""
+
+    name: str
+
+    @property
+    def dataset(self) -> Dataset:
+        """All records."""
+        return cached.value("Loading the data", load, self.name)
+
+
 def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:
     """Those who are fitted and those who are left out, of each public fold."""
     everybody = np.arange(dataset.n)
@@ -117,11 +130,11 @@ class Shown:
 
 
 @dataclass(frozen=True, eq=False)
-class Fits:
+class Fits(_About):
     """Private fits along the first input, and the non-private one.
 
     Attributes:
-        dataset: all records.
+        name: of the data set.
         x: grid (P,), first input; other inputs stand at the middle of their box.
         means: private prediction of each method (P,); may be published.
         halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
@@ -134,7 +147,7 @@ class Fits:
         bayes: the release of Bayes cloaking; may be published.
     """
 
-    dataset: Dataset
+    name: str
     x: FloatArray
     means: dict[Method, FloatArray]
     halves: dict[Of, FloatArray]
@@ -170,7 +183,7 @@ def fit(setting: SparseSetting) -> Fits:
     inside["ours"] = coverage_of_intervals(setting, data)
     bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
     return Fits(
-        dataset=data,
+        name=setting.dataset,
         x=points[:, 0],
         means={method: release.samples[0] for method, release in made.items()},
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
@@ -259,10 +272,10 @@ def error_of(missed: Sequence[FloatArray]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Curves:
+class Curves(_About):
     """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. Not private."""
 
-    dataset: Dataset
+    name: str
     rmse: dict[Contender, FloatArray]
     likelihood: dict[Contender, FloatArray]
     plain: float
@@ -284,7 +297,7 @@ def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], N
             progress((len(errors) + len(rows) / len(CURVE_EPSILONS)) / len(compared))
         errors[method] = np.array([each.rmse for each in rows])
         likelihood[method] = np.array([each.likelihood for each in rows])
-    return Curves(data, errors, likelihood, with_nothing_hidden(setting, data))
+    return Curves(setting.dataset, errors, likelihood, with_nothing_hidden(setting, data))
 
 
 def bayes_judged(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
@@ -320,7 +333,7 @@ FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the c
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class Choices(_About):
     """What private choices of hyperparameters lead to, over ``CHOICE_EPSILONS``. Not private.
 
     Attributes:
@@ -329,7 +342,7 @@ class Choices:
         candidates: lengthscales of the first input.
     """
 
-    dataset: Dataset
+    name: str
     rmse: dict[str, FloatArray]
     lengthscales: dict[str, FloatArray]
     candidates: tuple[float, ...]
@@ -374,12 +387,21 @@ def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], N
                     shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
             errors[name][i] = error_of(rows)
             progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
-    return Choices(data, errors, shares, lengthscales)
+    return Choices(setting.dataset, errors, shares, lengthscales)
 
 
 def fits(setting: SparseSetting) -> Fits:
     """Private and plain fits."""
     return cached.value("Fitting the sparse model", fit, setting)
+
+
+def opening(name: str, draw: Draw) -> Wish:
+    """What the page opens with, to be computed beforehand."""
+    shipped = exhibit(name)
+    start = shipped.sparse
+    assert start is not None
+    setting = SparseSetting(name, shipped.lengthscale, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
+    return Wish(fit, (setting,), ())
 
 
 def curves(setting: SparseSetting) -> Curves:

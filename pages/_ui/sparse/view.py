@@ -127,7 +127,7 @@ def fit(fits: Fits) -> go.Figure:
     return named_lines(on_axes(figure, data, fits.x), _SHORT)
 
 
-def beside_the_curve(fits: Fits) -> go.Figure:
+def differences(fits: Fits) -> go.Figure:
     """How far each private curve is from the one without privacy, which is the line at 0; in bands where curves are."""
     data, figure = fits.dataset, go.Figure()
     name, colour, dash = _LOOKS["ours"]
@@ -343,7 +343,7 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
     ]
 
 
-def beside_alt(fits: Fits) -> str:
+def differences_alt(fits: Fits) -> str:
     """What the picture of the differences shows, with its values."""
     unit = fits.dataset.y_unit
     curves = {

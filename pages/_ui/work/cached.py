@@ -18,6 +18,7 @@ from dpgp_core.data import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import is_house, known_by
+from pages._ui.work import beforehand
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Bar, Postponed, end_page
@@ -123,7 +124,7 @@ _POSTPONED = (
     "moment."
 )
 
-jobs = Jobs(ROOM)
+jobs = Jobs(ROOM, shipped=beforehand.find)
 _ahead: list[Ahead] = []  # one, in a server that computes ahead
 _closing: list[Workers] = []  # of the house, while it ends
 
@@ -202,7 +203,7 @@ def answer(
     here: bool = False,
 ) -> Answer[T]:
     """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
-    with _shown(what, postpones=True) as bar:
+    with _with_bar(what, postpones=True) as bar:
         return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
@@ -213,7 +214,7 @@ def within(
 
     It is waited for to its end where there are no processes, and while others wait for one: they come first.
     """
-    with _shown(what) as bar:
+    with _with_bar(what) as bar:
 
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
@@ -221,7 +222,7 @@ def within(
                 raise Postponed(what)
 
         try:
-            return jobs.get(function, *settings, given=given, waiting=look, beside=True)
+            return jobs.get(function, *settings, given=given, waiting=look, postponable=True)
         except Postponed:
             return None
 
@@ -280,7 +281,7 @@ def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> g
 
 def of_one_session(what: str, function: Callable[..., T], *args: Any) -> T:
     """``function(*args)`` off the page's thread for data that belong to one session: kept nowhere."""
-    with _shown(what) as bar:
+    with _with_bar(what) as bar:
         return jobs.once(function, *args, waiting=bar)
 
 
@@ -302,7 +303,7 @@ def _visitor() -> str | None:
 
 
 @contextlib.contextmanager
-def _shown(what: str, postpones: bool = False) -> Iterator[Bar]:
+def _with_bar(what: str, postpones: bool = False) -> Iterator[Bar]:
     bar = Bar(what, postpones)
     try:
         yield bar

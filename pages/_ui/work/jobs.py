@@ -224,6 +224,7 @@ class Jobs:
         private: where work runs of which nothing may be left; None: where the other work does.
         house: where work of the server's own visits runs; None: the same.
         owner: who asks in this thread; see ``Workers.submit``.
+        shipped: gives the result of a function and its settings that need not be computed; None where it must.
     """
 
     room: int
@@ -231,6 +232,7 @@ class Jobs:
     private: Workers | None = None
     house: Workers | None = None
     owner: Callable[[], Hashable | None] = lambda: None
+    shipped: Callable[[Callable[..., Any], tuple[Hashable, ...]], Any | None] = lambda function, settings: None
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
     _held: int = field(default=0, init=False)
@@ -245,7 +247,7 @@ class Jobs:
         given: tuple[Any, ...] = (),
         waiting: Waiting | None = None,
         here: bool = False,
-        beside: bool = False,
+        postponable: bool = False,
     ) -> Answer[T]:
         """``function(*given, *settings)``, from the cache if these settings were asked for before.
 
@@ -255,11 +257,13 @@ class Jobs:
             given: results of earlier stages, which the settings determine: no part of the key.
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
-            beside: a page may postpone it and go on; it runs beside what the page asks for then.
+            postponable: a page may postpone it and go on; it runs beside what the page asks for then.
         """
         start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
         if (kept := self._find(key, is_house(asks))) is not None:
             return Answer(kept[0], False, time.perf_counter() - start)
+        if (ready := self.shipped(function, settings)) is not None:
+            return Answer(cast(T, ready), False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
@@ -268,7 +272,7 @@ class Jobs:
         work = Work(
             function=function,
             args=(*given, *settings),
-            owner=(asks, function.__qualname__) if beside else asks,
+            owner=(asks, function.__qualname__) if postponable else asks,
             keep=keep,
         )
         workers = self.house if self.house is not None and is_house(asks) else self.workers
@@ -276,9 +280,9 @@ class Jobs:
         return Answer(value, True, time.perf_counter() - start)
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
-        """The result for these settings if it is kept; None if it is not."""
+        """The result for these settings if it is kept, or ships; None if it is not there."""
         kept = self._find(key_of(function, settings), always=False)
-        return None if kept is None else cast(T, kept[0])
+        return cast("T | None", self.shipped(function, settings) if kept is None else kept[0])
 
     def _find(self, key: Hashable, always: bool) -> tuple[Any] | None:
         with self._lock:

@@ -146,7 +146,7 @@ class Bar:
     def __init__(self, what: str, postpones: bool = False) -> None:
         self.what, self.start, self.postpones = what, time.perf_counter(), postpones
         self.place = getattr(_RUN, "place", None)
-        self.shown = 0.0  # when it was updated the last time
+        self.updated = 0.0  # when it was updated the last time
 
     def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
         """Update it; streamlit stops the run here if the visitor has moved on.
@@ -159,7 +159,7 @@ class Bar:
             raise Postponed(self.what)
         now = time.perf_counter()
         elapsed = now - self.start
-        if self.place is None or elapsed < _QUIET_SECONDS or now - self.shown < _SHOW_SECONDS:
+        if self.place is None or elapsed < _QUIET_SECONDS or now - self.updated < _SHOW_SECONDS:
             session.CARRIED.find()  # a yield point, as every look at the session is
             return
         if fraction <= 0 and expected:
@@ -170,11 +170,11 @@ class Bar:
             if elapsed + rest > _ESTIMATE_SECONDS:
                 words = f"{self.what} … about {rest:.0f} s to go."
         self.place.progress(min(max(fraction, 0.0), 1.0), f"{words} Change any control to stop it.")
-        self.shown = now
+        self.updated = now
 
     def close(self) -> None:
         """Take it away."""
-        if self.shown and self.place is not None:
+        if self.updated and self.place is not None:
             self.place.empty()
 
 

@@ -1,0 +1,29 @@
+"""What every first visitor of a page would wait for; `python -m benchmarks first_results` computes it beforehand.
+
+No result here is private: the data ship, and releases are numbered draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pages._ui import left_out
+from pages._ui.cloaking import computed
+from pages._ui.compare import compute
+from pages._ui.look import offers
+from pages._ui.model import Draw, usual
+from pages._ui.sparse import compute as sparse
+from pages._ui.sparse import view as sparse_view
+from pages._ui.work.cached import Wish
+
+DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
+
+
+def wishes() -> Iterator[Wish]:
+    """All that takes more than half a second of the settings that pages open with."""
+    yield from compute.opening_curves()
+    for menu in (offers.CURVE, offers.MAP):
+        model = usual(next(iter(menu.titles)))
+        yield from computed.opening(model, DRAW)
+        yield left_out.opening(model.dataset, model)
+    yield sparse.opening(next(iter(sparse_view.DATASET.titles)), DRAW)

@@ -1,0 +1,133 @@
+"""Results that ship with the dashboard, because every first visitor would wait for them; ``opening`` says which.
+
+One file of arrays without pickles: a result is written as its arrays and a text that says how they belong together.
+What cannot be read, or is of other settings, is computed as if there were no file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FILE = Path(__file__).with_name("beforehand.npz")
+_OF_ONE_RUN = {"seconds", "iterations", "gap"}
+_OURS = ("dpgp_core.", "pages.")  # whose classes a file may name
+
+
+def name_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> str:
+    """By what a result stands in the file."""
+    return f"{function.__module__}.{function.__qualname__}{settings!r}"
+
+
+def find(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Any | None:
+    """The result for these settings if it ships; its arrays cannot be written to."""
+    return kept().get(name_of(function, settings))
+
+
+@cache
+def kept() -> Mapping[str, Any]:
+    """All results of the file, by name; nothing if there is none."""
+    return read(FILE) if FILE.exists() else {}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The results of a file that can be read; one whose class has changed since is left out."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for array in arrays.values():
+        array.setflags(write=False)  # shared by all sessions
+    found = {}
+    for name, form in json.loads(str(arrays.pop("forms"))).items():
+        try:
+            found[name] = _put_together(form, arrays)
+        except (AttributeError, ImportError, KeyError, TypeError, ValueError):
+            continue
+    return found
+
+
+def write(results: Iterable[tuple[str, Any]], path: Path = FILE) -> None:
+    """Keep results, each with its name, in a file.
+
+    Raises:
+        TypeError: a result holds something that a file of arrays cannot.
+    """
+    arrays: dict[str, Any] = {}
+    forms = {name: _taken_apart(value, arrays) for name, value in results}
+    np.savez_compressed(path, allow_pickle=False, forms=np.array(json.dumps(forms)), **arrays)
+
+
+def change(old: Any, new: Any) -> float:
+    """Largest relative difference of two results, in their numbers and in the sizes of their arrays."""
+    arrays: dict[str, Any] = {}
+    before, after = (np.array([*_sizes(_taken_apart(value, arrays), arrays)]) for value in (old, new))
+    if before.shape != after.shape or (np.isfinite(before) != np.isfinite(after)).any():
+        return np.inf
+    known = np.isfinite(after) & (after != before)
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.abs(before[known] / after[known] - 1), initial=0.0))
+
+
+def _sizes(form: Any, arrays: Mapping[str, Any]) -> Iterator[float]:
+    """Every number, and the root of the sum of squares of every array; times and an optimiser's steps left out."""
+    if isinstance(form, dict) and "array" in form:
+        array = arrays[form["array"]]
+        if array.dtype.kind in "fiu":
+            yield float(np.sqrt(np.square(array[np.isfinite(array)], dtype=float).sum()))
+    elif isinstance(form, dict):
+        for key, part in form.items():
+            if key not in _OF_ONE_RUN:
+                yield from _sizes(part, arrays)
+    elif isinstance(form, list):
+        for part in form:
+            yield from _sizes(part, arrays)
+    elif isinstance(form, int | float):
+        yield float(form)
+
+
+def _taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
+    """A value as JSON; its arrays go to ``arrays``."""
+    if isinstance(value, np.ndarray):
+        number = f"array_{len(arrays)}"
+        arrays[number] = value
+        return {"array": number}
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        names = [each.name for each in fields(value) if each.init] if is_dataclass(value) else value._fields
+        kind = type(value)
+        return {
+            "class": [kind.__module__, kind.__qualname__],
+            "fields": {name: _taken_apart(getattr(value, name), arrays) for name in names},
+        }
+    if isinstance(value, tuple | list):
+        return {type(value).__name__: [_taken_apart(each, arrays) for each in value]}
+    if isinstance(value, dict):
+        return {"dict": [[_taken_apart(part, arrays) for part in pair] for pair in value.items()]}
+    raise TypeError(f"a file of results cannot hold {type(value).__name__}")
+
+
+def _put_together(form: Any, arrays: Mapping[str, Any]) -> Any:
+    """The value of ``_taken_apart``."""
+    if not isinstance(form, dict):
+        return form
+    if "array" in form:
+        return arrays[form["array"]]
+    if "class" in form:
+        module, name = form["class"]
+        if not module.startswith(_OURS):
+            raise ValueError(f"{module} is not part of this project")
+        kind = getattr(importlib.import_module(module), name)
+        return kind(**{key: _put_together(part, arrays) for key, part in form["fields"].items()})
+    ((kind_name, parts),) = form.items()
+    together = [
+        [_put_together(each, arrays) for each in part] if kind_name == "dict" else _put_together(part, arrays)
+        for part in parts
+    ]
+    return {"tuple": tuple, "list": list, "dict": dict}[kind_name](together)

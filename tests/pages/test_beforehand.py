@@ -1,0 +1,131 @@
+"""What pages open with was computed beforehand: it is used, and it is what would be computed now."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pages._ui import opening
+from pages._ui.cloaking import computed
+from pages._ui.compare import compute, contenders
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL
+from pages._ui.compare.words import concerning
+from pages._ui.model import PICTURE_GAP
+from pages._ui.work import beforehand, cached, jobs
+from pages._ui.work.jobs import Jobs
+
+READ = beforehand.kept  # before tests
+FILE = READ()  # tests of other pages go without it
+DRAWS = {name: CONTENDERS[name].simulated for name in USUAL}  # read before other tests have fewer
+ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
+PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
+LONG = {  # functions that take seconds: of a first visit none of them is left
+    "pages._ui.cloaking.computed": {"_hold_stages", "_numbers", "_errors_read"},
+    "pages._ui.cloaking.staged": {"plan_stages", "without_privacy"},
+    "pages._ui.compare.contenders": {"curve", "piece"},
+    "pages._ui.sparse.compute": {"fit"},
+}
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """The file, and nothing else that was computed before."""
+    monkeypatch.setattr(beforehand, "kept", lambda: FILE)
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM, shipped=beforehand.find))
+
+
+@pytest.mark.usefixtures("used")
+def test_compare_opens_with_curves_of_the_file():
+    contest = compute.opening()
+    for name in USUAL:
+        found = compute.curve(contest, name)
+        assert found is FILE[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
+        assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
+        assert np.isfinite(found.errors).all()
+        assert not found.errors.flags.writeable
+        assert compute.is_ready(contest, name)
+    assert not compute.is_ready(replace(contest, delta=1e-4), "bayes")
+
+
+@pytest.mark.usefixtures("used")
+@pytest.mark.parametrize("page", PAGES)
+def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatch, page):
+    done = []
+    packed = jobs.packed
+    monkeypatch.setattr(jobs, "packed", lambda function, args: done.append(function) or packed(function, args))
+    app = open_page(page)
+    assert not app.exception
+    assert not app.error
+    assert done
+    assert not [each for each in done if each.__qualname__ in LONG.get(each.__module__, set())]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.arange(6.0).reshape(2, 3),
+        [1, 2.5, None, True, "é", float("inf")],
+        {"a": (1, 2), 3: np.array([True])},
+        contenders.Found("title", 1.5),
+        contenders.Curve(np.ones((2, 3)), np.ones(2), np.array([np.nan, 1]), 0.25),
+    ],
+    ids=["array", "scalars", "dict", "named tuple", "dataclass"],
+)
+def test_what_is_written_is_read_back(tmp_path, value):
+    path = tmp_path / "results.npz"
+    beforehand.write([("x", value)], path)
+    again = beforehand.read(path)["x"]
+    assert type(again) is type(value)
+    assert beforehand.change(value, again) == 0
+    assert repr(again) == repr(value)
+
+
+def test_all_of_the_file_is_written_and_read_back(tmp_path):
+    path = tmp_path / "results.npz"
+    beforehand.write(FILE.items(), path)
+    again = beforehand.read(path)
+    assert again.keys() == FILE.keys()
+    assert all(beforehand.change(FILE[name], again[name]) == 0 for name in FILE)
+
+
+def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
+    with pytest.raises(TypeError, match="cannot hold function"):
+        beforehand.write([("x", opening.wishes)], tmp_path / "none.npz")
+    path = tmp_path / "results.npz"
+    forms = {
+        "theirs": {"class": ["subprocess", "Popen"], "fields": {"args": "true"}},
+        "gone": {"class": ["pages._ui.gone", "Gone"], "fields": {}},
+        "changed": {"class": ["pages._ui.compare.contenders", "Found"], "fields": {"name": "a"}},
+        "good": 1,
+    }
+    np.savez(path, forms=np.array(json.dumps(forms)))
+    assert beforehand.read(path) == {"good": 1}
+
+
+def test_a_change_is_the_largest_of_all_numbers():
+    old = {"a": 1.0, "b": np.array([3.0, 4.0])}
+    assert beforehand.change(old, {"a": 1.0, "b": np.array([4.0, 3.0])}) == 0  # sizes: rows of a strategy may turn
+    assert beforehand.change(old, {"a": 2.0, "b": np.array([3.0, 4.0])}) == pytest.approx(0.5)
+    assert beforehand.change(old, {"a": 1.0, "b": np.array([3.0, np.nan])}) == pytest.approx(2 / 3)
+    assert beforehand.change(old, {"a": 1.0}) == np.inf
+
+
+@pytest.mark.full
+def test_it_is_what_would_be_computed_now(monkeypatch):
+    for module in (contenders, computed):
+        monkeypatch.setattr(module, "PICTURE_GAP", PICTURE_GAP)
+    for name, draws in DRAWS.items():
+        monkeypatch.setitem(contenders.CONTENDERS, name, replace(CONTENDERS[name], simulated=draws))
+        monkeypatch.setitem(computed.CATALOGUE, name, replace(computed.CATALOGUE[name], simulated=draws))
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
+    computed_now = set()
+    for wish in opening.wishes():
+        name = beforehand.name_of(wish.function, wish.settings)
+        assert name in FILE, "python -m benchmarks first_results"
+        now = wish.function(*wish.given, *wish.settings)
+        assert beforehand.change(FILE[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
+        computed_now.add(name)
+    assert computed_now == set(FILE)
