@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.cloaking import computed
+from pages._ui.cloaking import computed, directions
 from pages._ui.hiding import clipping, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.two import TwoPointSettings
@@ -159,12 +159,12 @@ def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
 
 def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
-    assert len(table) == hiding_two.SHOWN
+    assert len(table) == directions.SHOWN
     share = table["share of the noise [%]"]
     assert share.is_monotonic_decreasing
     assert 50 < share.sum() <= 100
     result = computed.run(usual("kung"), Design("cloaking"), Draw(1.0, offers.DELTA))
-    found = hiding_two.directions_of(result)
+    found = directions.directions_of(result)
     s = noise_multiplier(1.0, offers.DELTA)
     assert (found.moves <= found.sds / s * (1 + 1e-6)).all()  # |u c_j| is at most the root of its eigenvalue
     assert (found.moves > 0.2 * found.sds / s).any()
@@ -172,7 +172,7 @@ def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(
     np.testing.assert_allclose(lengths, found.sds)
     cosines = (found.shapes / lengths[:, None]) @ (found.shapes / lengths[:, None]).T
     np.testing.assert_allclose(cosines, np.eye(len(lengths)), atol=1e-8)
-    less = hiding_two.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
+    less = directions.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
     assert (less.sds > 5 * found.sds).all()  # ten times as private: the same directions, more noise
     np.testing.assert_allclose(less.shares, found.shares)
 

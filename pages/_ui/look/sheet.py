@@ -120,17 +120,21 @@ class Panel(NamedTuple):
     draw: Draw
 
 
+_IN_A_ROW = 3
+
+
 def beside(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
-    """Panels in a row at the same scale, with one legend ``below`` them; one under another where that is wider."""
+    """Panels in rows at the same scale, with one legend ``below`` them; fewer a row where it is high and narrow."""
     gap, strip = 24.0, 0.0 if below is None else 96.0
     upright = box.height > box.width
     count = len(panels)
-    across = box.width if upright else (box.width - gap * (count - 1)) / count
-    tall = (box.height - strip) / count if upright else box.height - strip
+    columns = min(count, _IN_A_ROW) if not upright else 1 if count <= _IN_A_ROW else 2
+    across = (box.width - gap * (columns - 1)) / columns
+    tall = (box.height - strip) / math.ceil(count / columns)
     out = ""
     for at, panel in enumerate(panels):
-        left = box.left if upright else box.left + at * (across + gap)
-        top, y = box.top + (at * tall if upright else 0), 0.0
+        row, column = divmod(at, columns)
+        left, top, y = box.left + column * (across + gap), box.top + row * tall, 0.0
         out += label(left, top + 22, panel.title, _LEAD, weight=600)
         for line in wrapped(panel.said, _PANEL, across):
             y += 1.25 * _PANEL

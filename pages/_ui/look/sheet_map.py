@@ -41,12 +41,30 @@ def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Bo
         (a, b), (c, d) = place.at(np.array(ends))
         out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'
     if around is not None:
-        for each in around.outlines:
-            outline = place.points(np.array(each["path"]))
-            for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4)):
-                out += f'<polygon points="{outline}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+        out += _outlines(around, place)
         out += _names(around.names, place) if named else ""
     return out
+
+
+def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, frame: Box) -> str:
+    """Frames below each other, each as large as ``frame``: the hexagons coloured by values (frames, hexagons)."""
+    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
+    place = _Place(rings, frame)
+    shapes = "".join(f'<polygon id="{at}" points="{place.points(ring)}"/>' for at, ring in enumerate(rings))
+    out = ""
+    for number, values in enumerate(frames):
+        coloured: dict[tuple[int, ...], str] = {}
+        for at, (red, green, blue, _) in enumerate(layer.colours(values)):
+            paint = red, green, blue
+            coloured[paint] = coloured.get(paint, "") + f'<use href="#{at}"/>'
+        painted = "".join(f'<g fill="rgb{paint}">{uses}</g>' for paint, uses in coloured.items())
+        out += f'<g transform="translate(0 {number * frame.height:g})">{painted}<use href="#around"/></g>'
+    tall = len(frames) * frame.height
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{frame.width:g}" height="{tall:g}" '
+        f'viewBox="0 0 {frame.width:g} {tall:g}"><defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
+        f"{out}</svg>"
+    )
 
 
 class _Place:
@@ -66,6 +84,16 @@ class _Place:
     def points(self, ring: FloatArray) -> str:
         """As SVG has them."""
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
+
+
+def _outlines(around: Boroughs, place: _Place) -> str:
+    """Of boroughs: a light line on a dark one."""
+    rings = [place.points(np.array(each["path"])) for each in around.outlines]
+    return "".join(
+        f'<polygon points="{ring}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+        for ring in rings
+        for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4))
+    )
 
 
 def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
