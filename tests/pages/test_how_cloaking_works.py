@@ -103,7 +103,9 @@ def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(
         assert not app.exception
         yours, best, limit, without = errors(app)
         assert yours >= best >= limit >= without > 0
-        said = re.search(r"error of \*\*([\d.]+) cm\*\*\. The best plan has \*\*([\d.]+) cm\*\*", page_text(app))
+        said = re.search(
+            r"error of \*\*([\d.]+) cm\*\* where people are\. The best plan has \*\*([\d.]+) cm\*\*", page_text(app)
+        )
         assert [float(each) for each in said.groups()] == [yours, best]
 
 
@@ -186,3 +188,18 @@ def test_epsilon_moves_the_noise_that_covers_two_people(seen):
         assert bar[0] == pytest.approx(noise, rel=0.05)
         bars.append(noise)
     assert bars[0] > bars[1] > bars[2]
+
+
+def test_what_a_plan_expects_is_not_below_what_the_next_step_calls_the_limit(seen):
+    """Both are averages where people are: 6.3 cm were expected, and no method was said to have less than 6.6."""
+    expected = float(re.search(r"expected error of the curve is \*\*([\d.]+) cm", said_of(seen, "measured"))[1])
+    after = said_of(seen, "spend")
+    limit = float(re.search(r"no method can have less than ([\d.]+) cm", after)[1])
+    best = float(re.search(r"The best plan has \*\*([\d.]+) cm", after)[1])
+    assert limit <= best
+    assert limit <= expected
+    assert "where people are" in after
+
+
+def said_of(seen, step):
+    return page_text(seen(PAGE, step=step))
