@@ -51,7 +51,7 @@ def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen,
     ET.fromstring(svg)
     titles = re.findall(r'font-weight="600">([^<]+)<', svg)
     assert len(titles) == directions.SHOWN
-    assert titles[0] == f"1: {100 * found.shares[0]:.2g} % of the noise"
+    assert titles[0] == f"1: {100 * found.shares[0]:.2g} %"
     assert svg.count("moves no hexagon") == directions.SHOWN
     assert svg.count("the price is multiplied by") == 1  # one legend
 

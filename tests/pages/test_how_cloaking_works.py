@@ -103,9 +103,8 @@ def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(
         assert not app.exception
         yours, best, limit, without = errors(app)
         assert yours >= best >= limit >= without > 0
-        said = re.search(
-            r"error of \*\*([\d.]+) cm\*\* where people are\. The best plan has \*\*([\d.]+) cm\*\*", page_text(app)
-        )
+        told = r"error of \*\*([\d.]+) cm\*\* where people are\. The best plan has \*\*([\d.]+) cm\*\*"
+        said = re.search(told, page_text(app))
         assert [float(each) for each in said.groups()] == [yours, best]
 
 

@@ -206,7 +206,7 @@ def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFram
         unit = result.dataset.privacy_unit
         words = f"{unit[0].upper()}{unit[1:]} moves no hexagon further than {text.factor_of(float(most))}."
         draw = partial(sheet_map.hexagons, rows, layer, around, named=False)
-        yield Panel(f"{at}: {text.percent(float(share))} of the noise", words, draw), rows.assign(direction=at)
+        yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
 
 
 def show_maps(ours: Result) -> None:

@@ -177,10 +177,9 @@ def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
     many = len(spending.places)
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
     return (
-        f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}** where "
-        "people are. "
-        f"The best plan has **{best}**, with {spent.rank} sums at once. In worlds like this no method can have less "
-        f"than {text.number(spent.limit)} {data.y_unit}."
+        f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}** "
+        f"where people are. The best plan has **{best}**, with {spent.rank} sums at once. In worlds like this no "
+        f"method can have less than {text.number(spent.limit)} {data.y_unit}."
     )
 
 

@@ -120,21 +120,24 @@ class Panel(NamedTuple):
     draw: Draw
 
 
-_IN_A_ROW = 3
+_GAP, _STRIP, _ABOVE = 24.0, 96.0, 80.0  # px between panels, of a legend below them, of the words above each
+_LONG = 1.2  # of a map's width over its height, about
 
 
 def beside(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
-    """Panels in rows at the same scale, with one legend ``below`` them; fewer a row where it is high and narrow."""
-    gap, strip = 24.0, 0.0 if below is None else 96.0
-    upright = box.height > box.width
-    count = len(panels)
-    columns = min(count, _IN_A_ROW) if not upright else 1 if count <= _IN_A_ROW else 2
-    across = (box.width - gap * (columns - 1)) / columns
-    tall = (box.height - strip) / math.ceil(count / columns)
+    """Panels at the same scale, as many in a row as leaves them largest, with one legend ``below`` them."""
+    strip, count = 0.0 if below is None else _STRIP, len(panels)
+
+    def place(columns: int) -> tuple[float, float]:
+        tall = (box.height - strip) / math.ceil(count / columns)
+        return (box.width - _GAP * (columns - 1)) / columns, tall
+
+    columns = max(range(1, count + 1), key=lambda many: min(place(many)[0], _LONG * (place(many)[1] - _ABOVE)))
+    across, tall = place(columns)
     out = ""
     for at, panel in enumerate(panels):
         row, column = divmod(at, columns)
-        left, top, y = box.left + column * (across + gap), box.top + row * tall, 0.0
+        left, top, y = box.left + column * (across + _GAP), box.top + row * tall, 0.0
         out += label(left, top + 22, panel.title, _LEAD, weight=600)
         for line in wrapped(panel.said, _PANEL, across):
             y += 1.25 * _PANEL
