@@ -28,7 +28,8 @@ if show:
     picture = cached.drawn(view.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
     if kept is not None:
         picture = view.with_pinned(picture, kept, contest, nonprivate, scale)
-    view.curves(picture, contest, one, epsilon)
+    told = words.errors_alt(curves, view.shown_first(curves, every), scale, nonprivate)
+    view.curves(picture, told, contest, one, epsilon)
     frame.metrics(
         [
             Metric("Smallest error", shown(best.error), best.title, text.help_of("Error")),

@@ -29,8 +29,8 @@ if show:
     pictures.clickable(
         cached.drawn(view.tiles, table, grid, budgets, unit, y_unit, of=data.name),
         "tiles",
-        "How often each lengthscale is chosen [%], for less to more privacy of the release. More privacy noise "
-        "makes the best lengthscale (★) longer. Click a tile to take its setting along.",
+        f"{view.tiles_alt(table, grid, budgets, unit)} More privacy noise makes the best lengthscale (★) longer. Click "
+        "a tile to take its setting along.",
         view.carry_tile,
     )
     view.carried_tile(unit)
@@ -38,7 +38,7 @@ if show:
     pictures.chart(
         cached.drawn(view.errors, table, grid, budgets, unit, y_unit, unchosen, of=data.name),
         "choice_errors",
-        "Error with each lengthscale (orange), and after the private choice (green). Bayes cloaking chooses none.",
+        view.errors_alt(table, grid, budgets, unit, shown),
     )
     frame.metrics(view.metrics(chosen, unchosen, unit, shown, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, figures, variants, words
+from pages._ui.cloaking import cells, computed, directions, figures, variants, words
 from pages._ui.look import frame, offers, pictures, sidebar, text
 
 chosen = sidebar.release_settings(offers.MAP)
@@ -41,6 +41,7 @@ if varied != "none":
     variants.maps(ours, varied, layer, kind, show)
 kept = variants.find("london_noise_map", offers.MAP, model.dataset)
 variants.show_pinned("london_noise_map", kept, ours, show, text.factor_of, text.relative)
+directions.show_maps(ours)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
     frame.table(table, data.name, cells.note(ours, show))

@@ -121,3 +121,15 @@ def test_a_swipe_over_a_picture_scrolls_the_page(chromium, server, path, picture
         page.wait_for_timeout(30)
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
     context.close()
+
+
+@pytest.mark.parametrize("width", [1180, 1280, 1440])
+def test_the_legend_never_lies_over_the_map(chromium, server, width):
+    context = tool.new_context(chromium, viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(f"{server}/london_noise_map")
+    tool.settle(page)
+    legend, canvas = (page.locator(each).first.bounding_box() for each in (".st-key-legend_hexagons", CANVAS))
+    beside = legend["x"] >= canvas["x"] + canvas["width"]
+    assert beside or legend["y"] >= canvas["y"] + canvas["height"]
+    context.close()

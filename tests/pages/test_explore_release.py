@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -185,6 +186,7 @@ def test_a_map_is_not_said_to_have_a_band():
     said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
     assert "band" not in said
     assert "Hatched" in said
+    assert re.search(r"It is least, [\d.]+ GBP at east [\d.]+ and north [\d.]+, and most, [\d.]+ GBP at east", said)
 
 
 def altered(files, **changes):

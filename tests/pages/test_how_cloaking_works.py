@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.cloaking import computed
+from pages._ui.cloaking import computed, directions
 from pages._ui.hiding import clipping, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.two import TwoPointSettings
@@ -103,7 +103,8 @@ def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(
         assert not app.exception
         yours, best, limit, without = errors(app)
         assert yours >= best >= limit >= without > 0
-        said = re.search(r"error of \*\*([\d.]+) cm\*\*\. The best plan has \*\*([\d.]+) cm\*\*", page_text(app))
+        told = r"error of \*\*([\d.]+) cm\*\* where people are\. The best plan has \*\*([\d.]+) cm\*\*"
+        said = re.search(told, page_text(app))
         assert [float(each) for each in said.groups()] == [yours, best]
 
 
@@ -159,12 +160,12 @@ def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
 
 def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
-    assert len(table) == hiding_two.SHOWN
+    assert len(table) == directions.SHOWN
     share = table["share of the noise [%]"]
     assert share.is_monotonic_decreasing
     assert 50 < share.sum() <= 100
     result = computed.run(usual("kung"), Design("cloaking"), Draw(1.0, offers.DELTA))
-    found = hiding_two.directions_of(result)
+    found = directions.directions_of(result)
     s = noise_multiplier(1.0, offers.DELTA)
     assert (found.moves <= found.sds / s * (1 + 1e-6)).all()  # |u c_j| is at most the root of its eigenvalue
     assert (found.moves > 0.2 * found.sds / s).any()
@@ -172,7 +173,7 @@ def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(
     np.testing.assert_allclose(lengths, found.sds)
     cosines = (found.shapes / lengths[:, None]) @ (found.shapes / lengths[:, None]).T
     np.testing.assert_allclose(cosines, np.eye(len(lengths)), atol=1e-8)
-    less = hiding_two.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
+    less = directions.directions_of(computed.run(usual("kung"), Design("cloaking"), Draw(0.1, offers.DELTA)))
     assert (less.sds > 5 * found.sds).all()  # ten times as private: the same directions, more noise
     np.testing.assert_allclose(less.shares, found.shares)
 
@@ -186,3 +187,18 @@ def test_epsilon_moves_the_noise_that_covers_two_people(seen):
         assert bar[0] == pytest.approx(noise, rel=0.05)
         bars.append(noise)
     assert bars[0] > bars[1] > bars[2]
+
+
+def test_what_a_plan_expects_is_not_below_what_the_next_step_calls_the_limit(seen):
+    """Both are averages where people are: 6.3 cm were expected, and no method was said to have less than 6.6."""
+    expected = float(re.search(r"expected error of the curve is \*\*([\d.]+) cm", said_of(seen, "measured"))[1])
+    after = said_of(seen, "spend")
+    limit = float(re.search(r"no method can have less than ([\d.]+) cm", after)[1])
+    best = float(re.search(r"The best plan has \*\*([\d.]+) cm", after)[1])
+    assert limit <= best
+    assert limit <= expected
+    assert "where people are" in after
+
+
+def said_of(seen, step):
+    return page_text(seen(PAGE, step=step))

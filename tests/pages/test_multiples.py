@@ -8,8 +8,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from datasets import london_hexes
 from pages._ui.cloaking import variants
-from pages._ui.look import offers
+from pages._ui.cloaking.cells import LAYERS
+from pages._ui.look import offers, sheet_map
+from pages._ui.look.maps import boroughs
+from pages._ui.look.sheet import Box, Panel, beside
 
 
 def drawing(app):
@@ -55,3 +59,24 @@ def test_the_present_setting_is_in_the_middle_where_it_can_be(value, found):
 
 def test_kernels_are_offered_where_they_are_quick(seen):
     assert "Three kernels" in seen("london_noise_map").segmented_control(key="three").options
+
+
+def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():
+    """Six maps in a picture of 1,600 x 900 are in one row; in a square, in rows; three on a page beside each other."""
+
+    def lefts(count, width, height):
+        places = []
+        row = [Panel("", "", lambda box: places.append(box) or "") for _ in range(count)]
+        beside(row, None, Box(0, 0, width, height))
+        return len({box.left for box in places}), min(box.height for box in places)
+
+    assert lefts(6, 1504, 430)[0] == 6
+    assert lefts(6, 1104, 850)[0] == 3
+    assert lefts(3, 1600, 640)[0] == 3
+    assert lefts(6, 1504, 430)[1] > 250
+
+    layer, around = LAYERS["noise"], boroughs()
+    table = london_hexes.map_cells().assign(**{layer.column: 1.3})
+    large, small = (sheet_map.hexagons(table, layer, around, Box(0, 0, across, across)) for across in (900, 200))
+    assert 'stroke-width="3.2"' in large
+    assert 'stroke-width="3.2"' not in small

@@ -91,7 +91,7 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
-    return frame[frame["cell"].isin(london_hexes.greater_london())].reset_index(drop=True)
+    return frame[shown_rows(outcome.scene)].reset_index(drop=True)
 
 
 def note(result: Result, overlay: bool) -> str:
@@ -106,6 +106,16 @@ def public_cells(scene: Scene) -> pd.DataFrame:
     """Name, borough and number of sales of each cell."""
     assert scene.labels is not None
     return scene.labels[["cell", "borough", "sales"]].copy()
+
+
+def shown_rows(scene: Scene) -> NDArray[np.bool_]:
+    """Which rows of a scene a map shows: Greater London and one ring around it."""
+    return public_cells(scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
+
+
+def shown_cells(scene: Scene) -> pd.DataFrame:
+    """Of these the names: cell, borough and sales."""
+    return public_cells(scene)[shown_rows(scene)].reset_index(drop=True)
 
 
 def released_prices(values: FloatArray, data: Dataset) -> FloatArray:

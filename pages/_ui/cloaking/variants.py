@@ -203,7 +203,7 @@ def _about(three: Sequence[Variant], shows: str) -> About:
 
 MANY = 20  # draws that the button asks for: one of those the sidebar offers
 _SECONDS, _FRAME, _CALM = 0.7, 0.12, 2.0  # a draw is shown for, a frame; the last where reduced motion is asked for
-_CHOICES = {"all": "All together", "play": "Play, one after another", "pause": "Pause"}
+_CHOICES = {"play": "Play, one after another", "pause": "Pause"}
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
@@ -219,12 +219,12 @@ def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
             f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},)
         )
         return
-    above.html(_style(charts, count, _SECONDS) + _buttons(f"{count} draws"))
+    above.html(_style(charts, count, _SECONDS) + buttons(f"{count} draws"))
 
 
 def move(chart: str, figure: go.Figure, above: DeltaGenerator) -> None:
     """The player of a moving picture, whose frames are the draws of one chart, above it."""
-    above.html(_style({chart: figure}, count_of(figure), _FRAME) + _buttons("A moving picture"))
+    above.html(_style({chart: figure}, count_of(figure), _FRAME) + buttons("A moving picture"))
 
 
 def count_of(figure: go.Figure) -> int:
@@ -237,11 +237,12 @@ def _traces(figure: go.Figure, group: str) -> list[int]:
     return [number for number, trace in enumerate(figure.data, 1) if trace.legendgroup == group]
 
 
-def _buttons(legend: str) -> str:
+def buttons(legend: str, still: str = "All together") -> str:
+    """Play, pause, and what stands still at first, as HTML; style sheets ask which of them is checked."""
     radios = "".join(
         f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == "all" else ""}> '
         f"{title}</label>"
-        for name, title in _CHOICES.items()
+        for name, title in {"all": still, **_CHOICES}.items()
     )
     return f'<fieldset class="player"><legend>{legend}</legend>{radios}</fieldset>'
 

@@ -235,18 +235,19 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
     return named_lines(on_axes(figure, dataset, x), SHORT)
 
 
-def curves(picture: go.Figure, contest: Contest, name: str | None, epsilon: float) -> None:
+def curves(picture: go.Figure, said: str, contest: Contest, name: str | None, epsilon: float) -> None:
     """The curves; with a contender chosen, one of its releases beside them.
 
     Args:
         picture: of all curves.
+        said: what they show, with their values.
         contest: settings.
         name: of the contender; None: none is chosen.
         epsilon: of the release.
     """
     left, right = (st.container(), None) if name is None else st.columns([3, 2])
     with left:
-        pictures.clickable(picture, CHART, words.ERRORS_CAPTION, take_point)
+        pictures.clickable(picture, CHART, f"{said} {words.ERRORS_CAPTION}", take_point)
     if name is not None and right is not None:
         with right:
             _release(contest, name, epsilon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -174,9 +175,25 @@ def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozens
 
 
 ERRORS_CAPTION = (
-    "Error of each method against epsilon. Bands hold 80 in 100 simulated releases. All hide outcomes; those with "
-    "diamonds hide inputs too. Above epsilon = 1 the 2018 method has no proven guarantee. Click a point for a release."
+    "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
+    "= 1 the 2018 method has no proven guarantee. Click a point for a release."
 )
+_TOLD = (0.1, 1.0, 100.0)
+
+
+def errors_alt(curves: dict[str, Curve], names: Sequence[str], scale: Scale, nonprivate: float) -> str:
+    """What the errors against epsilon show, with the values of each method that is drawn, the best at last first."""
+    ordered = sorted((name for name in names if name in curves), key=lambda name: error_of(curves, name, _TOLD[-1]))
+    runs = (
+        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(curves, name, each)) for each in _TOLD)}"
+        for name in ordered
+    )
+    return (
+        f"Error [{scale.unit}] at epsilon {', '.join(f'{each:g}' for each in _TOLD)}: {'; '.join(runs)}. Without "
+        f"privacy: {scale.shown(nonprivate)}."
+    )
+
+
 LESSONS = (
     ("As in Smith et al. 2018: δ = 0.01.", {"delta": 0.01}),
     ("With strong privacy, do the bins catch up?", {"epsilon": 0.2}),

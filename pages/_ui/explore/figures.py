@@ -49,13 +49,7 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
         if dims == 1 and view.group is None:
             return _several(statistics, read, view)
         read = read.of_group(view.group or 0)
-    if view.threshold is not None:
-        low, high = read.bounds
-        values, title = 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
-    elif view.centiles and read.knows_people and dims > 1:  # the highest
-        values, title = read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {statistics.y_name}"
-    else:
-        values, title = read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
+    values, title = shown_values(statistics, read, view)
     if dims > 1:
         return _map(figure, statistics, read, view, values, title)
     x = read.X_test[:, columns[0]]
@@ -68,6 +62,16 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
     figure.update_yaxes(title=title)
     shown = _dated(finish(figure, HEIGHT), statistics)
     return shown if view.centiles and read.knows_people else named_lines(shown, _SHORT)
+
+
+def shown_values(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
+    """What the view asks for of one group (P,), and what it is called."""
+    if view.threshold is not None:
+        low, high = read.bounds
+        return 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
+    if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
+        return read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {html.escape(statistics.y_name)}"
+    return read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
 
 
 def numbers_of(statistics: Statistics | CellStatistics) -> tuple[int, ...]:

@@ -8,16 +8,19 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from datasets import exhibit
+from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
+from dpgp_core.measurement import Statistics
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
-from pages._ui.explore.posterior import NOISES, SHARES
+from pages._ui.explore.posterior import NOISES, SHARES, Filtered
 from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
 from pages._ui.look import frame, pictures, sheet
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.plots import axis
+from pages._ui.look.plots import axis, dates_of
 from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most, number, percent, plain, small
 from pages._ui.model import Model
@@ -37,6 +40,7 @@ _APART = (
     "probability, privacy noise included. What both groups have in common, and nobody knows, cancels."
 )
 _NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
+_MEDIAN = 50
 _MAP = "Predicted from the released numbers; the table has ranges."
 _HATCHED = (
     "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
@@ -77,21 +81,93 @@ def metrics(chosen: Chosen) -> list[Metric]:
 
 
 def caption(chosen: Chosen) -> str:
-    """What the picture shows."""
+    """What the picture shows, with its values and how they run."""
     view = chosen.view
     if view.apart is not None:
-        return _APART.format(level=100 * view.level)
+        return f"{_APART.format(level=100 * view.level)} {_apart_told(chosen)}"
     if len(figures.numbers_of(chosen.explored.statistics)) > 1:
         return _over_two(chosen)
+    told = _told(chosen)
     if view.threshold is not None:
-        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right."
+        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right. {told}"
     if view.centiles:
-        return _CENTILES if chosen.read.knows_people else _NO_CENTILES
+        return f"{_CENTILES if chosen.read.knows_people else _NO_CENTILES} {told}"
     subject = {"function": "The curve", "outputs": "One more person"}[view.of]
     return (
         f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
-        f"{BAND_NOTE}{misfit(chosen)}"
+        f"{told} {BAND_NOTE}{misfit(chosen)}"
     )
+
+
+def _told(chosen: Chosen) -> str:
+    """Of every group that is drawn along one input: the values at its beginning, a third of the way and its end."""
+    read, view = chosen.read, chosen.view
+    drawn = range(len(read.groups)) if view.group is None else [view.group]
+    return " ".join(_run(chosen, read.of_group(at), read.groups[at]) for at in drawn)
+
+
+def _run(chosen: Chosen, read: Filtered, name: str) -> str:
+    statistics, view = chosen.explored.statistics, chosen.view
+    [column] = figures.numbers_of(statistics)
+    x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
+    if view.threshold is not None:
+        low, high = read.bounds
+        values, unit = 100 * read.above(low + view.threshold * (high - low)), "%"
+        return f"{be} {_at_three(statistics, x, values, unit)}."
+    unit = plain(statistics.y_unit)
+    if view.centiles and read.knows_people:
+        low_line, high_line = read.centile(CENTILES[0]), read.centile(CENTILES[-1])
+        middle = _at_three(statistics, x, read.centile(_MEDIAN), unit)
+        whose = f", {plain(name)}" if name else ""
+        return f"Middle line{whose}: {middle}; outermost lines {_apart_by(statistics, x, high_line - low_line)} apart."
+    low_end, high_end = read.interval(view.level, view.of)
+    return (
+        f"{be} {_at_three(statistics, x, read.curve(view.lengthscale, view.noise), unit)}; its range is "
+        f"± {_apart_by(statistics, x, (high_end - low_end) / 2)}."
+    )
+
+
+def _at_three(statistics: Statistics | CellStatistics, x: FloatArray, values: FloatArray, unit: str) -> str:
+    """A run of values in words: first, after a third, last."""
+    first, middle, last = (
+        f"{_written(values[at], values)} at {_place(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
+    )
+    return f"{first}, {middle} and {last} {f'[{unit}]' if unit else ''}".strip()
+
+
+def _apart_by(statistics: Statistics | CellStatistics, x: FloatArray, widths: FloatArray) -> str:
+    """Where something is least and most wide."""
+    least, most = int(widths.argmin()), int(widths.argmax())
+    return (
+        f"{number(float(widths[least]))} at {_place(statistics, x[least])} and {number(float(widths[most]))} at "
+        f"{_place(statistics, x[most])}"
+    )
+
+
+def _written(value: float, among: FloatArray) -> str:
+    """With as many digits as tell the values apart."""
+    spread = float(np.ptp(among)) or abs(float(value)) or 1.0
+    return number(float(np.round(value, 1 - int(np.floor(np.log10(spread))))), 4)
+
+
+def _place(statistics: Statistics | CellStatistics, value: float) -> str:
+    """A value of the input that is drawn along: a date, where it is one."""
+    unit = statistics.x_units[figures.numbers_of(statistics)[0]]
+    dates = dates_of(unit)
+    if dates is None:
+        return f"{number(float(value), 3)} {plain(unit)}".strip()
+    try:
+        return dates.text(float(value))
+    except (OverflowError, ValueError):  # a file may say anything: no calendar has this day
+        return f"{number(float(value), 3)} {plain(unit)}"
+
+
+def _apart_told(chosen: Chosen) -> str:
+    statistics, compared = chosen.explored.statistics, _apart(chosen)
+    [column] = figures.numbers_of(statistics)
+    x, (low, high) = compared.X[:, column], compared.interval(chosen.view.level)
+    values = _at_three(statistics, x, compared.mean, plain(statistics.y_unit))
+    return f"It is {values}; its range is ± {_apart_by(statistics, x, (high - low) / 2)}."
 
 
 def misfit(chosen: Chosen) -> str:
@@ -108,10 +184,37 @@ def _over_two(chosen: Chosen) -> str:
     else:
         said = _MAP
     hatched = f" {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else ""
-    return f"{said}{hatched}{misfit(chosen)}"
+    return f"{said} {_ends(chosen)}{hatched}{misfit(chosen)}"
 
 
-LENGTHSCALE_CAPTION = "How probable each lengthscale is after the release; before, all were equally probable."
+def _ends(chosen: Chosen) -> str:
+    """Where what a map shows is least and most, among the places that are known."""
+    statistics, view = chosen.explored.statistics, chosen.view
+    read = chosen.read if len(chosen.read.groups) == 1 else chosen.read.of_group(view.group or 0)
+    values, _ = figures.shown_values(statistics, read, view)
+    known = np.flatnonzero(~figures.untold(read, view))
+    if not len(known):
+        return "Nothing on it is known."
+    columns, unit = figures.numbers_of(statistics)[:2], "%" if view.threshold is not None else plain(statistics.y_unit)
+    ends = known[values[known].argmin()], known[values[known].argmax()]
+    least, most = (
+        f"{number(float(values[at]), 3)} {unit}".strip()
+        + " at "
+        + " and ".join(f"{plain(statistics.x_names[c])} {number(float(read.X_test[at, c]), 3)}" for c in columns)
+        for at in ends
+    )
+    return f"It is least, {least}, and most, {most}."
+
+
+def lengthscale_caption(chosen: Chosen) -> str:
+    """How probable the likeliest lengthscales are."""
+    shares, labels = chosen.read.lengthscale_probabilities, share_labels(chosen.explored.statistics)
+    first, second = np.argsort(-shares)[:2]
+    return (
+        "How probable each lengthscale is after the release; before, all were equally probable. "
+        f"{plain(labels[first])} has {percent(float(shares[first]))}, {plain(labels[second])} "
+        f"{percent(float(shares[second]))}."
+    )
 
 
 def threshold(chosen: Chosen) -> str:
@@ -199,7 +302,7 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     """How probable each lengthscale is, as bars and as a table."""
     labels = share_labels(chosen.explored.statistics)
     drawn = lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    _chart(chosen, drawn, "explored_lengthscales", LENGTHSCALE_CAPTION)
+    _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen))
     frame.table(likely(chosen), "explored_likely")
 
 

@@ -50,10 +50,10 @@ class Spent:
         truth: the world's curve (P,).
         by_hand, best: predictions from the sums placed by hand, and from those of the best plan (P,).
         deviation: of the prediction by hand (P,).
-        errors: expected of both, by hand first.
+        errors: expected of both where people are, by hand first, as the step before has them.
         rank: how many sums the best plan measures.
-        limit: expected error that no mechanism can fall below.
-        without: expected error without privacy.
+        limit: expected error there that no mechanism can fall below.
+        without: expected error there without privacy.
     """
 
     x: FloatArray
@@ -74,22 +74,23 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
     hand = placed(data.X, np.array(spending.places).reshape(-1, 1), spending.width)
-    plan = bayes([risk_model(kernel, NOISE, data.X, grid)], t, gap=_GAP)
+    plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
     known = [known_from(kernel, NOISE, data.X, grid, B, t) for B in (hand, plan.B)]
+    errors = [scale * known_from(kernel, NOISE, data.X, data.X, B, t).error for B in (hand, plan.B)]
     means = []
     for at, (each, B) in enumerate(zip(known, (hand, plan.B), strict=True)):
         z = B @ y + t**0.5 * np.random.default_rng([spending.seed, at]).standard_normal(len(B))
         means.append(_in_units(data, each, z))
-    bound: Limits = limits(kernel, NOISE, data.X, grid, mu=mu, output_range=span, gap=_GAP)
+    bound: Limits = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
         by_hand=means[0],
         best=means[1],
         deviation=scale * known[0].deviation,
-        errors=(scale * known[0].error, scale * known[1].error),
+        errors=(errors[0], errors[1]),
         rank=plan.rank,
         limit=scale * bound.any,
         without=scale * bound.without_privacy,
@@ -176,9 +177,9 @@ def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
     many = len(spending.places)
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
     return (
-        f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}**. "
-        f"The best plan has **{best}**, with {spent.rank} sums. No method can have less than "
-        f"{text.number(spent.limit)} {data.y_unit}."
+        f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}** "
+        f"where people are. The best plan has **{best}**, with {spent.rank} sums at once. In worlds like this no "
+        f"method can have less than {text.number(spent.limit)} {data.y_unit}."
     )
 
 
@@ -188,10 +189,10 @@ def metrics(spent: Spent, data: Dataset) -> list[Metric]:
         f"{text.number(error)} {data.y_unit}" for error in (*spent.errors, spent.limit, spent.without)
     )
     return [
-        Metric("Error, by hand", yours, "of the curve"),
+        Metric("Error, by hand", yours, "where people are"),
         Metric("Error, best plan", best, f"{spent.rank} sums, all at once"),
         Metric("Proven limit", limit, "of every method", "Stages come nearer to it than sums that are taken at once."),
-        Metric("Error without privacy", without, "of the curve"),
+        Metric("Error without privacy", without, "where people are"),
     ]
 
 

@@ -174,6 +174,30 @@ def errors(
     return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])
 
 
+def tiles_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str) -> str:
+    """What the tiles show: the likeliest and the best lengthscale from less to more privacy of the release."""
+    said = []
+    for at, epsilon in enumerate(table.epsilons):
+        if epsilon in (table.epsilons[0], budgets.regression, table.epsilons[-1]):
+            likely, best = int(table.probabilities[:, at].argmax()), int(table.private_rmse[:, at].argmin())
+            noise = "without privacy noise" if math.isinf(epsilon) else f"at ε {epsilon:g}"
+            share = text.percent(float(table.probabilities[likely, at]))
+            said.append(f"{noise} {grid.lengthscales[likely]:g} in {share} (★ {grid.lengthscales[best]:g})")
+    return f"How often each lengthscale is chosen [%]. Most often [{unit}]: {'; '.join(said)}."
+
+
+def errors_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
+    """What the errors show: how they run over the lengthscales, and after the choice."""
+    column = table.epsilons.index(budgets.regression)
+    error, at = table.private_rmse[:, column], grid.lengthscales
+    best = int(error.argmin())
+    return (
+        f"Error with each lengthscale (orange): {shown(float(error[0]))} at {at[0]:g} {unit}, least, "
+        f"{shown(float(error[best]))}, at {at[best]:g}, and {shown(float(error[-1]))} at {at[-1]:g}. After the private "
+        f"choice (green): {shown(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
+    )
+
+
 def metrics(
     chosen: Chosen, unchosen: WithoutChoice, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
 ) -> list[Metric]:

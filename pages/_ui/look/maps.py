@@ -221,7 +221,7 @@ class Layer:
         most: see ``spread``.
         grey: what grey means, in words.
         names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
-        marks: values at equal steps of the colour scale, for factors; none: low, middle and high of it.
+        marks: factors at equal steps of the colour scale; none: low, middle and high of it.
     """
 
     title: str
@@ -242,7 +242,7 @@ class Layer:
         """Where values are on the colour scale, from 0 to 1; NaN where they are missing."""
         if self.marks:
             steps = np.linspace(0, 1, len(self.marks))
-            placed = np.interp(np.log(np.maximum(values, 1.0)), np.log(self.marks), steps)
+            placed = np.interp(np.log(np.maximum(values, self.marks[0])), np.log(self.marks), steps)
             return np.where(np.isnan(values), np.nan, placed)
         transform = np.log if self.log else np.asarray
         low, high = transform(self.low), transform(self.high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpgp_core.arrays import FloatArray
 from pages._ui import session
 from pages._ui.look import controls, maps, plots, sheet, sheet_figure, sheet_map, tables
 from pages._ui.look.maps import Layer
@@ -145,7 +147,9 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: s
 
 _HEXAGON = "hexagon"  # in the address
 _MOST_ROWS = 2000  # of an HTML table
-_PANELS = 1600, 640  # px of several drawings, which shrink to the page
+_PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
+_FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
+_SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
 
 
 def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
@@ -196,9 +200,10 @@ def panels(
         numbers: of the table.
         about: of the releases, where no true data are drawn; else None.
     """
-    draw = partial(sheet.side_by_side, rows, below)
+    draw, (width, height) = partial(sheet.side_by_side, rows, below), _PANELS
+    high = height * -(-len(rows) // _ROW)
     with st.container(key=f"panels_{key}"):
-        st.image(sheet.bare(draw, *_PANELS, st.context.theme.type == "dark"), width="stretch")
+        st.image(sheet.bare(draw, width, high, st.context.theme.type == "dark"), width="stretch")
 
     def drawn() -> Drawn:
         return Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
@@ -271,6 +276,43 @@ def hexagon_map(
         return Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
 
     _caption(key, alt, lambda: cells, drawn)
+
+
+def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, alt: str, about: About) -> None:
+    """Frames of a map in the same colours, one after another while a player's Play is checked, with its legend.
+
+    Args:
+        cells: one row a hexagon.
+        layer: its colours.
+        frames: values (frames, hexagons).
+        key: of the picture.
+        alt: what it shows.
+        about: of the numbers, none of which is true data.
+    """
+    around = cached.value("Drawing the boroughs", maps.boroughs)
+    first = cells.assign(**{layer.column: frames[0].round(4)})
+    with st.container(key=f"moving_{key}"):
+        st.html(_frames_style(sheet_map.strip(cells, layer, frames, around, _FRAME), len(frames)))
+        st.html(f'<div class="moving" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>')
+        st.html(maps.legend(layer))
+    draw = partial(sheet_map.drawn, first, layer, around)
+    _caption(key, alt, lambda: first, lambda: Drawn(draw, alt, draw, about, bare=True))
+
+
+def _frames_style(strip: str, count: int) -> str:
+    """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
+    image = base64.b64encode(strip.encode()).decode()
+    begun, window = "body:has(.player-play:checked, .player-pause:checked)", ".moving"
+    return (
+        f"<style>:root {{ --frame: {_SECONDS:g}s; }} "
+        f"@media (prefers-reduced-motion: reduce) {{ :root {{ --frame: {_CALM:g}s; }} }} "
+        f"@keyframes moving-map {{ from {{ background-position: 0 0; }} to {{ background-position: 0 100%; }} }} "
+        f"{window} {{ max-width: {_FRAME.width:g}px; aspect-ratio: {_FRAME.width:g} / {_FRAME.height:g}; "
+        f"background: url(data:image/svg+xml;base64,{image}) 0 0 / 100% {100 * count}%; }} "
+        f"{begun} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
+        f"animation-duration: calc(var(--frame) * {count}) !important; }} "
+        f"body:has(.player-pause:checked) {window} {{ animation-play-state: paused; }}</style>"
+    )
 
 
 def _is_telephone() -> bool:

@@ -120,17 +120,24 @@ class Panel(NamedTuple):
     draw: Draw
 
 
+_GAP, _STRIP, _ABOVE = 24.0, 96.0, 80.0  # px between panels, of a legend below them, of the words above each
+_LONG = 1.2  # of a map's width over its height, about
+
+
 def side_by_side(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
-    """Panels in a row at the same scale, with one legend ``below`` them; one under another where that is wider."""
-    gap, strip = 24.0, 0.0 if below is None else 96.0
-    upright = box.height > box.width
-    count = len(panels)
-    across = box.width if upright else (box.width - gap * (count - 1)) / count
-    tall = (box.height - strip) / count if upright else box.height - strip
+    """Panels at the same scale, as many in a row as leaves them largest, with one legend ``below`` them."""
+    strip, count = 0.0 if below is None else _STRIP, len(panels)
+
+    def place(columns: int) -> tuple[float, float]:
+        tall = (box.height - strip) / math.ceil(count / columns)
+        return (box.width - _GAP * (columns - 1)) / columns, tall
+
+    columns = max(range(1, count + 1), key=lambda many: min(place(many)[0], _LONG * (place(many)[1] - _ABOVE)))
+    across, tall = place(columns)
     out = ""
     for at, panel in enumerate(panels):
-        left = box.left if upright else box.left + at * (across + gap)
-        top, y = box.top + (at * tall if upright else 0), 0.0
+        row, column = divmod(at, columns)
+        left, top, y = box.left + column * (across + _GAP), box.top + row * tall, 0.0
         out += label(left, top + 22, panel.title, _LEAD, weight=600)
         for line in wrapped(panel.said, _PANEL, across):
             y += 1.25 * _PANEL

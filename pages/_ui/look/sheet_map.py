@@ -16,6 +16,7 @@ from pages._ui.look.sheet import Box, label, wide, wrapped
 _TYPE, _SMALL = 20, 16
 _HATCHED = f"rgb({HATCH[0]},{HATCH[1]},{HATCH[2]})"
 _LEGEND = 300  # px beside the map
+_FULL = 600.0  # px across, from which on outlines are as thick as on the screen
 
 
 def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) -> str:
@@ -36,17 +37,36 @@ def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Bo
         red, green, blue, alpha = UNSURE if hidden else fill
         if alpha:
             cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
-            out += f'<polygon points="{place.points(ring)}" fill="rgb({red},{green},{blue})"{cover}/>'
+            seam = "" if alpha < 255 else f' stroke="rgb({red},{green},{blue})" stroke-width="0.8"'
+            out += f'<polygon points="{place.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
     for ends in hatched(cells["cell"][unsure]):
         (a, b), (c, d) = place.at(np.array(ends))
         out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'
     if around is not None:
-        for each in around.outlines:
-            outline = place.points(np.array(each["path"]))
-            for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4)):
-                out += f'<polygon points="{outline}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
+        out += _outlines(around, place)
         out += _names(around.names, place) if named else ""
     return out
+
+
+def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, frame: Box) -> str:
+    """Frames below each other, each as large as ``frame``: the hexagons coloured by values (frames, hexagons)."""
+    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
+    place = _Place(rings, frame)
+    shapes = "".join(f'<polygon id="{at}" points="{place.points(ring)}"/>' for at, ring in enumerate(rings))
+    out = ""
+    for number, values in enumerate(frames):
+        coloured: dict[tuple[int, ...], str] = {}
+        for at, (red, green, blue, _) in enumerate(layer.colours(values)):
+            paint = red, green, blue
+            coloured[paint] = coloured.get(paint, "") + f'<use href="#{at}"/>'
+        painted = "".join(f'<g fill="rgb{paint}">{uses}</g>' for paint, uses in coloured.items())
+        out += f'<g transform="translate(0 {number * frame.height:g})">{painted}<use href="#around"/></g>'
+    tall = len(frames) * frame.height
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{frame.width:g}" height="{tall:g}" '
+        f'viewBox="0 0 {frame.width:g} {tall:g}"><defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
+        f"{out}</svg>"
+    )
 
 
 class _Place:
@@ -56,6 +76,7 @@ class _Place:
         places = mercator(np.vstack(list(rings)))
         low, high = places.min(axis=0), places.max(axis=0)
         self.scale = float(min(np.array([box.width, box.height]) / (high - low)))
+        self.across = float(self.scale * (high - low)[0])
         middle = (low + high) / 2
         self.shift = np.array([box.left + box.width / 2, box.top + box.height / 2]) - self.scale * middle * [1, -1]
 
@@ -66,6 +87,17 @@ class _Place:
     def points(self, ring: FloatArray) -> str:
         """As SVG has them."""
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
+
+
+def _outlines(around: Boroughs, place: _Place) -> str:
+    """Of boroughs: a light line on a dark one, thinner where the map is small."""
+    thin = min(1.0, place.across / _FULL)
+    rings = [place.points(np.array(each["path"])) for each in around.outlines]
+    return "".join(
+        f'<polygon points="{ring}" fill="none" stroke="{colour}" stroke-width="{thick * thin:.2g}"/>'
+        for ring in rings
+        for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4))
+    )
 
 
 def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
