@@ -14,7 +14,6 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
-from ..data import Dataset, Kind
 from ..gp.clipping import clipped
 from ..measurement import Measurement
 from ..measurement.conditioning import Observation
@@ -22,6 +21,7 @@ from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import CellCounts, KnownCounts
 from ..measurement.refit import Predict
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
+from ..table import Dataset, Kind
 from .cells import CellGrid, known_counts
 from .engine import Measured, Observed, Squares
 from .settings import reading_for

@@ -32,10 +32,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..levels import LevelSide
+from ..table import Kind
 
 NARROWEST = 1e-3  # of the public range: no interval is narrower
 CLIP = 0.75  # half-width of an interval over the predictive standard deviation

@@ -19,10 +19,10 @@ from scipy.special import softmax
 from ..arrays import FloatArray
 from ..bayes.filter_records import RecordModel, record_filter
 from ..bayes.settings import reading_for
-from ..data import Dataset
 from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
 from ..mechanisms.base import Mechanism
+from ..table import Dataset
 from .comparison import held_out_errors, hold_out, with_epsilon
 from .cross_validation import Folds, held_out_matrices
 from .errors import rmse

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.uncertainty import NoInterval
 from ..mechanisms import BayesCloaking
 from ..mechanisms.base import Mechanism, Planned, Release
+from ..table import Dataset
 from .cross_validation import Folds
 from .errors import interval_score, rmse
 

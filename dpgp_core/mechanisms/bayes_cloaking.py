@@ -24,7 +24,6 @@ from ..bayes.reading import Difference, difference, read
 from ..bayes.schedule import PlannedStage, again, rescaled
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.widths import Public
-from ..data import Dataset, Kind
 from ..gp.exact import check_columns
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
@@ -33,6 +32,7 @@ from ..measurement.fit import Fit
 from ..measurement.measurement import CellCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
+from ..table import Dataset, Kind
 from .base import NotPrivate, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise

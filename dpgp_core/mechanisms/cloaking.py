@@ -16,7 +16,6 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inducing import choose_inducing, inducing_matrix
 from ..gp.inference import Inference, InferenceChoice
@@ -24,6 +23,7 @@ from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
+from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism
 

@@ -13,8 +13,8 @@ from ..accounting.gaussian import Method, noise_multiplier
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.uncertainty import Uncertainty
+from ..table import Dataset
 from .base import Plan, Release, promise_for, teaching
 from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 

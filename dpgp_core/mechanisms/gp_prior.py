@@ -18,12 +18,12 @@ from ..accounting.gaussian import epsilon_of
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.exact import output_covariance
 from ..gp.inference import InferenceChoice
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms
+from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT

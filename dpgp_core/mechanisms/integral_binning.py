@@ -12,11 +12,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.clipping import seen
 from ..gp.grid import BinPlan, IndexArray, k_FF, k_Ff, volumes
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
+from ..table import Dataset
 from .base import Release, promise_for, teaching
 from .laplace_binning import BinMeans
 

@@ -11,13 +11,13 @@ import numpy as np
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.grid import BinPlan, Grid, check_bins, plan_bins
 from ..gp.uncertainty import NoInterval
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
+from ..table import Dataset
 from .base import NotPrivate, Release, promise_for, teaching
 from .recorded import EachDraw, statistics_of
 

@@ -17,9 +17,9 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.inference import InferenceChoice, describe
 from ..gp.uncertainty import Predictive, predictive
+from ..table import Dataset
 from .base import Plan
 from .cloaking import OptimisedNoise
 

@@ -18,10 +18,10 @@ from ..accounting.best_of_many import (
 )
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, PrivacyLoss
-from ..data import Dataset
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
 from ..sparse.statistics import NoiseScales, noise_scales, noisy
+from ..table import Dataset
 from .coinpress import CoinPress
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
