@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.ndimage import map_coordinates
-from scipy.special import softmax
+from scipy.special import expit, log_ndtr, softmax
+from scipy.stats import norm
 
 from ..arrays import FloatArray
 from ..gp.pivoted import factorise
@@ -42,10 +43,13 @@ _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may v
 _DENSITY = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
 ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
+ROUGH = 3.0  # the least tau whose cells may be empty
 PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing
+_TINY = 1e-6  # of a variance that is left
 _STEPS = 200  # of the strategy's solver
+_ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,8 +205,7 @@ class Counts(NamedTuple):
     """Gaussian posterior of the numbers N of records in M cells, all public.
 
     Attributes:
-        mean: n^, of sum n (M,); below 0 by chance where a cell is empty. Were it cut at 0 and scaled to n again, empty
-            cells would take a few per cent of the records from full ones, which no covariance tells of.
+        mean: n^, of sum n (M,); below 0 by chance where few are.
         covariance: (M, M).
         misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
     """
@@ -274,13 +277,48 @@ def counts_given(
         w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
         squares.append(float(w @ w))
         logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
-        each.append((mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q))
+        posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
+        each.append(_or_empty(*posterior, smooth.diagonal() + own, n) if tau >= ROUGH else posterior)
     weights = softmax(logs)
     expected = weights @ np.stack([m for m, _ in each])
     covariance = np.zeros_like(smooth)
     for weight, (m, C) in zip(weights, each, strict=True):
         covariance += weight * (C + np.outer(m - expected, m - expected))
     return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
+
+
+def _or_empty(mean: FloatArray, K: FloatArray, prior: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances P (M,).
+
+    Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
+    as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
+    none; no covariance says so, since n^ - N is then n^ itself. So what was seen of a cell, N(m, v) with
+    1 / v = 1 / K_cc - 1 / P_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
+    else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
+
+        p(m | empty) = phi(m / sqrt v) / sqrt v,
+        p(m | full) = r exp(r (r v / 2 - m)) Phi((m - r v) / sqrt v),    N then normal of mean m - r v, cut at 0.
+
+    pi is the mean of P(empty | m). Correlations stay as they were, and the sum is n.
+    """
+    M, variance = len(mean), K.diagonal()
+    v = 1 / np.maximum(1 / variance - 1 / prior, _TINY / prior)
+    m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
+    log_empty, share = norm.logpdf(m / sd) - np.log(sd), 0.5
+    for _ in range(_ROUNDS):
+        r = (1 - share) * M / n
+        z = (m - r * v) / sd
+        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(z)
+        full = expit(log_full - log_empty + math.log((1 - share) / share))
+        share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
+    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
+    above, left = m - r * v + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
+    expected, variances = full * above, full * (left + (1 - full) * above**2)
+    shrunk = np.sqrt(variances / variance)
+    # P leaves the sum as it is known, taking what is too much from each cell by its variance
+    taken = variances / variances.sum()
+    P = np.eye(M) - taken[:, None]
+    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

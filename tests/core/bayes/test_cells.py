@@ -166,6 +166,32 @@ def test_empty_cells_take_nobody_from_full_ones():
     assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
 
 
+def test_cells_where_nobody_is_are_found_empty():
+    """Each was given what its noise said, of sd 12: strategies added these people up, with their signs."""
+    grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
+    truth = np.zeros(90)
+    truth[[9, 27, 45, 63, 81]] = n / 5
+    B, noise = plan_counts(grid, n, 10.0, 0.1), 12.0
+    found = counts_given(grid, n, B, noise, B @ truth + noise * np.random.default_rng(0).standard_normal(len(B)))
+    nobody = truth == 0
+    assert np.sqrt(np.mean(found.mean[nobody] ** 2)) < 4
+    assert np.sqrt(found.covariance.diagonal()[nobody]).max() < 12
+    assert (np.abs(found.mean - truth)[~nobody] < 6 * np.sqrt(found.covariance.diagonal()[~nobody])).all()
+
+
+def test_few_people_in_a_cell_are_not_taken_for_nobody():
+    """One of four cells holds five standard deviations of the noise: errors are as large as their variances say."""
+    grid, truth, noise = CellGrid(box=((0.0, 1.0),), per_side=80), np.tile([60.0, 0.0, 0.0, 0.0], 20), 12.0
+    errors, variances = [], []
+    for repeat in range(20):
+        z = truth + noise * np.random.default_rng(repeat).standard_normal(80)
+        found = counts_given(grid, int(truth.sum()), np.eye(80), noise, z)
+        errors.append(found.mean - truth)
+        variances.append(found.covariance.diagonal())
+    assert np.mean(errors, axis=0)[::4].mean() > -20
+    assert 0.5 < np.mean(np.square(errors)) / np.mean(variances) < 1.5
+
+
 def test_their_variances_hold_on_counts_from_the_prior(strategy):
     """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
     rng, M = np.random.default_rng(1), 12

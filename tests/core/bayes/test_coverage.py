@@ -1,4 +1,8 @@
-"""Intervals hold what they say on data drawn from models like those of the mixture, each world of another one."""
+"""Intervals hold what they say on data drawn from models like those of the mixture, each world of another one.
+
+As releases show them: those for one more person rest on the distances that every release measures. Few people leave
+these uncertain, and an interval that should hold half of the people holds up to 57 %.
+"""
 
 from dataclasses import replace
 
@@ -7,7 +11,7 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.cells import cells_of, plan_counts
-from dpgp_core.bayes.engine import run_stages
+from dpgp_core.bayes.engine import measure_distances, run_stages
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import side_by_side
@@ -15,6 +19,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
 from dpgp_core.bayes.schedule import PlannedStage, counts_apart, stage_multipliers
+from dpgp_core.bayes.spread import split
 from dpgp_core.bayes.widths import Public
 from dpgp_core.gp.clipping import seen
 from dpgp_core.gp.pivoted import factorise
@@ -57,17 +62,20 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
     filtered = record_filter(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
-    planned = plan_stages(filtered, stage_multipliers(noise_multiplier(epsilon, 0.01), 6), gap=0.05)
+    shares = split(noise_multiplier(epsilon, 0.01))
+    planned = plan_stages(filtered, stage_multipliers(shares.curve, 6), gap=0.05)
     reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((WORLDS, rows)))
     _, posterior = run_stages(filtered, planned, reader, draws=WORLDS)
-    prediction = replace(filtered.predict(posterior), fit=())
+    distances = measure_distances(filtered, posterior, shares, reader)
+    prediction = replace(filtered.with_people(filtered.predict(posterior), distances), fit=())
+    shares = {}
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
         probability = prediction.probability_below(truth, of)
         for level in LEVELS:
             inside = (np.abs(probability - 0.5) <= level / 2).mean(axis=1)
-            error = inside.std() / np.sqrt(WORLDS)
-            assert abs(inside.mean() - level) < 0.03 + 3 * error, (of, level, inside.mean())
-            assert error < 0.02
+            shares[of, level] = inside.mean(), inside.std() / np.sqrt(WORLDS)
+            assert shares[of, level][1] < 0.02
+    check(shares)
 
 
 GAP = 0.1
@@ -84,8 +92,9 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     filtered = cell_filter(models, grid, n, HALF, gap=GAP)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     first, left = counts_apart(noise_multiplier(epsilon, 0.01))
+    shares = split(left)
     counts = CellCounts(B=plan_counts(grid, n, first, GAP), noise_multiplier=first)
-    stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(left, 6)]
+    stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(shares.curve, 6)]
     public = {"x_names": "xz"[:dim], "x_units": ("",) * dim, "x_box": box, "y_bounds": (-HALF, HALF)}
     found, truths = [], {"function": [], "outputs": []}
     for _ in range(worlds):
@@ -96,7 +105,9 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
         reader = CellReader(table(X[:n], y[:n], **public), grid, rng)
         counted = filtered.at(X[n:]).given(counts, reader.counts(counts))
-        found.append(replace(counted.predict(run_stages(counted, stages, reader)[1]), fit=()))
+        now = run_stages(counted, stages, reader)[1]
+        people = counted.with_people(counted.predict(now), measure_distances(counted, now, shares, reader))
+        found.append(replace(people, fit=()))
         truths["function"].append(seen(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = side_by_side(found), {}
