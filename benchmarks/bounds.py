@@ -20,8 +20,8 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bounds.buying import buy_bounds
-from dpgp_core.data import Dataset, Kind
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import Dataset, Kind
 
 AGES = np.linspace(20, 60, 21)
 MANY = 4000  # simulated people at each age, for the truth
@@ -65,7 +65,7 @@ def people(table: Table, n: int, rng: np.random.Generator) -> Dataset:
     age = rng.uniform(20, 60, n)
     low, high = table.declared
     y, box = table.draw(age, rng), ((20.0, 60.0),)
-    return replace(simulated(age[:, None], y, table.declared, box, y_scale=(high - low) / 4), y_kind=table.kind)
+    return simulated(age[:, None], y, table.declared, box, y_scale=(high - low) / 4, y_kind=table.kind)
 
 
 def error(dataset: Dataset, epsilon: float, delta: float, truth: FloatArray, rng: np.random.Generator) -> float:
@@ -84,7 +84,9 @@ def row(name: str, n: int, epsilon: float, delta: float, repeats: int) -> dict[s
         rng = np.random.default_rng([n, repeat])
         data = people(table, n, rng)
         wide = (0.0 if table.kind != "number" else -1e15, 1e15)
-        found = buy_bounds(replace(data, y_bounds=wide), table.unit, epsilon=epsilon, delta=delta, rng=rng)
+        found = buy_bounds(
+            replace(data, outcome=replace(data.outcome, bounds=wide)), table.unit, epsilon=epsilon, delta=delta, rng=rng
+        )
         low, high = found.interval
         widths.append(found.interval)
         outside.append(((data.y < low) | (data.y > high)).mean())

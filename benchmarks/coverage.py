@@ -29,13 +29,13 @@ from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import auto_models
-from dpgp_core.data import Dataset
 from dpgp_core.gp.regression import output_covariance
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, Release
 from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.table import Dataset
 
 EPSILONS = (0.2, 1.0, 5.0)
 TESTS = 40

@@ -19,9 +19,9 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.seasons import WEEK, YEAR
+from dpgp_core.table import Dataset
 
 CASES = ((5000, 1.0, "year"), (5000, 0.3, "year"), (1826, 1.0, "year"), (5000, 1.0, "week"))
 PROTECTS: dict[str, Protects] = {"public days": "outputs", "private days": "inputs and outputs"}

@@ -22,9 +22,9 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.bayes import cell_moments, cells
 from dpgp_core.bayes.models import curve_models
-from dpgp_core.data import Dataset
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import Dataset
 
 SIZES, FEW = (300, 3000, 30_000), ("five_values", "even_ages", "one_heap", "towns")
 HALF = 30.0

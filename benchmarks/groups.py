@@ -21,8 +21,8 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import Dataset
 
 AGES = np.linspace(0.5, 19.5, 39)
 LEVELS = ("large", "small")

@@ -28,8 +28,8 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset, Kind
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import Dataset, Kind
 
 JUDGED = 61
 Draw = Callable[[int, np.random.Generator], FloatArray]

@@ -30,11 +30,11 @@ from benchmarks.shared.timing import machine
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset, Kind
 from dpgp_core.evaluation.peers import settings
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.mechanisms.cloaking import Cloaking
+from dpgp_core.table import Dataset, Kind
 
 DELTA, LEVEL, FIFTHS = 1e-5, 0.95, 5
 GRID, SIDE = np.linspace(0.02, 0.98, 41), np.linspace(0.05, 0.95, 9)

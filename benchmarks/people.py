@@ -25,8 +25,8 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import Dataset
 
 AGES = np.linspace(0.5, 19.5, 39)
 CASES = ((100, 0.5, 0.01), (300, 0.5, 0.01), (300, 1.0, 0.01), (300, 5.0, 0.01), (1000, 1.0, 1e-5), (1000, 5.0, 1e-5))

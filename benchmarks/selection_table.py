@@ -25,12 +25,12 @@ from datasets import load
 from dpgp_core.accounting.gaussian import Method, noise_multiplier
 from dpgp_core.accounting.losses import GaussianLoss, compose
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.selection.exponential import SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
+from dpgp_core.table import Dataset
 
 DELTA = 0.01
 NOISE_VARIANCE = 0.3

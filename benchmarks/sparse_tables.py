@@ -27,7 +27,6 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.timing import machine, quickest
 from datasets import load
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.inducing import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
@@ -35,6 +34,7 @@ from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
 from dpgp_core.sparse.statistics import add_noise
+from dpgp_core.table import Dataset, declared_columns
 
 DELTA = 1e-4
 LEVELS = (0.5, 0.9, 0.95, 0.99)
@@ -202,7 +202,8 @@ def speed_table(sizes: Sequence[int]) -> None:
     mechanism = SparseVariational(epsilon=1.0, delta=DELTA, kernel=kernel, noise_variance=0.05, n_inducing=3)
     seconds = quickest(lambda: mechanism.fit(growth, np.random.default_rng(0)), 3)
     print(f"\nspeed: growth_2d, n = {growth.n}, 9 inducing inputs: one fit {seconds:.4f} s (target 0.02 s)")
-    box = replace(growth, x_box=((0.0, 1.0), (0.0, 1.0)), y_bounds=(-1.0, 1.0), y_scale=1.0)
+    sides = declared_columns(growth.x_names, ((0.0, 1.0), (0.0, 1.0)), units=growth.x_units)
+    box = replace(growth, columns=sides, outcome=replace(growth.outcome, bounds=(-1.0, 1.0), scale=1.0))
     unit = replace(mechanism, kernel=EQ(lengthscale=0.3))
 
     def one_fit(n: int) -> None:

@@ -28,7 +28,7 @@ from datasets import (
 )
 from datasets.exhibit import Exhibit
 from datasets.study import Study
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 
 __all__ = [
     "DATASETS",

@@ -23,7 +23,7 @@ import numpy as np
 from datasets.exhibit import Exhibit
 from datasets.files.citibike import read_journeys
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "citibike"
 TITLE = "Citi Bike journeys (simulated)"
@@ -129,17 +129,14 @@ def _dataset(X: FloatArray, y: FloatArray, source: str, licence: str, *, simulat
         name=NAME,
         X=X,
         y=y,
-        x_names=("start latitude", "start longitude", "end latitude", "end longitude"),
-        x_units=("degrees",) * 4,
-        y_name="duration",
-        y_unit="s",
-        y_bounds=Y_BOUNDS,
-        x_box=X_BOX,
+        columns=declared_columns(
+            ("start latitude", "start longitude", "end latitude", "end longitude"), X_BOX, units=("degrees",) * 4
+        ),
+        outcome=Outcome(name="duration", unit="s", bounds=Y_BOUNDS, scale=Y_SCALE),
         privacy_unit="one journey's duration",
         source=source,
         licence=licence,
         bounds_reason=BOUNDS_REASON,
-        y_scale=Y_SCALE,
         simulated=simulated,
     )
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from datasets.study import MODEL_LEVELS, Study
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "excursion_1d"
 TITLE = "Excursion curve (simulated)"
@@ -50,12 +50,8 @@ def load(*, n: int = 100, noise: float = 0.5, seed: int = 6) -> Dataset:
         name=NAME,
         X=X[0],
         y=y[0],
-        x_names=("x",),
-        x_units=("arbitrary units",),
-        y_name="y",
-        y_unit="arbitrary units",
-        y_bounds=Y_BOUNDS,
-        x_box=(X_BOX,),
+        columns=(Column(name="x", unit="arbitrary units", box=X_BOX),),
+        outcome=Outcome(name="y", unit="arbitrary units", bounds=Y_BOUNDS),
         privacy_unit="one person's position and value",
         source="simulated by this project (datasets/excursion_1d.py) after Maciazek 2026, section 5",
         licence="MIT, as the project",

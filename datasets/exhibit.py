@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 
 Scene = Literal["curve", "map"]
 

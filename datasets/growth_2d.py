@@ -20,7 +20,7 @@ import numpy as np
 
 from datasets.exhibit import Exhibit, SparseDefaults
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "growth_2d"
 TITLE = "Girls' growth (simulated)"
@@ -57,17 +57,12 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20211111) -> Dataset:
         name=NAME,
         X=np.column_stack([age, np.clip(weight, *WEIGHTS)]),
         y=height,
-        x_names=("age", "weight"),
-        x_units=("years", "kg"),
-        y_name="height",
-        y_unit="cm",
-        y_bounds=Y_BOUNDS,
-        x_box=(AGES, WEIGHTS),
+        columns=(Column(name="age", unit="years", box=AGES), Column(name="weight", unit="kg", box=WEIGHTS)),
+        outcome=Outcome(name="height", unit="cm", bounds=Y_BOUNDS, scale=Y_SCALE),
         privacy_unit="one (simulated) girl's age, weight and height",
         source="simulated by this project (datasets/growth_2d.py); number of records as in Honkela & Melkas 2021",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: girls of 2 to 18 years measure about 75 to 180 cm",
-        y_scale=Y_SCALE,
         simulated=True,
     )
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from datasets.growth_2d import AGES, HEIGHT_SD, Y_BOUNDS, Y_SCALE, median_height
-from dpgp_core.data import Dataset
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "growth_visits"
 TITLE = "Girls' growth with several visits each (simulated)"
@@ -46,17 +46,12 @@ def load(*, girls: int = 1000, seed: int = 20260718) -> Dataset:
         name=NAME,
         X=age[:, None],
         y=median_height(age) * tall + ERROR_SD * rng.standard_normal(len(person)),
-        x_names=("age",),
-        x_units=("years",),
-        y_name="height",
-        y_unit="cm",
-        y_bounds=Y_BOUNDS,
-        x_box=(AGES,),
+        columns=(Column(name="age", unit="years", box=AGES),),
+        outcome=Outcome(name="height", unit="cm", bounds=Y_BOUNDS, scale=Y_SCALE),
         privacy_unit="all ages and heights of one (simulated) girl",
         source="simulated by this project (datasets/growth_visits.py)",
         licence="MIT, as the project",
         bounds_reason="declared with the generator: girls of 2 to 18 years measure about 75 to 180 cm",
-        y_scale=Y_SCALE,
         simulated=True,
         person=person,
     )

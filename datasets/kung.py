@@ -23,14 +23,14 @@ import numpy as np
 import pandas as pd
 
 from datasets.exhibit import Exhibit, SparseDefaults
-from dpgp_core.data import Dataset
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "kung"
 TITLE = "!Kung heights"
 FAMILY = NAME  # the same people with one input or two
 Y_BOUNDS = (58.27, 158.27)  # cm
 Y_SCALE = 25.742  # cm
-AGE_BOX = (0.0, 100.0)  # years
+AGE = Column(name="age", unit="years", box=(0.0, 100.0))
 AGES_DRAWN = (0.0, 90.0)  # years: nobody is older, and a curve far beyond them is the prior's
 WEIGHT_BOX = (0.0, 70.0)  # kg
 SEXES = ("women and girls", "men and boys")
@@ -63,17 +63,12 @@ def load(*, dims: int = 1, groups: bool = False) -> Dataset:
         name=NAME,
         X=females[columns].to_numpy(dtype=np.float64),
         y=females["height_cm"].to_numpy(dtype=np.float64),
-        x_names=("age", "weight")[:dims],
-        x_units=("years", "kg")[:dims],
-        y_name="height",
-        y_unit="cm",
-        y_bounds=Y_BOUNDS,
-        x_box=(AGE_BOX, WEIGHT_BOX)[:dims],
+        columns=(AGE, Column(name="weight", unit="kg", box=WEIGHT_BOX))[:dims],
+        outcome=Outcome(name="height", unit="cm", bounds=Y_BOUNDS, scale=Y_SCALE),
         privacy_unit="one woman's or girl's height",
         source=SOURCE,
         licence="no licence stated by the source; census figures openly deposited, reused with attribution",
         bounds_reason=BOUNDS_REASON,
-        y_scale=Y_SCALE,
     )
 
 
@@ -85,12 +80,8 @@ def _by_sex(dims: int) -> Dataset:
         load(),
         X=census[["age_years", "male"]].to_numpy(dtype=np.float64),
         y=census["height_cm"].to_numpy(dtype=np.float64),
-        x_names=("age", "sex"),
-        x_units=("years", ""),
-        x_box=(AGE_BOX,),
-        x_levels=(None, SEXES),
-        y_bounds=GROUPS_BOUNDS,
-        y_scale=GROUPS_SCALE,
+        columns=(AGE, Column(name="sex", levels=SEXES)),
+        outcome=Outcome(name="height", unit="cm", bounds=GROUPS_BOUNDS, scale=GROUPS_SCALE),
         privacy_unit="one person's height",
         bounds_reason="round figures for heights of children and grown people, taken from no table",
     )

@@ -19,8 +19,8 @@ import numpy as np
 from datasets import hexagons, london_hexes, plumes_2d
 from datasets.study import Study, Thresholds
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "london_excursion"
 TITLE = "London hexagons above a price (private positions)"
@@ -51,12 +51,11 @@ def load(*, threshold: float = THRESHOLD) -> Dataset:
         name=NAME,
         X=(hexes.X - low) / (high - low),
         y=np.clip(hexes.y - threshold, *Y_BOUNDS),
-        x_names=hexes.x_names,
-        x_units=("fraction of 80 km", "fraction of 65 km"),
-        y_name="ln median price above the threshold",
-        y_unit="ln GBP",
-        y_bounds=Y_BOUNDS,
-        x_box=((0.0, 1.0), (0.0, 1.0)),
+        columns=(
+            Column(name=hexes.x_names[0], unit="fraction of 80 km", box=(0.0, 1.0)),
+            Column(name=hexes.x_names[1], unit="fraction of 65 km", box=(0.0, 1.0)),
+        ),
+        outcome=Outcome(name="ln median price above the threshold", unit="ln GBP", bounds=Y_BOUNDS),
         privacy_unit="one hexagon's position and median price",
         source=hexes.source,
         licence=hexes.licence,

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from datasets.exhibit import Exhibit
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "london_hexes"
 TITLE = "London price hexagons"
@@ -48,17 +48,12 @@ def load() -> Dataset:
         name=NAME,
         X=hexes[["easting_km", "northing_km"]].to_numpy(dtype=np.float64),
         y=np.log(hexes["median_price_gbp"].to_numpy(dtype=np.float64)),
-        x_names=("easting", "northing"),
-        x_units=("km", "km"),
-        y_name="ln median price",
-        y_unit="ln GBP",
-        y_bounds=Y_BOUNDS,
-        x_box=X_BOX,
+        columns=declared_columns(("easting", "northing"), X_BOX, units=("km", "km")),
+        outcome=Outcome(name="ln median price", unit="ln GBP", bounds=Y_BOUNDS, scale=Y_SCALE),
         privacy_unit="one hexagon's median price",
         source=f"{SOURCE}; medians by H3 cell of resolution 7, terraced houses, 2018-2024",
         licence=LICENCE,
         bounds_reason=BOUNDS_REASON,
-        y_scale=Y_SCALE,
         labels={
             "cell": hexes["cell"].to_numpy(dtype=np.str_),
             "sales": hexes["sales"].to_numpy(dtype=np.int64),

@@ -31,7 +31,7 @@ from datasets import london_hexes
 from datasets.exhibit import Exhibit
 from datasets.files.postcodes import read_postcodes
 from datasets.files.price_paid import Sales, read_sales
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "london_ppd"
 TITLE = "London sales (Price Paid Data)"
@@ -75,17 +75,12 @@ def load(
         name=NAME,
         X=sales.X,
         y=np.log(sales.price),
-        x_names=("easting", "northing"),
-        x_units=("km", "km"),
-        y_name="ln price",
-        y_unit="ln GBP",
-        y_bounds=y_bounds,
-        x_box=london_hexes.X_BOX,
+        columns=declared_columns(("easting", "northing"), london_hexes.X_BOX, units=("km", "km")),
+        outcome=Outcome(name="ln price", unit="ln GBP", bounds=y_bounds, scale=london_hexes.Y_SCALE),
         privacy_unit="one sale's price",
         source=f"{SOURCE}. {_how_many(sales, year, property_types)}",
         licence=london_hexes.LICENCE,
         bounds_reason=reason,
-        y_scale=london_hexes.Y_SCALE,
     )
 
 

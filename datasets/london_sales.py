@@ -20,7 +20,7 @@ from datasets import london_hexes
 from datasets.british_grid import fit_grid, to_grid
 from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset, Outcome
 
 NAME = "london_sales"
 TITLE = "London sales (simulated)"
@@ -54,17 +54,12 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
         name=NAME,
         X=_uniform_in_hexagons(_corners(cells.tolist())[chosen], rng),
         y=rng.normal(hexes.y[chosen], LN_PRICE_SD),
-        x_names=hexes.x_names,
-        x_units=hexes.x_units,
-        y_name="ln price",
-        y_unit=hexes.y_unit,
-        y_bounds=Y_BOUNDS,
-        x_box=hexes.x_box,
+        columns=hexes.columns,
+        outcome=Outcome(name="ln price", unit=hexes.y_unit, bounds=Y_BOUNDS, scale=hexes.y_scale),
         privacy_unit="one (simulated) sale's price",
         source=f"simulated from real hexagon medians. {london_hexes.SOURCE}",
         licence=london_hexes.LICENCE,
         bounds_reason=hexes.bounds_reason,
-        y_scale=hexes.y_scale,
         simulated=True,
         labels={"cell": cells[chosen]},
     )

@@ -16,8 +16,8 @@ import numpy as np
 
 from datasets.study import MODEL_LEVELS, Study
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "plumes_2d"
 TITLE = "Pollution plumes (simulated)"
@@ -54,12 +54,8 @@ def load(*, n: int = 400, noise: float = 0.3, seed: int = 1) -> Dataset:
         name=NAME,
         X=X,
         y=y,
-        x_names=("x1", "x2"),
-        x_units=("arbitrary units", "arbitrary units"),
-        y_name="reading",
-        y_unit="arbitrary units",
-        y_bounds=Y_BOUNDS,
-        x_box=(X_BOX, X_BOX),
+        columns=tuple(Column(name=name, unit="arbitrary units", box=X_BOX) for name in ("x1", "x2")),
+        outcome=Outcome(name="reading", unit="arbitrary units", bounds=Y_BOUNDS),
         privacy_unit="one sensor's position and reading",
         source="simulated by this project (datasets/plumes_2d.py) after Maciazek 2026, appendix D.1",
         licence="MIT, as the project",

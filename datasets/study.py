@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 
 from dpgp_core.accounting.posterior_paths import Sensitivity
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.excursion.sets import Targets
+from dpgp_core.table import Dataset
 
 
 @dataclass(frozen=True, kw_only=True)

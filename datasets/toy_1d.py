@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from datasets.exhibit import Exhibit, SparseDefaults
-from dpgp_core.data import Dataset
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "toy_1d"
 TITLE = "Toy curve (simulated)"
@@ -42,12 +42,8 @@ def load(*, n: int = 100, seed: int = 1) -> Dataset:
         name=NAME,
         X=x[:, None],
         y=np.sin(x) + 0.3 * np.cos(2 * x) + rng.normal(0, NOISE_SD, size=n),
-        x_names=("x",),
-        x_units=("arbitrary units",),
-        y_name="y",
-        y_unit="arbitrary units",
-        y_bounds=Y_BOUNDS,
-        x_box=(X_BOX,),
+        columns=(Column(name="x", unit="arbitrary units", box=X_BOX),),
+        outcome=Outcome(name="y", unit="arbitrary units", bounds=Y_BOUNDS),
         privacy_unit="one person's value",
         source="simulated by this project (datasets/toy_1d.py)",
         licence="MIT, as the project",

@@ -19,7 +19,9 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "cloaking_matrix": "gp.regression",
     "posterior": "gp.regression",
     # data
-    "Dataset": "data",
+    "Column": "table",
+    "Outcome": "table",
+    "Dataset": "table",
     "read_csv": "reading.csv_file",
     # bounds that nobody knows
     "buy_bounds": "bounds.buying",

@@ -8,7 +8,6 @@ from .bayes.reading import difference as difference
 from .bayes.reading import refit as refit
 from .bounds.buying import BoughtBounds as BoughtBounds
 from .bounds.buying import buy_bounds as buy_bounds
-from .data import Dataset as Dataset
 from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor
 from .excursion.sets import excursion_probability as excursion_probability
 from .excursion.sets import iou as iou
@@ -37,5 +36,8 @@ from .release.check import load as load
 from .selection.exponential import selection_probabilities as selection_probabilities
 from .strategies.noise_design import NoiseDesign as NoiseDesign
 from .strategies.noise_design import design_noise as design_noise
+from .table import Column as Column
+from .table import Dataset as Dataset
+from .table import Outcome as Outcome
 
 __version__: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
-from textwrap import shorten
 
 import numpy as np
 
@@ -37,12 +36,17 @@ def check_positive(name: str, value: float) -> None:
 def shown(value: object) -> str:
     """A declared value as it was written, cut to a length that fits in a sentence."""
     if isinstance(value, str):
-        return shorten(repr(value[: _SHOWN_LETTERS + 1]), _SHOWN_LETTERS, placeholder=" ...")
+        return cut(repr(value[: _SHOWN_LETTERS + 1]))
     if isinstance(value, int) and abs(value) >= MOST:
         return "a whole number of more than 15 digits"
     if value is None or isinstance(value, int | float):
         return repr(value)
     return "an object" if isinstance(value, dict) else "a list"
+
+
+def cut(text: str, letters: int = _SHOWN_LETTERS) -> str:
+    """Text as a message repeats it: not more of it than fits in a sentence, whoever wrote it."""
+    return text if len(text) <= letters else f"{text[: letters - 4]} ..."
 
 
 def visible(value: str) -> bool:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from .arrays import FloatArray
 
 Levels = tuple[str, ...]
 Interval = tuple[float, float]
-
-Side = TypeVar("Side")
 
 MOST_LEVELS = 20  # of one input
 MOST_GROUPS = 40  # combinations of levels of all inputs
@@ -38,23 +35,11 @@ class LevelSide(NamedTuple):
         return round(self.high - self.low)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Category:
-    """A column of a table that holds levels.
-
-    Args:
-        name: of the column.
-        levels: declared.
-    """
-
-    name: str
-    levels: Levels
-
-    def number_of(self, cell: str) -> float | None:
-        """The number of the level that a cell holds; what is none is "other" where that is declared, or None."""
-        level = cell.strip()
-        level = level if level in self.levels else OTHER
-        return float(self.levels.index(level)) if level in self.levels else None
+def level_number(cell: str, levels: Sequence[str]) -> float | None:
+    """The number of the level that a cell holds; what is none is "other" where that is declared, or None."""
+    level = cell.strip()
+    level = level if level in levels else OTHER
+    return float(levels.index(level)) if level in levels else None
 
 
 def side_of(levels: Levels) -> LevelSide:
@@ -130,28 +115,30 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
 
 
 def whole_box(box: Sequence[Interval | None], levels: Sequence[Levels | None]) -> tuple[Interval, ...]:
-    """The box of all D inputs, the sides along categories being derived.
+    """The box of all D inputs, the sides along categories being derived: ``sides_of_inputs``, none missing."""
+    sides = sides_of_inputs(box, levels, [f"input {d + 1}" for d in range(len(levels))])
+    return tuple(side if each is None else side_of(each) for side, each in zip(sides, levels, strict=True))
 
-    Args:
-        box: a side for each input, those of categories None or as derived; or for each input that is a number.
-        levels: of each input; None where it is a number.
+
+def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """A declared side for each of D inputs, None along categories, of a list that may leave those out.
 
     Raises:
-        ValueError: there are neither as many sides as inputs nor as inputs that are numbers, or one is missing.
+        ValueError: there are neither as many sides as inputs nor as inputs that are numbers, a category has a side of
+            its own, or a number has none.
     """
-    numbers, box = sum(each is None for each in levels), beside_categories(box, levels)
-    if len(box) != len(levels):
+    numbers = sum(each is None for each in levels)
+    if len(box) not in (numbers, len(levels)):
         which = " that is a number" if numbers < len(levels) else ""
         raise ValueError(f"x_box must have {numbers} entries, one per column of x{which}, got {len(box)}")
-    return tuple(_side(side, each) for side, each in zip(box, levels, strict=True))
-
-
-def beside_categories(box: Sequence[Side], levels: Sequence[Levels | None]) -> list[Side | None]:
-    """A side for each input, those of categories None where they were left out; other lists as they are."""
-    if len(box) != sum(each is None for each in levels):
-        return list(box)
-    sides = iter(box)
-    return [next(sides) if each is None else None for each in levels]
+    left = iter(box)
+    whole = list(box) if len(box) == len(levels) else [next(left) if each is None else None for each in levels]
+    for name, side, each in zip(names, whole, levels, strict=True):
+        if each is None and side is None:
+            raise ValueError(f"x_box has no entry for {name!r}, which is a number; declare (low, high), or its levels")
+        if each is not None and side not in (None, side_of(each), [*side_of(each)]):
+            raise ValueError(f"x_box has an entry for {name!r}, which is a category; its side is derived, leave it out")
+    return [None if each is not None else side for side, each in zip(whole, levels, strict=True)]
 
 
 def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | None = None) -> None:
@@ -169,16 +156,3 @@ def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | N
             raise ValueError(
                 f"{named} has {count} levels, so its column of X must hold whole numbers 0 ... {count - 1}"
             )
-
-
-def _side(side: Interval | None, levels: Levels | None) -> Interval:
-    if levels is None:
-        if side is None:
-            raise ValueError("x_box has no entry for an input that is a number; declare (low, high), or its levels")
-        return side
-    derived = side_of(levels)
-    if side is not None and tuple(side) != tuple(derived):
-        raise ValueError(
-            f"x_box of an input with {len(levels)} levels is derived; leave it out, got {checks.shown(list(side))}"
-        )
-    return derived

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 
 from dpgp_core import EQ, BayesCloaking, Matern32, difference, refit
-from dpgp_core.data import Dataset
 from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.noise import GaussianNoise
+from dpgp_core.table import Dataset
 from tests.core.tables import table
 
 _RNG = np.random.default_rng

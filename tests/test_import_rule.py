@@ -153,7 +153,7 @@ def test_the_checks_allow_generators(code):
 
 STOREYS = (  # of the core, from the ground up: a room imports from its own storey and from those below
     {"linalg", "checks", "arrays", "dpgp_core"},  # the package itself has the version, and names loaded when asked for
-    {"data", "kernels", "levels", "seasons", "dates"},
+    {"table", "kernels", "levels", "seasons", "dates"},
     {"gp", "accounting"},
     {"strategies", "measurement", "bayes", "bounds", "sparse"},
     {"mechanisms"},

@@ -12,7 +12,6 @@ import numpy as np
 
 from benchmarks.audit_releases import Pair, neighbours, values_in
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, TeachingRelease
@@ -23,6 +22,7 @@ from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_
 from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
 from dpgp_core.release.publishing import Published
 from dpgp_core.release.specification import EXAMPLE
+from dpgp_core.table import Dataset
 
 DELTA = 0.01
 BOUNDS = {"usual": EXAMPLE.y_bounds, "1e9, 1e9 + 2": (1e9, 1e9 + 2)}

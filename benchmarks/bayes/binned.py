@@ -29,8 +29,8 @@ from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from datasets import excursion_1d, kung, london_hexes, london_sales
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.table import Dataset
 
 SIZES, EPSILONS = (10_000, 100_000, 1_000_000), (1.0,)
 FEW = {

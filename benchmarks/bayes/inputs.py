@@ -28,9 +28,9 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from dpgp_core.bayes.stages import counts_apart, stage_multipliers
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy
+from dpgp_core.table import Dataset
 
 EPSILONS = (0.2, 1.0, 5.0)
 GAP = 1e-3

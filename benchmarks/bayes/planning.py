@@ -22,8 +22,8 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import cholesky_seconds, machine
 from datasets import load
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import BayesCloaking
+from dpgp_core.table import Dataset
 
 DIMS: dict[str, dict[str, int]] = {"kung2": {"dims": 2}}  # of columns that are not the data set's own
 SHIPPED = ("kung", "kung2", "london_hexes", "london_sales", "toy_1d")

@@ -25,10 +25,10 @@ from benchmarks.shared.judged import error_of, judge, shares, splits
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.table import Dataset, Outcome, declared_columns
 
 DELTA, CELLS = 0.01, 6
 GAP = 0.02  # of what privacy costs, that planning for public inputs leaves: it takes most of the time
@@ -77,17 +77,12 @@ def declared(name: str, what: Unseen) -> Dataset:
         name=name,
         X=np.stack([columns[each] for each in what.x], axis=1),
         y=columns[what.y],
-        x_names=what.x,
-        x_units=("",) * len(what.x),
-        y_name=what.y,
-        y_unit="",
-        y_bounds=what.y_bounds,
-        x_box=what.x_box,
+        columns=declared_columns(what.x, what.x_box),
+        outcome=Outcome(name=what.y, bounds=what.y_bounds, scale=(high - low) / 4),
         privacy_unit="one record",
         source="scikit-learn",
         licence="BSD-3-Clause",
         bounds_reason="round numbers known of the quantity",
-        y_scale=(high - low) / 4,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from datasets import citibike
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, IntegralBinning, LaplaceBinning
+from dpgp_core.table import Dataset
 
 LENGTHSCALES = (0.78125, 0.3125, 0.125, 0.05, 0.02)  # degrees
 BINS = (10, 6, 3)  # along each of the 4 dimensions
@@ -106,7 +106,7 @@ def journeys(task: Task) -> tuple[Dataset, FloatArray, FloatArray]:
             raise ValueError(f"the file has {drawn.n} journeys in the box, {n} are needed; lower --train or --test")
         chosen = np.random.default_rng(sample).choice(drawn.n, size=n, replace=False)
     fitted, tested = chosen[: task.train], chosen[task.train :]
-    training = Dataset(**{**vars(drawn), "X": drawn.X[fitted], "y": drawn.y[fitted]})
+    training = replace(drawn, X=drawn.X[fitted], y=drawn.y[fitted])
     return training, drawn.X[tested], drawn.clipped_y[tested]
 
 

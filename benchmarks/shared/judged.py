@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import interval_score
 from dpgp_core.mechanisms.base import Mechanism, Release
+from dpgp_core.table import Dataset
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 FOLDS = 5

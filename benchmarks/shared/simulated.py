@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset, Outcome, declared_columns
 
 _NAMES = ("x", "w", "v")
 
@@ -13,18 +13,17 @@ _NAMES = ("x", "w", "v")
 def simulated(
     X: FloatArray, y: FloatArray, y_bounds: tuple[float, float], x_box: tuple[tuple[float, float], ...], **more: Any
 ) -> Dataset:
-    """Records X (n, D), y (n,); ``more`` are other fields of a ``Dataset``."""
-    dim = X.shape[1]
+    """Records X (n, D), y (n,); ``more`` are units of the inputs, the outcome's scale and kind, or of a ``Dataset``."""
+    dim, kind = X.shape[1], more.pop("y_kind", "number")
+    outcome = Outcome(name="y", unit="1", bounds=y_bounds, scale=more.pop("y_scale", 1.0), kind=kind)
     declared: dict[str, Any] = {
         "name": "simulated",
-        "x_names": _NAMES[:dim],
-        "x_units": ("1",) * dim,
-        "y_name": "y",
-        "y_unit": "1",
+        "columns": declared_columns(_NAMES[:dim], x_box, units=("1",) * dim, levels=more.pop("x_levels", None)),
+        "outcome": outcome,
         "privacy_unit": "one record",
         "source": "simulated",
         "licence": "none",
         "bounds_reason": "simulated",
         "simulated": True,
     }
-    return Dataset(X=X, y=y, y_bounds=y_bounds, x_box=x_box, **(declared | more))
+    return Dataset(X=X, y=y, **(declared | more))

@@ -19,8 +19,8 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.reading.cell import read_number
-from dpgp_core.reading.csv_rows import read_rows
+from dpgp_core.reading.columns import read_number
+from dpgp_core.reading.rows import read_rows
 from dpgp_core.reading.writing import Writing
 
 MAX_ROWS = 6_000_000  # of a file, above any month so far; rows beyond it are refused, not read

@@ -25,8 +25,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.reading.cell import read_number
-from dpgp_core.reading.csv_rows import read_rows
+from dpgp_core.reading.columns import read_number
+from dpgp_core.reading.rows import read_rows
 from dpgp_core.reading.writing import Writing
 
 LONDON = "E09"  # codes of the 32 boroughs and the City begin with it

@@ -22,8 +22,8 @@ import numpy as np
 
 from datasets.files.postcodes import Postcodes, opened, plain
 from dpgp_core.arrays import FloatArray
-from dpgp_core.reading.cell import read_number
-from dpgp_core.reading.csv_rows import read_rows
+from dpgp_core.reading.columns import read_number
+from dpgp_core.reading.rows import read_rows
 from dpgp_core.reading.writing import Writing
 
 MAX_SALES = 2_000_000  # kept; a file with more is refused

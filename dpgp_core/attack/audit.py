@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..mechanisms.base import Mechanism, TeachingRelease
+from ..table import Dataset
 from .linear import BATCH, draw_releases, fitted_attack, linear_attack
 from .roc import Counts, check_confidence, clopper_pearson_high, clopper_pearson_low
 

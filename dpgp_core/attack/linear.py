@@ -13,8 +13,8 @@ import numpy as np
 from scipy.linalg import svd
 
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..mechanisms.base import Mechanism, TeachingRelease
+from ..table import Dataset
 
 _ROUNDING = 1e-9  # of the largest noise: a shift outside the noise's span this small is rounding
 BATCH = 10_000

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
 
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..measurement.fit import Fit
+from ..table import Dataset
 from .models import Model
 
 Of = Literal["outputs", "function"]

@@ -18,11 +18,11 @@ from ..accounting.guarantee import (
 )
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
-from ..data import Dataset, Kind
 from ..kernels import Stationary
 from ..levels import level_columns
 from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
+from ..table import Dataset, Kind
 from .cells import MOST
 from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
 from .spread import Shares, split

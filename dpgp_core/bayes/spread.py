@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..arrays import FloatArray
-from ..data import Kind
+from ..table import Kind
 from .mixture import Mixture, People, skewness_of
 from .models import Model, auto_models
 

@@ -34,12 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import FloatArray
-from ..data import Kind
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..levels import LevelSide
 from ..measurement.integers import GRID, strategy_integers
 from ..strategies.strategy import Strategy
+from ..table import Kind
 
 COUNTS_SHARE = 0.15  # of mu^2, where inputs are private
 _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first

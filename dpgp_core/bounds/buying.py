@@ -23,8 +23,8 @@ import numpy as np
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..measurement.integers import person_weights
+from ..table import Dataset
 from .cells import RoundCells, Run, holding, is_seen, sides_of
 from .purchase import SHARE, Purchase, with_bounds_bought
 
@@ -150,11 +150,12 @@ def buy_bounds(
     purchase.check(cells, dataset.people)
     counts = count_outcomes(purchase, cells, dataset, rng)
     low, high = counts.interval
+    outcome = replace(dataset.outcome, bounds=(low, high), scale=(high - low) / 4)
     return BoughtBounds(
         counts=counts,
         guarantee=purchase.guarantee(dataset),
         rest=purchase.rest,
-        dataset=replace(dataset, y_bounds=(low, high), y_scale=(high - low) / 4, bounds_reason=REASON),
+        dataset=replace(dataset, outcome=outcome, bounds_reason=REASON),
     )
 
 

@@ -30,8 +30,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..arrays import FloatArray
-from ..data import Kind
 from ..measurement.measurement import Cells
+from ..table import Kind
 
 Sides = Literal["both signs", "0 or more", "above 0"]
 """What outcomes may be: any number; one of 0 or more, as wages; one whose logarithm is taken."""

@@ -11,8 +11,8 @@ import numpy as np
 from ..accounting.gaussian import epsilon_of, noise_multiplier
 from ..accounting.guarantee import FIXED_IN_ADVANCE, OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
-from ..data import Dataset
 from ..measurement.measurement import CellCounts
+from ..table import Dataset
 from .cells import RoundCells, least_people
 
 SHARE = 0.1

@@ -1,106 +1,64 @@
-"""What is declared to an estimator and never inferred: bounds, box, a public grid over the box."""
+"""What is declared to an estimator and never inferred, and arrays and tables as numbers, as declared.
+
+Tables are those of pandas, which need not be installed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import product
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from ..accounting.guarantee import Protects
 from ..arrays import FloatArray
-from ..checks import check_interval
-from ..data import Dataset, Kind
-from ..levels import check_codes, level_columns, levels_by_column, number_sides, whole_box
+from ..dates import Dates, Format
+from ..levels import level_number
+from ..reading.columns import reader_of_yes_and_no
+from ..reading.writing import Writing, as_float, words
+from ..table import Column, declared_columns, is_date_box
 
 Pair = tuple[float, float]
+Declared = str | float | Sequence[str | float] | None
 _CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
 
 
-def declared_box(x_box: Sequence[float] | Sequence[Pair], dim: int) -> tuple[Pair, ...]:
-    """A (low, high) pair for each of D columns.
+def columns_of(
+    names: Sequence[str],
+    x_box: Any,
+    x_levels: Sequence[Sequence[str] | None] | None,
+    order: Format | None = None,
+) -> tuple[Column, ...]:
+    """The D columns of X.
 
     Args:
-        x_box: one pair for all columns, or D pairs.
-        dim: D.
+        names: of the columns.
+        x_box: one side for all columns that are no categories, or one for each: (low, high), or two dates.
+        x_levels: of each column its levels, where it is a category, and None where it is a number; None: all are.
+        order: of dates in texts; None for year, month, day.
 
     Raises:
-        ValueError: it is neither, or an end is not finite or not above the other.
+        ValueError: lists have other lengths, or a side or levels are none that can be.
     """
-    pairs = np.asarray(x_box, dtype=float)
-    if pairs.shape not in ((2,), (dim, 2)):
+    if x_levels is not None and len(x_levels) != len(names):
+        raise ValueError(f"x_levels must have {len(names)} entries, one per column of X, got {len(x_levels)}")
+    numbers = len(names) if x_levels is None else sum(each is None for each in x_levels)
+    sides = list(x_box)
+    if len(sides) == 2 and (is_date_box(x_box) or np.ndim(sides[0]) == np.ndim(sides[1]) == 0):
+        sides = [tuple(x_box)] * numbers
+    if len(sides) != numbers or any(np.shape(side) != (2,) for side in sides):
         raise ValueError(
-            f"x_box must be one (low, high) pair for all columns of X, or {dim} of them, one for each; "
-            f"got shape {pairs.shape}"
+            f"x_box must be one (low, high) pair for all columns of X, or {numbers} of them, one for each; "
+            f"got shape {(len(sides), *np.shape(sides[0])) if sides else (0,)}"
         )
-    box = tuple((float(low), float(high)) for low, high in np.broadcast_to(pairs, (dim, 2)))
-    for number, pair in enumerate(box):
-        check_interval(pair, f"x_box of column {number}")
-    return box
+    return declared_columns(names, sides, levels=x_levels, order=order)
 
 
-def declared_dataset(
-    X: FloatArray,
-    y: FloatArray,
-    *,
-    names: tuple[str, ...] | None,
-    y_bounds: Pair,
-    x_box: Sequence[float] | Sequence[Pair],
-    y_scale: float,
-    protects: Protects = "outputs",
-    kind: Kind = "number",
-    groups: NDArray[np.generic] | None = None,
-    levels: Sequence[Sequence[str] | None] | None = None,
-) -> Dataset:
-    """Records with what is declared about them.
-
-    Args:
-        X: inputs (n, D), public unless they are protected.
-        y: outputs (n,), private.
-        names: of the columns, if known.
-        y_bounds: public (low, high) of the output.
-        x_box: see ``declared_box``.
-        y_scale: public constant that outputs are divided by before modelling.
-        protects: where inputs are protected too, rows outside the box count at its edge, and nothing is said of them.
-        kind: of the output.
-        groups: whose row each is (n,); None: every row is another person's.
-        levels: of each column its levels, where it is a category, and None where it is a number; None: all are numbers.
-
-    Raises:
-        ValueError: bounds, box, levels or scale is out of range, outputs are not of their kind, or a row of public X
-            lies outside the box.
-    """
-    low, high = y_bounds
-    names = names or tuple(f"x{number}" for number in range(X.shape[1]))
-    by_name = declared_levels(names, levels)
-    box = whole_box(declared_box(x_box, sum(each is None for each in by_name)), by_name)
-    check_codes(X, box, names)
-    if protects == "outputs":
-        _check_inside(X, box)
-    unit = "one record" if groups is None else "one person"
-    return Dataset(
-        name="fit",
-        X=X,
-        y=y,
-        x_names=names,
-        x_units=("",) * X.shape[1],
-        y_name="y",
-        y_unit="",
-        y_bounds=(float(low), float(high)),
-        x_box=box,
-        privacy_unit=f"{unit}'s output{'' if groups is None else 's'}" if protects == "outputs" else unit,
-        source="",
-        licence="",
-        bounds_reason="declared by the caller",
-        y_scale=y_scale,
-        y_kind=kind,
-        person=groups,
-        x_levels=by_name if any(by_name) else None,
-    )
-
-
-def _check_inside(X: FloatArray, box: Sequence[Pair]) -> None:
+def check_inside(X: FloatArray, columns: Sequence[Column]) -> None:
+    """Raise ValueError if a row of public inputs X (n, D) lies outside the box."""
+    box = tuple(each.box for each in columns)
     lows, highs = np.array(box).T
     outside = int(((lows > X) | (highs < X)).any(axis=1).sum())
     if outside:
@@ -109,44 +67,25 @@ def _check_inside(X: FloatArray, box: Sequence[Pair]) -> None:
         )
 
 
-def declared_levels(
-    names: tuple[str, ...], levels: Sequence[Sequence[str] | None] | None
-) -> tuple[tuple[str, ...] | None, ...]:
-    """Levels of each column, checked; None where it is a number.
-
-    Args:
-        names: of the D columns.
-        levels: as declared; None: all are numbers.
-
-    Raises:
-        ValueError: there are not D entries, or they are no levels.
-    """
-    if levels is None:
-        return (None,) * len(names)
-    if len(levels) != len(names):
-        raise ValueError(f"x_levels must have {len(names)} entries, one per column of X, got {len(levels)}")
-    return levels_by_column(names, {n: each for n, each in zip(names, levels, strict=True) if each is not None})
-
-
-def grid_of(box: Sequence[Pair]) -> FloatArray:
+def grid_of(columns: Sequence[Column]) -> FloatArray:
     """Public places all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
 
     Where inputs are categories, these places of the others for each combination of levels.
 
-    Args:
-        box: D (low, high) pairs.
-
     Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
     """
-    categories = level_columns(box)
-    if categories:
-        places = grid_of(number_sides(box))
-        codes = list(product(*(range(round(box[d][1] - box[d][0])) for d in categories)))
-        everywhere = np.tile(places, (len(codes), 1))
-        for d, column in zip(categories, np.repeat(np.array(codes, dtype=float), len(places), axis=0).T, strict=True):
-            everywhere = np.insert(everywhere, d, column, axis=1)
-        return everywhere
-    lows, highs = np.array(box).T
+    places = _spread(np.array([each.box for each in columns if each.levels is None]))
+    groups = list(product(*(range(len(each.levels)) for each in columns if each.levels is not None)))
+    everywhere = np.empty((len(groups) * len(places), len(columns)))
+    numbers, codes = iter(np.tile(places, (len(groups), 1)).T), iter(np.repeat(groups, len(places), axis=0).T)
+    for d, each in enumerate(columns):
+        everywhere[:, d] = next(numbers if each.levels is None else codes)
+    return everywhere
+
+
+def _spread(box: FloatArray) -> FloatArray:
+    """Places (P, D) all over the box (D, 2) of inputs that are numbers."""
+    lows, highs = box.T
     dim = len(lows)
     if dim <= 2:
         sides = [np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim
@@ -158,3 +97,156 @@ def grid_of(box: Sequence[Pair]) -> FloatArray:
         unit = (0.5 + np.arange(1, _MORE + 1)[:, None] * g ** -np.arange(1.0, dim + 1)) % 1.0
     grid: FloatArray = lows + unit * (highs - lows)
     return grid
+
+
+def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
+    """A table whose columns of texts are the numbers of their levels and whose dates are days; all else as it was.
+
+    Args:
+        X: inputs; a table has columns by position (``iloc``). An array of dates has them in all columns.
+        columns: as declared.
+
+    Raises:
+        ValueError: a text is none of the levels, or no date. The message says in how many rows, and no text.
+    """
+    table: Any = X
+    by_position = getattr(table, "iloc", None)
+    if by_position is None or getattr(table, "ndim", 0) != 2:
+        array = np.asarray(X)
+        if array.dtype.kind != "M" or array.ndim != 2 or not all(each.dates for each in columns):
+            return X
+        pairs = zip(array.T, columns, strict=False)
+        return np.column_stack([_days(values, each.dates) for values, each in pairs if each.dates])
+    pairs = zip(range(table.shape[1]), columns, strict=False)
+    read = [_column(by_position[:, d], str(table.columns[d]), each) for d, each in pairs]
+    if all(each is None for each in read) or len(read) < table.shape[1]:
+        return X
+    return np.column_stack([np.asarray(by_position[:, d]) if each is None else each for d, each in enumerate(read)])
+
+
+def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | None:
+    """A column of texts or dates as numbers; None for one of numbers."""
+    values, levels, dates = np.asarray(cells, dtype=object), column.levels, column.dates
+    if levels is not None and np.asarray(cells).dtype.kind not in "iufb":
+        found = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
+        remedy = 'none of its levels in {}; name these levels too, or declare a level "other"'
+    elif dates is not None and any(isinstance(cell, str) for cell in values):
+        found = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
+        remedy = f"no date in the order {dates.format} in {{}}; declare date_order, or leave out these rows"
+    elif dates is not None:
+        local = getattr(getattr(cells, "dt", None), "tz", None)  # the day is that of the clock on the wall
+        return _days((cells.dt.tz_localize(None) if local is not None else cells).to_numpy("datetime64[ns]"), dates)
+    else:
+        return None
+    if wrong := sum(each is None for each in found):
+        raise ValueError(f"column {name!r} has {remedy.format(f'{wrong:,} of {len(found):,} rows')}")
+    return np.array(found, dtype=float)
+
+
+def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
+    """Whole days since the first day; NaN for no date."""
+    days = moments.astype("datetime64[D]")
+    return np.where(np.isnat(days), np.nan, (days - np.datetime64(dates.first)).astype("timedelta64[D]").astype(float))
+
+
+def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
+    """Y in words for yes and no as 1 and 0, and what is neither as NaN; y as it was where no words are declared.
+
+    Args:
+        y: outcomes (n,) or (n, 1).
+        yes: words or codes that mean 1.
+        no: those that mean 0.
+    """
+    if y is None or (yes is None and no is None):
+        return y
+    read = reader_of_yes_and_no(Writing(yes=words(yes), no=words(no)))
+    cells = np.asarray(y, dtype=object)
+    found = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
+    return np.array([each if isinstance(each, float) else np.nan for each in found]).reshape(cells.shape)
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell of a table of pandas stands for none: None, NaN, NaT or NA."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
+def matrix_of(X: ArrayLike) -> FloatArray:
+    """X as finite floats (n, D), n and D at least 1.
+
+    Raises:
+        ValueError: it is not.
+        TypeError: it is sparse, or a cell is no number.
+    """
+    array = _floats("X", X)
+    width_of(array)
+    return array
+
+
+def width_of(X: Any) -> int:
+    """Columns of inputs. ValueError unless these have rows and columns."""
+    shape = X.shape if hasattr(X, "toarray") else np.asarray(X).shape
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must have two dimensions, rows and columns, got shape {shape}. Reshape your data: X[:, None] "
+            "makes a column of a vector"
+        )
+    for count, named in zip(shape, ("sample", "feature"), strict=True):
+        if count < 1:
+            raise ValueError(f"Found array with 0 {named}(s) (shape={shape}) while a minimum of 1 is required.")
+    return int(shape[1])
+
+
+def column_of(y: ArrayLike | None, n: int) -> FloatArray:
+    """Y as finite floats (n,). No message repeats a value.
+
+    Raises:
+        ValueError: it is not.
+        TypeError: it is sparse, or a cell is no number.
+    """
+    if y is None:
+        raise ValueError("the estimator requires y to be passed, but the target y is None")
+    array = _floats("y", y)
+    if array.shape == (n, 1):  # a column of a table
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise ValueError(f"y must have one number for each of the {n} rows of X, shape ({n},), got {array.shape}")
+    return array
+
+
+def names_of(X: object) -> tuple[str, ...] | None:
+    """Column names of a table, if all are strings."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _as_floats(name: str, array: Any) -> FloatArray:
+    """An array as floats, missing values of pandas as NaN. No message repeats a value."""
+    if array.dtype == object and array.size:
+        array = np.array([np.nan if is_missing(each) else each for each in array.flat], dtype=object).reshape(
+            array.shape
+        )
+    try:
+        floats: FloatArray = array.astype(float)
+    except ValueError:
+        count = max(sum(isinstance(each, str) and as_float(each) is None for each in array.flat), 1)
+    else:
+        return floats
+    remedy = "declare yes and no if it is an outcome of these" if name == "y" else "declare x_levels if it holds groups"
+    raise ValueError(f"{name} has text instead of a number in {count:,} of {array.size:,} cells; {remedy}")
+
+
+def _floats(name: str, values: ArrayLike) -> FloatArray:
+    if hasattr(values, "toarray"):
+        raise TypeError(f"{name} is sparse, and sparse data are not supported; pass {name}.toarray()")
+    array = np.asarray(values)
+    dates = array.dtype == object and any(isinstance(each, date) for each in array.flat)
+    if dates or array.dtype.kind in "mM":
+        raise ValueError(f"{name} holds dates, and the estimator takes numbers; give it days since a public first day")
+    if np.iscomplexobj(array):
+        raise ValueError(f"Complex data not supported: {name} must be of real numbers")
+    floats = _as_floats(name, array)
+    for holds, what in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
+        count = int(holds(floats).sum())
+        if count:
+            raise ValueError(f"{name} must be finite, and holds {what} {count:,} times; leave out or fill such rows")
+    return floats

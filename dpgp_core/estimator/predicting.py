@@ -1,17 +1,132 @@
-"""All that can be asked of a fitted estimator: computed from what was measured, so it spends nothing."""
+"""All that can be asked of a fitted estimator: computed from what was measured, so it spends nothing.
+
+By the conventions of scikit-learn, which need not be installed: parameters by name, tags, its own error.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.mixture import Of
-from .conventions import Regressor, column_of, matrix_of, names_of, not_fitted
-from .reading import FittedReading
-from .tables import numbers_of, yes_and_no
+from ..bayes.mixture import Joint, MixtureUncertainty
+from ..bayes.models import weights_of
+from ..bayes.reading import Reading
+from ..gp.uncertainty import Of
+from ..table import Column, Outcome
+from .declared import column_of, matrix_of, names_of, numbers_of, yes_and_no
+from .spending import cloned, spent
+
+_ROWS = 4096  # test inputs predicted at a time
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedReading:
+    """One release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing.
+
+    Attributes:
+        read: the release and its models.
+        outcome: what is public about the output.
+        columns: of the inputs.
+        cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
+    """
+
+    read: Reading
+    outcome: Outcome
+    columns: tuple[Column, ...]
+    cut: tuple[Of, ...] = ()
+
+    def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
+        """Predictions at X_test (P, D), some rows at a time."""
+        for start in range(0, len(X_test), _ROWS):
+            yield MixtureUncertainty(
+                prediction=self.read.at(X_test[start : start + _ROWS]).with_people(),
+                bounds=self.outcome.bounds,
+                midpoint=self.outcome.midpoint,
+                y_scale=self.outcome.scale,
+                cut=self.cut,
+                two_valued=self.outcome.kind == "yes/no",
+            )
+
+    def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit."""
+        parts = list(self.parts(X_test))
+        sds = [self.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts]
+        return np.concatenate([part.values[0] for part in parts]), np.concatenate(sds)
+
+    def joint(self, X_test: FloatArray) -> Joint:
+        """Posterior of f at X_test (P, D) together, in model units."""
+        return self.read.at(X_test).joint()
+
+    def log_evidence(self) -> float:
+        """Log density of what was measured of the outputs under the mixture, prior weights included."""
+        return float(logsumexp(self.read.log_evidence(), b=weights_of(self.read.models)))
+
+
+class NotFitted(ValueError, AttributeError):
+    """A method was called that needs ``fit`` first, where scikit-learn, which has a class for it, is not loaded."""
+
+
+class Regressor:
+    """Parameters by name, as ``clone``, ``Pipeline`` and searches ask for them. ``__init__`` only stores them."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name. None of them is an estimator, so ``deep`` changes nothing."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters by name, for the next ``fit``; what was fitted stays as it is.
+
+        Raises:
+            ValueError: a name is unknown; nothing is changed.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        """Asked for by scikit-learn's ``clone``: the copies of an estimator know what they spend together."""
+        return cloned(self, self.get_params())
+
+    def spent_by_copies(self) -> tuple[float, float]:
+        """(epsilon, delta) of all real fits of this estimator's copies in this process, as a search makes them."""
+        return spent(self)
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = {k: v for k, v in self.get_params().items() if repr(v) != repr(defaults[k].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        """Asked for by scikit-learn alone."""
+        utils = import_module("sklearn.utils")
+        return utils.Tags(
+            estimator_type="regressor",
+            target_tags=utils.TargetTags(required=True),
+            transformer_tags=None,
+            classifier_tags=None,
+            regressor_tags=utils.RegressorTags(poor_score=True),  # at a small budget
+            non_deterministic=getattr(self, "random_state", None) is None,
+        )
+
+
+def not_fitted(estimator: object) -> Exception:
+    """The error of an estimator that was not fitted, of scikit-learn's own class where that is loaded."""
+    kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
+    error: Exception = kind(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
+    return error
 
 
 class Predicting(Regressor):
@@ -39,7 +154,7 @@ class Predicting(Regressor):
         reading, X_test = self._fitted(), self._test_inputs(X)
         mean, sd = reading.mean_and_sd(X_test)
         if return_cov:
-            return mean, reading.y_scale**2 * reading.joint(X_test).covariance()
+            return mean, reading.outcome.scale**2 * reading.joint(X_test).covariance()
         return (mean, sd) if return_std else mean
 
     def interval(self, X: ArrayLike, level: float = 0.95, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
@@ -76,11 +191,8 @@ class Predicting(Regressor):
     def scatter(self, X: ArrayLike) -> FloatArray:
         """Standard deviation of people about the curve (P,), in the output's unit. Free.
 
-        Args:
-            X: test inputs (P, D).
-
         Raises:
-            ValueError: X does not fit.
+            ValueError: X (P, D) does not fit.
         """
         return np.hstack([part.scatter[0] for part in self._fitted().parts(self._test_inputs(X))])
 
@@ -97,7 +209,7 @@ class Predicting(Regressor):
         """
         reading, X_test = self._fitted(), self._test_inputs(X)
         paths = reading.joint(X_test).sample(np.random.default_rng(random_state), n_samples)
-        curves: FloatArray = reading.midpoint + reading.y_scale * paths.T
+        curves: FloatArray = reading.outcome.midpoint + reading.outcome.scale * paths.T
         return curves
 
     def log_evidence(self) -> float:
@@ -121,8 +233,8 @@ class Predicting(Regressor):
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        declared = [getattr(self, name, None) for name in ("x_box", "x_levels", "date_order")]
-        found, names, known = matrix_of(numbers_of(X, *declared)), names_of(X), getattr(self, "feature_names_in_", None)
+        found, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
+        known = getattr(self, "feature_names_in_", None)
         if found.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {found.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "

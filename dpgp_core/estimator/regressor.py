@@ -9,17 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accounting.guarantee import Guarantee, Protects
-from ..data import Kind
+from ..bayes.reading import Reading
 from ..dates import Format
 from ..kernels import Stationary
+from ..levels import check_codes
 from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
-from .conventions import column_of, matrix_of, names_of
-from .declared import Pair, declared_dataset, grid_of
-from .predicting import Predicting
-from .reading import reading_of_release
+from ..table import Dataset, Kind, Outcome, pair_of
+from .declared import (
+    Declared,
+    Pair,
+    check_inside,
+    column_of,
+    columns_of,
+    grid_of,
+    matrix_of,
+    names_of,
+    numbers_of,
+    width_of,
+    yes_and_no,
+)
+from .predicting import FittedReading, Predicting
 from .spending import COUNTING, composed, count, warn
-from .tables import Declared, box_of_numbers, numbers_of, yes_and_no
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -110,30 +121,33 @@ class DPGaussianProcessRegressor(Predicting):
                 or an earlier fit protected something else. Nothing was spent then.
             TypeError: an array holds something else than numbers.
         """
-        inputs, names = matrix_of(numbers_of(X, self.x_box, self.x_levels, self.date_order)), names_of(X)
-        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
         rng, mechanism = self._noise(), self._mechanism()
-        bounds = self._bounds()
+        names, bounds = names_of(X), self._bounds()
         assert bounds is not None  # as _mechanism has seen
-        assert self.x_box is not None
-        dataset = declared_dataset(
-            inputs,
-            outputs,
-            names=names,
-            y_bounds=bounds,
-            x_box=box_of_numbers(self.x_box),
-            y_scale=self.y_scale,
-            protects=mechanism.protects,
-            kind=self.outcome,
-            groups=None if groups is None else np.asarray(groups),
-            levels=self.x_levels,
+        titles = names or tuple(f"x{number}" for number in range(width_of(X)))
+        columns = columns_of(titles, self.x_box, self.x_levels, self.date_order)
+        inputs = matrix_of(numbers_of(X, columns))
+        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
+        check_codes(inputs, [each.box for each in columns], titles)
+        whom, several = "record" if groups is None else "person", "" if groups is None else "s"
+        if mechanism.protects == "outputs":
+            check_inside(inputs, columns)
+        dataset = Dataset(
+            name="fit",
+            X=inputs,
+            y=outputs,
+            columns=columns,
+            outcome=Outcome(name="y", bounds=pair_of(bounds, "y_bounds"), kind=self.outcome, scale=self.y_scale),
+            privacy_unit=f"one {whom}'s output{several}" if mechanism.protects == "outputs" else f"one {whom}",
+            bounds_reason="declared by the caller",
+            person=None if groups is None else np.asarray(groups),
         )
         promise = mechanism.promise_for(dataset)
         guarantee = promise = promise if rng is None else promise.taught()
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))
-        grid = grid_of(dataset.x_box)
+        grid = grid_of(columns)
         plan = mechanism.plan_for(dataset, grid)
         count(self, promise, taught=rng is not None)
         with COUNTING:
@@ -147,7 +161,19 @@ class DPGaussianProcessRegressor(Predicting):
             names,
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if release.statistics else None,
-            reading_=reading_of_release(plan, dataset, release),
+            reading_=FittedReading(
+                read=Reading(
+                    models=plan.models,
+                    measured=release.measured[0],
+                    x_box=plan.x_box,
+                    cells=plan.cells,
+                    X=None if plan.cells else dataset.X.copy(),
+                    public=plan.public,
+                ),
+                outcome=dataset.outcome,
+                columns=columns,
+                cut=() if plan.cells is None else ("outputs", "function"),
+            ),
         )
         return self
 

@@ -30,11 +30,11 @@ from scipy.special import softmax
 from ..arrays import FloatArray
 from ..bayes.filter_records import RecordModel, record_filter
 from ..bayes.settings import reading_for
-from ..data import Dataset
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
 from ..mechanisms.base import Mechanism, Release
+from ..table import Dataset
 from .cross_validation import Folds, held_out_matrices
 from .errors import interval_score, rmse
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
+from ..table import Dataset
 from .cross_validation import Folds
 from .errors import rmse
 

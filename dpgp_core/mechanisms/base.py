@@ -11,11 +11,11 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..linalg import Matrix, column_lengths, column_norms
 from ..strategies.noise_design import NoiseDesign
+from ..table import Dataset
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""

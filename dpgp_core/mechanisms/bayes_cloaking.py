@@ -23,7 +23,6 @@ from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference, read
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.stages import PlannedStage, Public, again, rescaled
-from ..data import Dataset, Kind
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
@@ -33,6 +32,7 @@ from ..measurement.measurement import CellCounts
 from ..measurement.noise import Silence
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
+from ..table import Dataset, Kind
 from .base import Mechanism, Release, TeachingRelease, teaching
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise

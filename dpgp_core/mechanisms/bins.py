@@ -18,7 +18,6 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.clipping import seen
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
@@ -27,6 +26,7 @@ from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
+from ..table import Dataset
 from .base import Mechanism, NotPrivate, Release, promise_for, teaching
 from .recorded import EachDraw, statistics_of
 

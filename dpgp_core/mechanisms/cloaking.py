@@ -21,13 +21,13 @@ from scipy.linalg import cho_factor, cho_solve
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.inducing import choose_inducing, inducing_matrix
 from ..gp.regression import Inference, InferenceChoice, describe, output_covariance
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
+from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
 

@@ -15,10 +15,10 @@ from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUT
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.regression import InferenceChoice
 from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
+from ..table import Dataset
 from .base import Mechanism, Plan, Release, promise_for, teaching
 from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 

@@ -17,11 +17,11 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.regression import output_covariance
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty
 from ..kernels import Kernel
 from ..linalg import Matrix, column_norms
+from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT

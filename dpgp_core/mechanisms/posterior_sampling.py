@@ -12,10 +12,10 @@ from ..accounting.guarantee import BEYOND_ONE_RELEASE, Budget, Guarantee
 from ..accounting.posterior_paths import PosteriorLoss
 from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
-from ..data import Dataset
 from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
+from ..table import Dataset
 from .base import Mechanism, NotPrivate, TeachingRelease, promise_for
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"

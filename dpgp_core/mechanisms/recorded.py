@@ -12,13 +12,13 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..data import Dataset
 from ..gp.uncertainty import Of, Predictive, mixture_half_width
 from ..linalg import column_norms, columns_of
 from ..measurement.integers import exact_sums
 from ..measurement.measurement import STEPS, Measurement
 from ..measurement.noise import GaussianNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
+from ..table import Dataset
 from .base import Plan
 
 

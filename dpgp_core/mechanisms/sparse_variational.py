@@ -13,7 +13,6 @@ from ..accounting.guarantee import OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.grid import check_bins
 from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
@@ -30,6 +29,7 @@ from ..sparse.statistics import (
     noise_scales,
     noisy,
 )
+from ..table import Dataset
 from .base import Mechanism, NotPrivate, Release, promise_for, teaching
 
 ONE_RECORD = "one record (input and output) replaced, n public"

@@ -1,33 +1,232 @@
-"""Named columns of a table as numbers. What is wrong is counted to the end, so that one remedy serves all rows."""
+"""Named columns of a table as numbers: a cell as what it stands for, and what is wrong counted to the end.
+
+So one remedy serves all rows. No message holds a cell.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..arrays import FloatArray
-from ..dates import Dates
-from ..levels import Category
-from .cell import (
-    MOST_LINES,
-    Read,
-    Wrong,
-    reader_of_dates,
-    reader_of_levels,
-    reader_of_numbers,
-    reader_of_yes_and_no,
-    remedy_of,
-    what_is_written,
-)
-from .csv_rows import opened
-from .lines import MAX_BYTES
-from .writing import Writing, folded
+from ..dates import ORDERS, Dates, has_the_form_of_a_date, looks_like_a_date, parsed
+from ..levels import Levels, level_number
+from ..table import Column
+from .rows import MAX_BYTES, MOST_LINES, no_rows, opened
+from .writing import NUMBERS, Words, Writing, as_float, as_number, entries_of, folded, ways_of
 
+_FEW = 3  # runs of lines, that may be notes or units
 _LOOKED_AT = 1_000  # cells of a column, of those that are not read
+
+
+class Wrong(Enum):
+    """Why a cell is not read, in a few words."""
+
+    EMPTY = "no value"
+    TEXT = "text instead of a number"
+    DATE = "a date instead of a number"
+    WRITTEN = "a number that is written otherwise"
+    TIME = "a time of day instead of a number"
+    INFINITE = "an infinite value"
+    NEITHER = "neither yes nor no"
+    LEVEL = "none of its levels"
+    NO_DATE = "text instead of a date"
+    NUMBER = "a number instead of a date"
+    ORDER = "a date in another order"
+    CALENDAR = "a date that is in no calendar"
+    NOBODY = "no name, so nobody knows whose row it is,"
+
+
+Read = Callable[[str], float | Wrong]
+"""A cell without spaces around it: the number that it stands for, or what is wrong with it."""
+
+
+def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
+    """Of a column of numbers, with their declared unit beside them or not."""
+    numbers, missing, codes = writing.numbers, writing.missing_words, writing.missing_words.codes
+
+    def read(cell: str) -> float | Wrong:
+        value = as_number(cell, numbers)
+        if value is None and unit and unit in cell:
+            value = as_number(cell.removesuffix(unit).removeprefix(unit), numbers)
+        if value is None or not math.isfinite(value):
+            return _lacking(cell, missing) or (Wrong.TEXT if value is None or math.isnan(value) else Wrong.INFINITE)
+        return Wrong.EMPTY if value in codes else value
+
+    return read
+
+
+def reader_of_yes_and_no(writing: Writing) -> Read:
+    """Of an outcome of yes and no, whose words are declared; what is neither is missing."""
+    yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
+
+    def read(cell: str) -> float | Wrong:
+        if _stands(cell, yes, numbers):
+            return 1.0
+        if _stands(cell, no, numbers):
+            return 0.0
+        return Wrong.EMPTY if _stands(cell, missing, numbers) else Wrong.NEITHER
+
+    return read
+
+
+def reader_of_dates(dates: Dates, writing: Writing) -> Read:
+    """Of a column of dates: whole days since the first."""
+    missing, numbers = writing.missing_words, writing.numbers
+
+    def read(cell: str) -> float | Wrong:
+        days = dates.days(cell)
+        if days is not None:
+            return Wrong.EMPTY if folded(cell) in missing.texts else days
+        if _stands(cell, missing, numbers):
+            return Wrong.EMPTY
+        if looks_like_a_date(cell):
+            return Wrong.ORDER
+        if has_the_form_of_a_date(cell):
+            return Wrong.CALENDAR
+        return Wrong.NO_DATE if as_number(cell, numbers) is None else Wrong.NUMBER
+
+    return read
+
+
+def reader_of_levels(levels: Levels, writing: Writing) -> Read:
+    """Of a column that holds levels. A declared level is one, whatever else it might mean."""
+    missing, numbers = writing.missing_words, writing.numbers
+
+    def read(cell: str) -> float | Wrong:
+        if cell not in levels and writing.missing is not None and _stands(cell, missing, numbers):
+            return Wrong.EMPTY
+        level = level_number(cell, levels)
+        if level is not None:
+            return level
+        return _lacking(cell, missing) or Wrong.LEVEL
+
+    return read
+
+
+def reader_of(column: Column, writing: Writing) -> Read:
+    """How a cell of a column is read: as a number if nothing else is said, its unit beside it or not."""
+    if column.dates is not None:
+        return reader_of_dates(column.dates, writing)
+    if column.levels is not None:
+        return reader_of_levels(column.levels, writing)
+    return reader_of_numbers(writing, column.unit)
+
+
+def remedy_of(
+    wrong: Wrong,
+    cells: Collection[str],
+    share: float,
+    name: str,
+    *,
+    lines: Sequence[int] = (),
+    others: Collection[str] = (),
+) -> str:
+    """What to do about all cells of a kind at once.
+
+    Args:
+        wrong: what is wrong with them.
+        cells: some of them.
+        share: of all rows.
+        name: of the column.
+        lines: where they are, all of them; () if they are too many.
+        others: cells of the column that are read, some of them.
+    """
+    short = bool(cells) and all(_SHORT_YEAR.fullmatch(cell) and parsed(f"20{cell}", ORDERS[0]) for cell in cells)
+    if wrong is Wrong.WRITTEN:
+        way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in (*cells, *others))), "")
+        return f'declare numbers "{way}"' if way else "write all numbers in one way, and declare it as numbers"
+    if wrong is Wrong.ORDER:
+        order = next((order for order in ORDERS if all(parsed(cell, order) for cell in (*cells, *others))), "")
+        if not order:
+            return "write all dates in one order, and declare it as date_order"
+        return f'declare date_order "{order}"{f" if the day comes first, or {_FOUR}" if short else ""}'
+    if wrong is Wrong.CALENDAR and short:
+        return _FOUR
+    if wrong is Wrong.DATE:
+        return f"declare {name!r} a date: its box is then two dates"
+    if wrong is Wrong.TEXT and share > 0.5:
+        if cells and len({unit_beside(cell) for cell in cells} - {""}) == 1:
+            return "declare its unit as these cells write it, or write the numbers alone"
+        return (
+            "declare its levels if it says which group somebody is in, or yes and no if it is an outcome of these. "
+            "Otherwise write it as numbers"
+        )
+    if wrong in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
+        return f"{no_rows(lines)} if they are no rows, {_REMEDIES[wrong]}"
+    return _REMEDIES[wrong]
+
+
+def unit_beside(cell: str) -> str:
+    """The word beside a number; "" where there is no number, or nothing but it."""
+    match = _UNIT_BEHIND.fullmatch(cell) or _UNIT_BEFORE.fullmatch(cell)
+    return match["unit"] if match is not None and ways_of(match["number"]) else ""
+
+
+def read_number(cell: str, column: str, line: int) -> float:
+    """One cell of a public file as a finite number; ValueError names column, line and remedy, never the cell."""
+    value = as_float(cell)
+    if value is not None and math.isfinite(value):
+        return value
+    if not cell.strip() or (value is not None and math.isnan(value)):
+        wrong = Wrong.EMPTY
+    else:
+        wrong = Wrong.TEXT if value is None else Wrong.INFINITE
+    raise ValueError(f"column {column!r} has {wrong.value} in line {line} of the file; fetch the file again")
+
+
+def is_time(cell: str) -> bool:
+    """Whether text is a time of day or a duration."""
+    return _TIME.fullmatch(cell) is not None
+
+
+def what_is_written(wrong: Wrong, cell: str) -> Wrong:
+    """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
+    if wrong is not Wrong.TEXT:
+        return wrong
+    if looks_like_a_date(cell):
+        return Wrong.DATE
+    if is_time(cell):
+        return Wrong.TIME
+    return Wrong.WRITTEN if ways_of(cell) else wrong
+
+
+_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day, which nobody can tell
+_FOUR = "write years that come first with four digits, as 2024-03-31"
+_TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)?", re.ASCII)
+_UNIT_BEHIND = re.compile(
+    r"(?P<number>[^A-Za-z\u00b5\u03bc\u00b0]{1,40}?)\s?(?P<unit>[^\W\d_\u00b0\u00b5]\S{0,20}|[\u00b0\u00b5]\S{1,20})"
+)
+_UNIT_BEFORE = re.compile(r"(?P<unit>[A-Z]{3}|[^\W\d_]{1,20}\.?(?=\s))\s?(?P<number>[^A-Za-z]{1,40})")
+_MAY_BE_NO_ROWS = {Wrong.TEXT, Wrong.NO_DATE, Wrong.CALENDAR, Wrong.LEVEL}
+_CORRECT = "declare what stands there as missing if it means that, or correct these rows"
+_REMEDIES = {
+    Wrong.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
+    Wrong.TEXT: _CORRECT,
+    Wrong.INFINITE: _CORRECT,
+    Wrong.TIME: "write times as hours, 8.5 for 8:30, as a spreadsheet does with 24 times the time",
+    Wrong.LEVEL: 'declare a level "other", which takes all others, or name these levels too',
+    Wrong.NO_DATE: _CORRECT,
+    Wrong.CALENDAR: _CORRECT,
+    Wrong.NUMBER: "declare the column a number: its box is then two numbers",
+    Wrong.NOBODY: "declare missing, which may be an empty list, and these rows are left out",
+}
+
+
+def _lacking(cell: str, missing: Words) -> Wrong | None:
+    return Wrong.EMPTY if folded(cell) in missing.texts else None
+
+
+def _stands(cell: str, words: Words, numbers: str) -> bool:
+    """Whether a cell is one of these words or codes."""
+    return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)
 
 
 class Columns(NamedTuple):
@@ -44,74 +243,27 @@ class Columns(NamedTuple):
     neither: int = 0
 
 
-@dataclass
-class Problem:
-    """Cells of one column that are not read for one reason.
-
-    Attributes:
-        rows: how many.
-        lines: of the first in the file.
-        cells: some of them; in no message.
-    """
-
-    rows: int = 0
-    lines: list[int] = field(default_factory=list)
-    cells: set[str] = field(default_factory=set, repr=False)
-
-
-def readers_of(
-    columns: Sequence[str],
-    read_as: Mapping[str, Dates | Category],
-    writing: Writing,
-    two_valued: str | None = None,
-    units: Mapping[str, str] | None = None,
-) -> list[Read]:
-    """How a cell of each column is read: as a number if nothing else is said.
-
-    Args:
-        columns: their names.
-        read_as: those that are dates or categories, by name.
-        writing: how the table is written.
-        two_valued: name of an outcome of yes and no.
-        units: of columns, by name, which may stand beside their numbers.
-    """
-    of = units or {}
-    return [_reader(name, read_as.get(name), writing, two_valued, of.get(name, "")) for name in columns]
-
-
-def _reader(name: str, read_as: Dates | Category | None, writing: Writing, two_valued: str | None, unit: str) -> Read:
-    if isinstance(read_as, Dates):
-        return reader_of_dates(read_as, writing)
-    if isinstance(read_as, Category):
-        return reader_of_levels(read_as, writing)
-    if name == two_valued and writing.two_valued:
-        return reader_of_yes_and_no(writing)
-    return reader_of_numbers(writing, unit)
-
-
 def read_columns(
     stream: BinaryIO,
-    columns: list[str],
+    columns: Sequence[Column],
+    outcome: str,
+    unit: str = "",
     *,
     max_rows: int,
     writing: Writing | None = None,
     person: str | None = None,
-    read_as: Sequence[Dates | Category] = (),
-    two_valued: str | None = None,
-    units: Mapping[str, str] | None = None,
 ) -> Columns:
-    """Read named columns of a stream with a header line; keep nothing else of it.
+    """Read inputs and outcome of a stream with a header line; keep nothing else of it.
 
     Args:
         stream: file object in binary mode, read from where it stands.
-        columns: names of the k columns wanted, in the order wanted.
+        columns: the inputs, in the order wanted.
+        outcome: name of the output, behind them; read by the words for yes and no, where they are declared.
+        unit: of the output, which may stand beside its numbers.
         max_rows: refuse the file at the first complete row beyond this many, or at the first such person, where rows
             say whose they are: how many rows people have may be private, their number is not.
         writing: how the table is written; None for a plain CSV.
         person: name of the column that says whose row it is, in any text; None: there is none.
-        read_as: of the columns, those that are no numbers; they become numbers as each says.
-        two_valued: of the columns, an outcome of yes and no: read by the words for these, where they are declared.
-        units: of columns, by name, which may stand beside their numbers.
 
     Returns:
         Complete rows, 2 <= n <= max_rows; people are 2 ... max_rows where there are any.
@@ -122,11 +274,14 @@ def read_columns(
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     writing = header.writing
-    *places, whose = header.places([*columns, columns[0] if person is None else person])
-    readers = readers_of(columns, {each.name: each for each in read_as}, writing, two_valued, units)
+    names = [*(each.name for each in columns), outcome]
+    *places, whose = header.places([*names, names[0] if person is None else person])
+    readers = [reader_of(each, writing) for each in columns]
+    readers.append(reader_of_yes_and_no(writing) if writing.two_valued else reader_of_numbers(writing, unit))
     pairs = list(zip(readers, places, strict=True))
-    free = {two_valued} if writing.two_valued else set()  # where a gap needs no further declaration
-    problems = _Problems(columns, [writing.missing is not None or name in free for name in columns], person)
+    leaves_out = writing.missing is not None
+    may_lack = [leaves_out] * len(columns) + [leaves_out or writing.two_valued]
+    problems = _Problems([*names, person or ""], may_lack)
     people, complete = dict[str, int](), set[int]()
     values = array("d")  # 8 bytes a value, against 32 in a list
     count = kept = 0
@@ -140,11 +295,10 @@ def read_columns(
             for at, wrong in enumerate(numbers):
                 if isinstance(wrong, Wrong):
                     problems.found(at, wrong, row[places[at]], line)
-        whom = -1
         if person is not None:
             name = row[whose]
-            if folded(name) in writing.missing_words.texts if writing.missing is not None else not name:
-                problems.found(len(columns), Wrong.NOBODY, "", line)
+            if folded(name) in writing.missing_words.texts if leaves_out else not name:
+                problems.found(len(names), Wrong.NOBODY, "", line)
                 continue
             whom = people.setdefault(name, len(people))
         if len(found) < len(numbers):
@@ -157,35 +311,41 @@ def read_columns(
         if (kept if person is None else len(complete)) > max_rows:
             counted = "rows" if person is None else "people"
             raise ValueError(f"the file has more than {max_rows} {counted}, the limit; keep a random sample of them")
-    problems.refuse(count, leaves_out=writing.missing is not None)
+    problems.refuse(count, leaves_out=leaves_out)
     if person is not None and count and len(complete) < 2:
         raise ValueError(f"the file has {len(complete)} different people below its header; it needs 2 ... {max_rows}")
-    _check_enough(count, kept)
+    if count < 2:
+        raise ValueError(f"the file has {count} row{'' if count == 1 else 's'} below its header; it needs at least 2")
+    if kept < 2:
+        raise ValueError(
+            f"{kept} of {count:,} rows have a value in every column that is used; at least 2 are needed: check what is "
+            "declared as missing, yes and no"
+        )
     left_out = count - kept if person is None else len(people) - len(complete)
     return Columns(np.array(values).reshape(kept, -1), left_out, problems.neither)
 
 
+@dataclass
+class _Problem:
+    """Cells of one column that are not read for one reason: how many rows, the first lines, some cells."""
+
+    rows: int = 0
+    lines: list[int] = field(default_factory=list)
+    cells: set[str] = field(default_factory=set, repr=False)
+
+
 class _Problems:
-    """What is wrong, by column and reason.
+    """What is wrong, by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
 
-    Args:
-        columns: names of those that are read.
-        may_lack: whether each may lack a value.
-        person: the column of people.
-
-    Attributes:
-        neither: outcomes that are neither yes nor no, and are missing therefore.
-    """
-
-    def __init__(self, columns: Sequence[str], may_lack: Sequence[bool], person: str | None) -> None:
-        self._names, self._may_lack = [*columns, person or ""], may_lack
-        self._found: dict[tuple[int, Wrong], Problem] = {}
-        self._read = [set[str]() for _ in columns]
+    def __init__(self, names: Sequence[str], may_lack: Sequence[bool]) -> None:
+        self._names, self._may_lack = names, may_lack
+        self._found: dict[tuple[int, Wrong], _Problem] = {}
+        self._read = [set[str]() for _ in names]
         self.neither = 0
 
     def saw(self, cells: Sequence[str], numbers: Sequence[float | Wrong]) -> None:
         """Keep the cells of a row that are read, by column."""
-        for read, cell, number in zip(self._read, cells, numbers, strict=True):
+        for read, cell, number in zip(self._read, cells, numbers, strict=False):
             if isinstance(number, float):
                 read.add(cell)
 
@@ -199,7 +359,7 @@ class _Problems:
         known = self._found.get((column, wrong))
         if known is None or known.rows < _LOOKED_AT:
             wrong = what_is_written(wrong, cell)
-            known = self._found.setdefault((column, wrong), Problem())
+            known = self._found.setdefault((column, wrong), _Problem())
             known.cells.add(cell)
         known.rows += 1
         if len(known.lines) <= MOST_LINES:
@@ -211,22 +371,10 @@ class _Problems:
         if not found:
             return
         (column, wrong), most = max(found, key=lambda pair: pair[1].rows)
-        name = self._names[column]
-        lines = most.lines if most.rows <= MOST_LINES else ()
-        read = self._read[column] if column < len(self._read) else ()
-        remedy = remedy_of(wrong, most.cells, most.rows / rows, name, lines=lines, others=read)
+        lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
+        remedy = remedy_of(wrong, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
         where = f"in line {most.lines[0]} of the file"
         if most.rows > 1:
             where = f"in {most.rows:,} of {rows:,} rows, first {where}"
         sentence = f"column {name!r} has {wrong.value} {where}; {remedy}"
         raise ValueError(sentence)
-
-
-def _check_enough(rows: int, kept: int) -> None:
-    if rows < 2:
-        raise ValueError(f"the file has {rows} row{'' if rows == 1 else 's'} below its header; it needs at least 2")
-    if kept < 2:
-        raise ValueError(
-            f"{kept} of {rows:,} rows have a value in every column that is used; at least 2 are needed: check what is "
-            "declared as missing, yes and no"
-        )

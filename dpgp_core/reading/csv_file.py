@@ -1,4 +1,10 @@
-"""Your own CSV file as a Dataset: streamed, checked, and never guessed from."""
+"""A table in a file as a ``Dataset``: streamed, checked, and never guessed from.
+
+Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
+read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
+numbers by definition: rows that lack a value in one of these columns are left out where it is declared what means
+that, and refused elsewhere, also where inputs are private. Which rows are complete is public.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +13,17 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from ..data import Dataset
+import numpy as np
+
+from ..arrays import FloatArray
 from ..dates import Format
-from ..levels import beside_categories, levels_by_column
-from .csv_table import read_dataset
-from .date_inputs import date_inputs
+from ..levels import levels_by_column
+from ..table import Column, Dataset, Outcome, declared_columns, pair_of
+from .columns import read_columns
 from .workbooks.sheet import as_table
-from .writing import Writing
+from .writing import Writing, words
+
+MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
 
 def read_csv(
@@ -56,20 +66,19 @@ def read_csv(
         x_units: D units, or None for none.
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
-        person: name of the column that says whose row it is, where people may have several; its texts are not kept.
-        levels: declared public levels of inputs that are categories, by name; see ``read_dataset``.
-        separator: between values; None: the one that the header line has most of.
-        numbers: how they are written: "1234.5", "1,234.5", "1234,5", "1.234,5" or "1 234,5".
-        encoding: None for UTF-8, or what a byte order mark says; "cp1252" is usual on Windows.
-        missing: words and codes that mean that a value is missing, such as -999, beside an empty cell, NA and the
-            like: rows that lack a value are then left out, and counted in ``left_out``. None: they are refused.
-        yes: words or codes that mean 1 in an outcome of yes and no; what is neither that nor ``no`` is missing.
+        person: name of the column that says whose row it is, where people may have several, in any text that is equal
+            for rows of one person, but for spaces around it; its texts are not kept.
+        levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
+            where that is a level, and is refused elsewhere.
+        separator: how the table is written: this and what follows is described at ``Writing``.
+        numbers: one of ``NUMBERS``.
+        encoding: None for UTF-8, or what a byte order mark says.
+        missing: words and codes for a missing value; None: a row that lacks one is refused.
+        yes: words or codes that mean 1 in an outcome of yes and no.
         no: those that mean 0.
-        date_order: how the file writes dates: "year-month-day", "day/month/year" or "month/day/year", with any of
-            . / - and a space between them, months by number or name, and a time of day behind them or not.
-        ignore: lines that are no rows of the table, such as titles above the names, units below them and notes: [2],
-            or ["1-3", "63-"].
-        sheet: of a workbook with several, the name of the one that holds the table.
+        date_order: one of ``ORDERS``.
+        ignore: lines that are no rows of the table.
+        sheet: of a workbook with several.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -83,39 +92,108 @@ def read_csv(
         numbers=numbers,
         encoding=encoding,
         missing=None if missing is None else tuple(missing),
-        yes=_words(yes),
-        no=_words(no),
+        yes=words(yes),
+        no=words(no),
         date_order=date_order,
         ignore=None if ignore is None else tuple(ignore),
         sheet=sheet,
     )
-    sides = x_box if not levels else beside_categories(x_box, levels_by_column(x, levels))
-    fits = len(x) == len(sides) and not isinstance(x, str)
-    dates, box = date_inputs(x, sides, order=writing.date_order) if fits else ((), tuple(sides))
+    if isinstance(x, str):
+        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
+    if not x:
+        raise ValueError("x is empty; name at least one input column")
+    repeated = next((column for column in x if list(x).count(column) > 1), None)
+    if repeated is not None:
+        raise ValueError(f"x names the column {repeated!r} more than once; name each input column once")
+    if y in x:
+        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
+    if person in {*x, y}:
+        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
+    columns = declared_columns(x, x_box, units=x_units, levels=levels_by_column(x, levels), order=writing.date_order)
+    outcome = Outcome(name=y, unit=y_unit, bounds=pair_of(y_bounds, "y_bounds"), scale=y_scale)
     with _opened(path) as stream:
+        table = as_table(stream, sheet)
         return read_dataset(
-            as_table(stream, sheet),
-            x=x,
-            y=y,
-            y_bounds=y_bounds,
-            x_box=box,
-            privacy_unit=privacy_unit,
-            name=name,
-            x_units=x_units,
-            y_unit=y_unit,
-            y_scale=y_scale,
-            writing=writing,
-            two_valued=writing.two_valued,
-            person=person,
-            levels=levels,
-            dates=dates,
+            table, columns, outcome, privacy_unit=privacy_unit, name=name, writing=writing, person=person
         )
 
 
-def _words(words: str | float | Sequence[str | float] | None) -> tuple[str | float, ...] | None:
-    if words is None:
-        return None
-    return (words,) if isinstance(words, str | int | float) else tuple(words)
+def read_dataset(
+    stream: BinaryIO,
+    columns: tuple[Column, ...],
+    outcome: Outcome,
+    *,
+    privacy_unit: str = "one record",
+    name: str = "your data",
+    writing: Writing | None = None,
+    person: str | None = None,
+    max_rows: int | None = None,
+    private_inputs: bool = False,
+) -> Dataset:
+    """Read a table as it is declared: see ``read_csv``.
+
+    Args:
+        stream: file object opened in binary mode (read from where it stands, not closed).
+        columns: the inputs; dates are read strictly, as days since their first day.
+        outcome: the output, as it is read.
+        privacy_unit: whom one row is about.
+        name: short display name.
+        writing: how the table is written; None for a plain CSV.
+        person: name of the column of people.
+        max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
+            ``MAX_ROWS``.
+        private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
+            neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
+            moved is in ``told`` alone. What is no finite number is refused all the same.
+
+    Raises:
+        ValueError: as ``read_csv`` does.
+    """
+    most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
+    found = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
+    X, n, told = found.values[:, :dim].copy(), len(found.values), []
+    if found.neither:
+        told.append(
+            f"{found.neither:,} of {n + found.neither:,} outcomes are neither the word for yes nor that for no, and "
+            "are left out."
+        )
+    if private_inputs:
+        outside, X = X, np.clip(X, *np.array([each.box for each in columns]).T)
+        if moved := int((outside != X).any(axis=1).sum()):
+            told.append(
+                f"{moved:,} of {n:,} rows have an input outside its x_box and count at its edge. If they are many, "
+                "check the box, its unit and the order of dates."
+            )
+    else:
+        _check_inputs(X, columns)
+    return Dataset(
+        name=name,
+        X=X,
+        y=found.values[:, dim].copy(),
+        columns=columns,
+        outcome=outcome,
+        privacy_unit=privacy_unit,
+        source="your own CSV file",
+        licence="yours to state; this project neither keeps nor shares the file",
+        bounds_reason="declared by you when the file was read; nothing was computed from its values",
+        person=None if person is None else found.values[:, -1].astype(np.int64),
+        left_out=found.left_out,
+        told=tuple(told),
+    )
+
+
+def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:
+    for values, column in zip(X.T, columns, strict=True):
+        low, high = column.box
+        outside = int(((values < low) | (values > high)).sum())
+        if outside:
+            ends = [column.text(end) if column.dates else f"{end:g}" for end in (low, high)]
+            raise ValueError(
+                f"{outside} of {len(values)} rows have {column.name!r} outside its x_box ({', '.join(ends)}). "
+                "Widen the declared box, or declare as missing what only stands for that"
+            )
+        if values.min() == values.max():
+            raise ValueError(f"column {column.name!r} has the same value in every row; remove it from x")
 
 
 def _opened(path: str | Path | BinaryIO) -> AbstractContextManager[BinaryIO]:

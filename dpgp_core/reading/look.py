@@ -12,10 +12,21 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
+from .. import checks
 from ..levels import MOST_LEVELS
-from .cell import unit_beside
-from .csv_rows import Header, WrongWidth, as_written, column_names, fields_of, opened, plain_name
-from .lines import NotDecoded, read_lines
+from .columns import unit_beside
+from .rows import (
+    SHOWN_LETTERS,
+    Header,
+    NotDecoded,
+    WrongWidth,
+    as_written,
+    column_names,
+    fields_of,
+    opened,
+    plain_name,
+    read_lines,
+)
 from .survey import Column, survey, words_of
 from .writing import NUMBERS, Writing, entries_of, folded, ways_of, writing_to_object
 
@@ -127,7 +138,8 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     _, found = look(stream, [*x, *([] if y is None else [y])])
     for name in [*x, *([] if y is None else [y])]:
         if name not in found:
-            raise ValueError(f"the file has no column {name!r} of its own; its columns are: {', '.join(found)}"[:600])
+            columns = checks.cut(", ".join(map(checks.cut, found)), SHOWN_LETTERS)
+            raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {columns}")
     y = y or _outcome(found)
     inputs = list(x) or _inputs(found, y)
     seen = look(stream, [*inputs, *([] if y is None else [y])])

@@ -15,9 +15,8 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .cell import Wrong, is_time, remedy_of
-from .csv_rows import opened
-from .lines import MAX_BYTES
+from .columns import Wrong, is_time, remedy_of
+from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
 _MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong

@@ -159,6 +159,13 @@ def writing_to_object(writing: Writing) -> dict[str, Any]:
     return {key: getattr(writing, key) for key in KEYS}
 
 
+def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | float, ...] | None:
+    """One word or several, as ``Writing`` keeps them."""
+    if declared is None:
+        return None
+    return (declared,) if isinstance(declared, str | int | float) else tuple(declared)
+
+
 def as_number(cell: str, numbers: str) -> float | None:
     """A cell as the number that it stands for, infinite and undefined ones too; None for what is none.
 

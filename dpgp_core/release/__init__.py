@@ -1,13 +1,12 @@
 """Real releases: a declared specification, exact noise from the operating system, and a zip that documents itself."""
 
 from ..mechanisms.catalogue import KERNEL_NAMES
-from ..reading.csv_rows import column_names
+from ..reading.rows import column_names
 from .bundle import bundle
 from .json_text import ledger_from_json, ledger_to_json
 from .plan import ReleasePlan, foreseen, plan_release
 from .publishing import Published, preview, publish, read_table
-from .specification import CHOICES, ReleaseSpec, spec_from_json, spec_to_json
-from .table import CENTILES
+from .specification import CENTILES, CHOICES, ReleaseSpec, spec_from_json, spec_to_json
 
 __all__ = [
     "CENTILES",

@@ -16,8 +16,8 @@ import numpy as np
 from ..bounds.buying import OutcomeCounts, count_outcomes, cut
 from ..bounds.cells import MOST_UNIT, RoundCells, sides_of
 from ..bounds.purchase import Purchase
-from ..data import Dataset
 from ..mechanisms import BayesCloaking
+from ..table import Dataset
 from .specification import ReleaseSpec
 
 FILE = "bounds.csv"
@@ -95,24 +95,6 @@ def without_noise(spec: ReleaseSpec, dataset: Dataset) -> ReleaseSpec:
     silent = np.bincount(cells_of(spec).of(dataset.y), minlength=cells_of(spec).count).astype(float)
     expected = _of(spec, silent * (dataset.people / dataset.n), dataset.people)
     return settled(spec, expected.interval)
-
-
-def within_bounds(spec: ReleaseSpec, dataset: Dataset) -> Dataset:
-    """The data set as it is measured, the bounds being known.
-
-    Args:
-        spec: ``settled``.
-        dataset: as read.
-    """
-    output = spec.output_scale
-    return replace(
-        dataset,
-        y=output.measured(dataset.y),
-        y_bounds=output.measured_bounds,
-        y_unit=output.measured_unit,
-        y_kind=spec.measured_kind,
-        y_scale=spec.scale,
-    )
 
 
 def said(found: OutcomeCounts | None, spec: ReleaseSpec) -> str:

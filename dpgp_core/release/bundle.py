@@ -22,7 +22,6 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..bayes.reading import read
-from ..data import Dataset
 from ..dates import shown
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
@@ -30,6 +29,7 @@ from ..measurement.statistics_file import statistics_from_files, statistics_to_f
 from ..mechanisms import BayesCloaking, SparseVariational
 from ..mechanisms.recorded import EachDraw
 from ..sparse.statistics import NoiseScales, NoisyStatistics
+from ..table import Column, Dataset
 from .bought import FILE as BOUNDS
 from .bought import as_released, bounds_object, counts_text
 from .handout.figure import figure
@@ -37,8 +37,7 @@ from .handout.page import SCRIPT, page
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, write_object
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
-from .specification import ReleaseSpec, spec_to_object
-from .table import CENTILES, RESERVED
+from .specification import CENTILES, RESERVED, ReleaseSpec, spec_to_object
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
@@ -113,7 +112,7 @@ def bundle(
 def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
-    inputs = {name: _input(spec, name, unit) for name, unit in zip(spec.x, spec.x_units, strict=True)}
+    inputs = {each.name: _input(each) for each in spec.columns}
     within = within_tolerance(published, spec)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees
@@ -144,7 +143,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "public": {
                 "n": published.n,
                 "left_out": published.left_out,
-                "y_scale": released.scale,
+                "y_scale": released.outcome.scale,
                 "reference": spec.built.reference,
             },
             "values": {
@@ -178,13 +177,13 @@ def _fit(published: Published) -> dict[str, Any]:
     return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | said}
 
 
-def _input(spec: ReleaseSpec, name: str, unit: str) -> str:
+def _input(column: Column) -> str:
     """What a column of inputs holds."""
-    if (dates := spec.dates_of(name)) is not None:
-        return f"input, a date written like {shown(dates.format)}; what was measured has {dates.unit}"
-    if name in spec.levels:
-        return f"input, one of {', '.join(spec.levels[name])}"
-    return f"input, in {unit}" if unit else "input"
+    if column.dates is not None:
+        return f"input, a date written like {shown(column.dates.format)}; what was measured has {column.unit}"
+    if column.levels is not None:
+        return f"input, one of {', '.join(column.levels)}"
+    return f"input, in {column.unit}" if column.unit else "input"
 
 
 def _found_at_most(guarantee: Guarantee) -> float:
@@ -218,14 +217,6 @@ def column_text(values: FloatArray, step: float | None = None) -> list[str]:
     return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
 
 
-def _input_text(spec: ReleaseSpec, name: str, values: FloatArray) -> list[str]:
-    """An input as the table writes it."""
-    if name in spec.levels:
-        return [quoted(spec.levels[name][int(code)]) for code in values]
-    dates = spec.dates_of(name)
-    return column_text(values) if dates is None else [dates.text(value) for value in values]
-
-
 def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     """CSV with quoted, safe headers, and cells as they are.
 
@@ -239,7 +230,9 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
     """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
-    columns = {name: _input_text(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)}
+    columns = dict[str, list[str]]()
+    for each, values in zip(spec.columns, published.X_test.T, strict=True):
+        columns[each.name] = [quoted(each.text(value)) if each.levels else each.text(value) for value in values]
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}

@@ -28,10 +28,9 @@ from .bought import FILE as BOUNDS
 from .bought import counts_read, settled
 from .bundle import digest, recentiled, remapped
 from .json_text import guarantee_from_object, read_object
-from .plan import decimals, without_outputs
+from .plan import decimals
 from .publishing import in_unit, values_in_unit
-from .specification import ReleaseSpec, spec_from_object
-from .table import CENTILES
+from .specification import CENTILES, ReleaseSpec, spec_from_object
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31
@@ -229,7 +228,7 @@ def check_folder(folder: Path) -> str:
     files = {name: _file(folder, name) for name in sorted(listed) if Path(name).name == name}
     for name, content in files.items():
         if digest(content) != listed[name]:
-            raise ValueError(f"{name} is not the file that release.json describes; fetch the zip again")
+            raise ValueError(f"{checks.cut(name)} is not the file that release.json describes; fetch the zip again")
     made_by = (
         card.get("software", {}).get("dpgp", __version__) if isinstance(card.get("software"), dict) else __version__
     )
@@ -242,7 +241,7 @@ def check_folder(folder: Path) -> str:
     if spec.bounds_unit is not None:
         spec = _within_bounds(spec, card, files)
     points = spec.points()
-    values = values_in_unit(spec, remapped(spec.built, about, files, points, without_outputs(spec, points)), step)
+    values = values_in_unit(spec, remapped(spec.built, about, files, points, spec.public_table(points)), step)
     _check_column(files, "value", values, step)
     if spec.centiles:
         curves = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
@@ -286,8 +285,8 @@ def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, s
 
 def _file(folder: Path, name: str) -> bytes:
     path = folder / name
-    if not path.is_file() or path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{name} is missing or too large; fetch the zip again")
+    if len(name) > checks.MAX_LETTERS or not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{checks.cut(name)} is missing or too large; fetch the zip again")
     return path.read_bytes()
 
 

@@ -54,9 +54,18 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
     raise ValueError(f"{what} {problem}; correct it, or start from the printed example")
 
 
-def write_object(found: Mapping[str, Any]) -> str:
-    """JSON text of an object: indented, keys in the order given, numbers exact, no NaN."""
-    return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def write_object(found: Mapping[str, Any], indent: int | None = 2) -> str:
+    """JSON text of an object: keys in the order given, numbers exact; in one line where nothing is indented.
+
+    Raises:
+        ValueError: a number is infinite or undefined.
+    """
+    separators = None if indent else (",", ":")
+    try:
+        return json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False, separators=separators) + "\n"
+    except ValueError:
+        problem = "a number is infinite or undefined, and JSON has none that is; declare finite numbers"
+    raise ValueError(problem)
 
 
 def check_keys(found: Mapping[str, Any], what: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:

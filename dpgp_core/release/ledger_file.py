@@ -27,6 +27,7 @@ from .json_text import (
     ledger_from_json,
     ledger_to_json,
     read_object,
+    write_object,
 )
 
 if sys.platform != "win32":
@@ -111,7 +112,7 @@ def _check_counted(path: str, start: Ledger, ledger: Ledger) -> None:
 
 def _line(spent: tuple[str, Guarantee], inputs_public: bool) -> bytes:
     line = entry_to_object(*spent) | {"inputs_public": inputs_public}
-    return json.dumps(line, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+    return write_object(line, indent=None).encode()
 
 
 def _read(path: str, content: bytes) -> tuple[Ledger, int]:

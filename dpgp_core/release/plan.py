@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from ..arrays import FloatArray
-from ..data import Dataset, Kind
 from ..gp.grid import BinPlan
 from ..gp.regression import Inference
 from ..gp.uncertainty import Of
-from ..levels import level_columns, number_sides
+from ..levels import level_columns
 from ..mechanisms.base import Plan, Release
 from ..mechanisms.bayes_cloaking import BayesPlan
+from ..table import Dataset, Kind
 from .bought import check_enough, stand_in
 from .specification import ReleaseSpec
 
@@ -91,10 +91,10 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     X_test, mechanism = spec.points(), spec.built
     half_width = half_outputs = None
     with solvable():
-        plan = mechanism.plan_for(without_outputs(spec, X, person), X_test)  # if inputs are private, of their number
+        plan = mechanism.plan_for(spec.public_table(X, person), X_test)  # if inputs are private, of their number
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = mechanism.measure(plan, without_outputs(spec, X, person), X_test, np.random.default_rng(0))
+            numbered = mechanism.measure(plan, spec.public_table(X, person), X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
@@ -121,32 +121,6 @@ def solvable() -> Iterator[None]:
             yield
     except (LinAlgError, FloatingPointError):
         raise ValueError(_SOLVE_FAILED) from None
-
-
-def without_outputs(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> Dataset:
-    """The public part of a table as it is measured, with every output at the middle of the bounds, or of no or none."""
-    output = spec.output_scale
-    low, high = output.measured_bounds
-    middle = low + (high - low) / 2
-    return Dataset(
-        name="public part",
-        X=X,
-        y=np.full(len(X), np.ceil(low) if spec.measured_kind in ("count", "yes/no") else middle),
-        x_names=spec.x,
-        x_units=spec.measured_units,
-        y_name=spec.y,
-        y_unit=output.measured_unit,
-        y_bounds=output.measured_bounds,
-        x_box=spec.x_box,
-        privacy_unit=spec.unit,
-        source="",
-        licence="",
-        bounds_reason="",
-        y_scale=spec.scale,
-        y_kind=spec.measured_kind,
-        x_levels=spec.x_levels,
-        person=person,
-    )
 
 
 def decimals(step: float) -> int:
@@ -218,17 +192,19 @@ def _made_up(spec: ReleaseSpec, plan: ReleasePlan, n: int, rng: np.random.Genera
         person = None if spec.person is None else np.arange(n)
         X = rng.uniform(left, right, (n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
-    low, high = np.array(number_sides(spec.x_box)).T
+    low, high = np.array([each.box for each in spec.numbers]).T
     half, automatic = spec.output_range / 2, spec.choice.automatic
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
-    size = half / math.sqrt(3) if automatic else spec.scale
-    noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.scale
+    size = half / math.sqrt(3) if automatic else spec.outcome.scale
+    noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.outcome.scale
     numbers = np.delete(X, levels, axis=1)  # all groups alike
     waves = numbers @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
-    bounds = spec.output_scale.measured_bounds
+    bounds = spec.outcome.measured.bounds
     y = sum(bounds) / 2 + size * f + noise * rng.standard_normal(len(X))
-    return replace(without_outputs(spec, X, person), y=_of_kind(spec.measured_kind, np.clip(y, *bounds), bounds, rng))
+    return replace(
+        spec.public_table(X, person), y=_of_kind(spec.outcome.measured.kind, np.clip(y, *bounds), bounds, rng)
+    )
 
 
 def _of_kind(kind: Kind, y: FloatArray, bounds: tuple[float, float], rng: np.random.Generator) -> FloatArray:

@@ -12,16 +12,15 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
-from ..data import Dataset, of_kind
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
-from ..reading.csv_rows import as_written
-from ..reading.csv_table import read_dataset
-from .bought import as_released, buy, off_scale, settled, within_bounds, without_noise
-from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release, without_outputs
-from .specification import ReleaseSpec
-from .table import CENTILES
+from ..reading.csv_file import read_dataset
+from ..reading.rows import as_written
+from ..table import Dataset, of_kind
+from .bought import as_released, buy, off_scale, settled, without_noise
+from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release
+from .specification import CENTILES, ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
 FOR_YOUR_EYES = "For your eyes, in no file:"
@@ -103,38 +102,19 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """
     return read_dataset(
         stream,
-        x=spec.x,
-        y=spec.y,
-        y_bounds=spec.y_bounds,
-        x_box=spec.x_box,
+        spec.columns,
+        replace(spec.outcome, kind="number", log=False),
         privacy_unit=spec.unit,
-        x_units=spec.x_units,
-        y_unit=spec.y_unit,
-        y_scale=spec.scale,
         max_rows=spec.choice.rows_for(len(spec.numbers)),
         private_inputs=spec.protects_inputs,
         writing=spec.writing,
-        two_valued=spec.y_kind == "yes/no",
-        levels=spec.levels,
-        dates=spec.dates,
         person=spec.person,
     )
 
 
 def as_measured(spec: ReleaseSpec, table: Dataset) -> Dataset:
-    """What ``read_outcomes`` has read, with outputs as they are measured.
-
-    Raises:
-        ValueError: outputs are not of the declared kind.
-    """
-    output = spec.output_scale
-    return replace(
-        table,
-        y=output.measured(of_kind(spec.y_kind, table.y)),
-        y_bounds=output.measured_bounds,
-        y_unit=output.measured_unit,
-        y_kind=spec.measured_kind,
-    )
+    """What ``read_outcomes`` has read, with outputs as they are measured."""
+    return replace(table, y=spec.outcome.taken(table.y), outcome=spec.outcome.measured)
 
 
 def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
@@ -158,7 +138,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         return _published(spec, dataset, plan)
     bought = buy(spec, dataset)
     rest = settled(spec, bought.interval)
-    published = _published(rest, within_bounds(rest, dataset), for_bounds(plan, rest))
+    published = _published(rest, as_measured(rest, dataset), for_bounds(plan, rest))
     return replace(published, guarantee=spec.guarantee, bought=bought)
 
 
@@ -194,7 +174,7 @@ def _finite(
     spec: ReleaseSpec, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
     """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
-    low, high = spec.output_scale.measured_bounds
+    low, high = spec.outcome.measured.bounds
     known = np.isfinite(value)
     for each in ends:
         known &= np.isfinite(each[0]) & np.isfinite(each[1])
@@ -205,18 +185,18 @@ def _finite(
 def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
     if not spec.centiles or not isinstance(found, BayesRelease):
         return ()
-    values = (np.clip(found.quantile(centile / 100)[0], *spec.output_scale.measured_bounds) for centile in CENTILES)
+    values = (np.clip(found.quantile(centile / 100)[0], *spec.outcome.measured.bounds) for centile in CENTILES)
     return tuple(in_unit(spec, each, step) for each in values)
 
 
 def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
     """What was measured and mapped, of any shape, as it is published: in ``y_unit``, in multiples of ``step``."""
-    return rounded(spec.output_scale.declared(values), step)
+    return rounded(spec.outcome.given_back(values), step)
 
 
 def values_in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
     """The same for the values, cut to the bounds that outputs keep: what noise drives beyond them is impossible."""
-    return rounded(np.clip(spec.output_scale.declared(values), *spec.y_bounds), step)
+    return rounded(np.clip(spec.outcome.given_back(values), *spec.y_bounds), step)
 
 
 def rounded(values: FloatArray, step: float) -> FloatArray:
@@ -246,7 +226,7 @@ def known_share(published: Published, spec: ReleaseSpec) -> FloatArray:
     From what was released and declared alone. Where nobody is, little is known: maps fade there.
     """
     spec = as_released(published.bought, spec)
-    low, high = (spec.output_scale.measured(end) for end in published.curve) if spec.log else published.curve
+    low, high = (spec.outcome.taken(end) for end in published.curve) if spec.log else published.curve
     return np.clip((1 - (high - low) / spec.output_range) / _WELL, 0.0, 1.0)
 
 
@@ -301,23 +281,23 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
     if spec.bounds_unit is not None:
         spec = without_noise(spec, dataset)
-        dataset, plan = within_bounds(spec, dataset), for_bounds(plan, spec)
+        dataset, plan = as_measured(spec, dataset), for_bounds(plan, spec)
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
-        return NotPrivate(spec.output_scale.declared(fitted))
+        return NotPrivate(spec.outcome.given_back(fitted))
     # its mean does not depend on the generator
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
-    return NotPrivate(spec.output_scale.declared(numbered.mean))
+    return NotPrivate(spec.outcome.given_back(numbered.mean))
 
 
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     """Raise ValueError unless everything public about the data set is as the specification declares it."""
-    declared = without_outputs(spec, dataset.X)
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
     same += ["x_units"] if spec.dates else []  # which say the first day
+    declared = spec.public_table(dataset.X)
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
@@ -328,9 +308,6 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
             f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
             f"{dataset.people}; use 'sparse' or 'integral_bins'"
         )
-
-
-FOR_YOUR_EYES = "For your eyes, in no file:"
 
 
 def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:

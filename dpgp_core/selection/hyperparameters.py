@@ -13,12 +13,12 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss, PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..gp.inducing import inducing_root
 from ..kernels import Stationary
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit, errors_in_variables
 from ..sparse.statistics import NoiseScales, noisy
+from ..table import Dataset
 from .exponential import choose
 
 

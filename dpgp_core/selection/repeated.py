@@ -23,11 +23,11 @@ from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
 from ..sparse.statistics import NoiseScales, noise_scales, noisy
+from ..table import Dataset
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
 

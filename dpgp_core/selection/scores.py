@@ -15,8 +15,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..data import Dataset
 from ..evaluation.cross_validation import FoldPlan
+from ..table import Dataset
 
 _ROUND_UP = 1 + 1e-9  # covers rounding in the scores and in the sensitivity itself
 _LEAST = 1e-6  # of d^2, for candidates that agree to rounding

@@ -18,11 +18,11 @@ from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
 from dpgp_core.attack.lira import Inputs, Shadows, attack_posterior_sampling
 from dpgp_core.attack.roc import Estimate, Roc
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import Matern12
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
+from dpgp_core.table import Dataset
 from pages._ui.look import text
 from pages._ui.look.controls import choice, folded, into, pick, side
 from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown

@@ -9,9 +9,9 @@ import numpy as np
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import error_without_privacy
 from dpgp_core.evaluation.cross_validation import k_folds
+from dpgp_core.table import Dataset
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
 from pages._ui.work.cached import Wish

@@ -9,10 +9,10 @@ from typing import Any, Literal
 from datasets import exhibit
 from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
-from dpgp_core.data import Dataset
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
+from dpgp_core.table import Dataset
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
 Focus = Literal["records", "everywhere"]

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.linalg import solve_triangular
@@ -7,7 +5,7 @@ from scipy.linalg import solve_triangular
 from datasets import kung, london_hexes
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
-from tests.core.tables import table
+from tests.core.tables import changed, table
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +45,7 @@ def make_dataset():
         x = np.sort(rng.uniform(0, 10, 12))
         public = {"name": "small", "y_bounds": (-1.0, 3.0), "x_box": ((0.0, 10.0),), "y_scale": 2.0}
         data = table(x[:, None], 1 + 2.5 * np.sin(x), **public, privacy_unit="one person's weight")
-        return replace(data, **changes)
+        return changed(data, **changes)
 
     return make
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.data import Dataset
 from dpgp_core.levels import LevelSide, check_codes, groups_of, levels_by_column, number_sides, side_of, whole_box
+from tests.core.tables import table
 
 SEX = ("women", "men")
 REGIONS = ("north", "south", "other")
@@ -21,15 +21,9 @@ def dataset(**changes):
         "x_units": ("years", ""),
         "x_box": ((0.0, 60.0),),
         "x_levels": (None, SEX),
-        "y_name": "height",
-        "y_unit": "cm",
         "y_bounds": (40.0, 200.0),
-        "privacy_unit": "one person",
-        "source": "made for the tests",
-        "licence": "MIT",
-        "bounds_reason": "chosen",
     }
-    return Dataset(**{**given, **changes})
+    return table(**{**given, **changes})
 
 
 def test_the_side_of_a_category_is_derived():
@@ -56,9 +50,9 @@ def test_copies_keep_their_levels():
         ({"x_levels": (None, ("men", "men"))}, "more than once"),
         ({"x_levels": (None, ("men", ""))}, "empty"),
         ({"x_levels": (SEX, SEX), "x_box": ()}, "at least one must be a number"),
-        ({"x_levels": (None,)}, "x_levels and x_names must each have 2 entries"),
+        ({"x_levels": (None,)}, "x_levels must have 2 entries"),
         ({"x_box": ((0.0, 60.0), (0.0, 1.0))}, "is derived"),
-        ({"x_box": (None, None)}, "no entry for an input that is a number"),
+        ({"x_box": (None, None)}, "x_box has no entry for 'age', which is a number"),
         ({"x_box": ()}, "one per column of x that is a number"),
         ({"X": np.stack([np.linspace(5.0, 55.0, 6), np.full(6, 0.5)], axis=1)}, "whole numbers 0 ... 1"),
         ({"X": np.stack([np.linspace(5.0, 55.0, 6), np.full(6, 2.0)], axis=1)}, "whole numbers 0 ... 1"),

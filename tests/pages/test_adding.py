@@ -29,7 +29,7 @@ DATASET = '''
 import numpy as np
 
 from datasets.exhibit import Exhibit, SparseDefaults
-from dpgp_core.data import Dataset
+from dpgp_core.table import Column, Dataset, Outcome
 
 NAME, TITLE, FAMILY = "toy_plane", "Toy plane (simulated)", "toy_plane"
 Y_BOUNDS = (-2.0, 2.0)
@@ -38,8 +38,8 @@ Y_BOUNDS = (-2.0, 2.0)
 def load(*, n: int = 40) -> Dataset:
     X = np.random.default_rng(1).uniform(0, (10, 100), (n, 2))
     return Dataset(
-        name=NAME, X=X, y=np.sin(X[:, 0] / 3) + X[:, 1] / 100, x_names=("a", "b"), x_units=("m", "kg"), y_name="y",
-        y_unit="V", y_bounds=Y_BOUNDS, x_box=((0.0, 10.0), (0.0, 100.0)),
+        name=NAME, X=X, y=np.sin(X[:, 0] / 3) + X[:, 1] / 100, outcome=Outcome(name="y", unit="V", bounds=Y_BOUNDS),
+        columns=(Column(name="a", unit="m", box=(0.0, 10.0)), Column(name="b", unit="kg", box=(0.0, 100.0))),
         privacy_unit="nobody's value",
         source="made up", licence="none", bounds_reason="made up", simulated=True,
     )

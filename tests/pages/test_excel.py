@@ -92,7 +92,7 @@ def test_a_sheet_is_read_as_it_is_stored():
     assert excel.is_workbook(content)
     text = as_csv(content)
     assert text == 'age,"a,b",on\n1.5,"x, y",true\n2,,2026-01-02\n'
-    found = read_columns(io.BytesIO(text.encode()), ["age"], max_rows=10)
+    found = read_columns(io.BytesIO(text.encode()), [], "age", max_rows=10)
     assert found.values[:, 0].tolist() == [1.5, 2]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from datasets import STUDIES, london_excursion
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui.excursion import compute
 from pages._ui.excursion.compute import View
 from tests.pages.reading import deck, page_text, traces

@@ -17,11 +17,11 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
-from dpgp_core.data import Dataset
 from dpgp_core.gp.clipping import seen
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.json_text import guarantee_to_object
+from dpgp_core.table import Dataset, Outcome, declared_columns
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
@@ -145,8 +145,9 @@ def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.
     rng = np.random.default_rng(8)
     X = rng.uniform(0, 0.4, (60, 2))
     data = Dataset(
-        name="corner", X=X, y=level + rng.normal(0, 1, 60), x_names=("east", "north"), x_units=("km", "km"),
-        y_name="wage", y_unit="GBP", y_bounds=(5.0, 60.0), x_box=((0.0, 1.0), (0.0, 1.0)), y_scale=55.0,
+        name="corner", X=X, y=level + rng.normal(0, 1, 60),
+        outcome=Outcome(name="wage", unit="GBP", bounds=(5.0, 60.0), scale=55.0),
+        columns=declared_columns(("east", "north"), ((0.0, 1.0), (0.0, 1.0)), units=("km", "km")),
         privacy_unit="one row", source="simulated", licence="none", bounds_reason="declared",
     )  # fmt: skip
     taught = Teaching("corner", 10.0, 1e-3)

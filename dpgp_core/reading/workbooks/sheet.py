@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import BinaryIO
 
-from ..lines import MAX_BYTES
+from ..rows import MAX_BYTES
 from . import book
 from .book import Book
 from .parts import MAX_UNPACKED, Handler, Parts, Refused

@@ -16,8 +16,7 @@ from ...arrays import FloatArray
 from ...dates import Dates
 from ...reading.writing import Writing
 from ..publishing import Published, known_share, within_tolerance
-from ..specification import ReleaseSpec
-from ..table import CENTILES
+from ..specification import CENTILES, ReleaseSpec
 from .groups import COLOURS, Group, split
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot

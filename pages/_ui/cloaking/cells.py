@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from datasets import hexagons, london_hexes
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result, Scene
 from pages._ui.left_out import Trio

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation import comparison as baseline
 from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers

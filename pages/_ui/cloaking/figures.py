@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.linalg import dense_of
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed, nearness, words
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth

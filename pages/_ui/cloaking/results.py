@@ -14,7 +14,6 @@ from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.engine import Measured
-from dpgp_core.data import Dataset
 from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
 from dpgp_core.measurement.noise import NumberedDraws
@@ -22,6 +21,7 @@ from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.recorded import SimulatedInterval
+from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
 from pages._ui.work.jobs import Answer

@@ -17,13 +17,13 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.stages import rescaled
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Held, plan_near
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
+from dpgp_core.table import Dataset
 from pages._ui.cloaking.results import (
     LEVEL,
     Draws,

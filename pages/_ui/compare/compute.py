@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from datasets import EXHIBITS, exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.gp.uncertainty import NoInterval
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene

@@ -14,7 +14,6 @@ from scipy.special import ndtri
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import (
     Held,
     Piece,
@@ -33,6 +32,7 @@ from dpgp_core.kernels import Stationary
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.table import Dataset
 from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, faded, finish

@@ -13,7 +13,7 @@ import streamlit as st
 
 from datasets import EXHIBITS
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui import left_out, session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.figures import SHORT, add_truth, on_axes

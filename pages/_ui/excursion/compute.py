@@ -15,7 +15,6 @@ from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import without_privacy as without
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.search import PathSetting as Found
@@ -31,6 +30,7 @@ from dpgp_core.excursion.sets import (
 )
 from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
+from dpgp_core.table import Dataset
 from pages._ui.work import cached
 from pages._ui.work.engine import engine
 

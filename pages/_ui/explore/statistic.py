@@ -17,7 +17,6 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.engine import Squares
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.bayes.spread import Distances
-from dpgp_core.data import Dataset
 from dpgp_core.levels import groups_of, number_sides
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
@@ -26,6 +25,7 @@ from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.release.json_text import guarantee_from_object, read_object
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import Draws, Numbers

@@ -13,9 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import typical_models
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
 from pages._ui.look import controls, frame, pictures, text

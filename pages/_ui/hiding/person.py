@@ -11,9 +11,9 @@ import streamlit as st
 
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
+from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result

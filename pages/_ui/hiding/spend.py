@@ -11,11 +11,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.by_hand import Known, known_from, placed, world
 from dpgp_core.evaluation.limits import Limits, limits, risk_model
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes
+from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
 from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE

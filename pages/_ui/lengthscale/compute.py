@@ -12,11 +12,11 @@ import pandas as pd
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
+from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed
 from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text

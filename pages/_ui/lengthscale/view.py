@@ -12,8 +12,8 @@ import streamlit as st
 
 from datasets import EXHIBITS, exhibit
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.data import Dataset
 from dpgp_core.selection.exponential import MechanismName, SelectionTable
+from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Grown, Scored, WithoutChoice, label

@@ -11,7 +11,7 @@ from html import escape
 from typing import NamedTuple
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui.look import text
 
 _EDGE, _INK, _SOFT, _PAPER = 48, "#1a1a1a", "#444444", "#ffffff"

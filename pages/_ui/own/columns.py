@@ -14,7 +14,7 @@ from dpgp_core.dates import ORDERS, Format, parsed, shown
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.survey import Column
 from dpgp_core.reading.writing import NUMBERS
-from dpgp_core.release.units import MOST_LATITUDE
+from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own import slots, upload

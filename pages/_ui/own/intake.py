@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dpgp_core.reading.lines import NotDecoded, read_lines
+from dpgp_core.reading.rows import NotDecoded, read_lines
 from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment

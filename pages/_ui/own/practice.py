@@ -12,8 +12,8 @@ import numpy as np
 
 from datasets import kung
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Kind
 from dpgp_core.seasons import YEAR
+from dpgp_core.table import Kind
 
 _RECORDS = 2_000  # of each simulated table
 _AGES = (18.0, 90.0)

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.data import KINDS, Kind
 from dpgp_core.dates import Format
+from dpgp_core.table import KINDS, Kind
 from pages._ui.look.text import plain
 from pages._ui.own import columns as own_columns
 from pages._ui.own import outcome as own_outcome

@@ -13,11 +13,10 @@ import pandas as pd
 from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset, of_kind
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
-from dpgp_core.reading.csv_rows import as_written
 from dpgp_core.reading.look import lines_within, unit_of, with_ignored
+from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Column, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
@@ -35,6 +34,7 @@ from dpgp_core.release.bundle import safe_text
 from dpgp_core.release.handout.figure import are_years
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
+from dpgp_core.table import Dataset, of_kind
 from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents

@@ -26,9 +26,9 @@ from streamlit.runtime.session_manager import ClientContext, SessionClient
 from streamlit.web.server import server_util
 
 from datasets import DATASETS
-from dpgp_core.data import Dataset
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
+from dpgp_core.table import Column, Dataset, Outcome
 from pages._ui import environment, menu
 from pages._ui.serve import forgetting
 from pages._ui.visitor import HOUSE
@@ -71,12 +71,8 @@ def release_is_right() -> None:
         name="one_record",
         X=np.zeros((1, 1)),
         y=np.zeros(1),
-        x_names=("x",),
-        x_units=("",),
-        y_name="y",
-        y_unit="",
-        y_bounds=(-1.0, 1.0),
-        x_box=((-1.0, 1.0),),
+        columns=(Column(name="x", box=(-1.0, 1.0)),),
+        outcome=Outcome(name="y", bounds=(-1.0, 1.0)),
         privacy_unit="nobody",
         source="made up",
         licence="none",

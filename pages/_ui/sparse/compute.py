@@ -12,7 +12,6 @@ from scipy.special import logsumexp
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.data import Dataset
 from dpgp_core.evaluation.comparison import error_without_privacy, without_privacy
 from dpgp_core.evaluation.errors import coverage, nlpd, rmse
 from dpgp_core.gp.inducing import posterior
@@ -24,6 +23,7 @@ from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice,
 from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
+from dpgp_core.table import Dataset
 from pages._ui.left_out import FOLDS, folds_of
 from pages._ui.model import Draw
 from pages._ui.work import cached

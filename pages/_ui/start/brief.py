@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import segno
 
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dpgp_core.data import Dataset
+from dpgp_core.table import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
 from pages._ui.visitor import is_house, known_by

@@ -9,7 +9,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_distances
 from dpgp_core.bayes.spread import Distances, reach_of, split
 from dpgp_core.bayes.stages import Public
-from dpgp_core.data import KINDS
+from dpgp_core.table import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,7 +23,7 @@ ENDS = (-1e300, -3.0, 0.0, 0.2, 7.0, 1e9, 1e300)
 def table(n=400, seed=0, **changes):
     rng = np.random.default_rng(seed)
     X, y = rng.uniform(20, 60, (n, 1)), np.exp(10 + 0.5 * rng.standard_normal(n))
-    return replace(tables.table(X, y, y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),)), **changes)
+    return tables.changed(tables.table(X, y, y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),)), **changes)
 
 
 def exact(cells, y, person=None):

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.estimator import DPGaussianProcessRegressor, SpentAgain
-from dpgp_core.estimator.conventions import NotFitted, column_of, matrix_of, names_of, not_fitted
+from dpgp_core.estimator.declared import column_of, matrix_of, names_of
+from dpgp_core.estimator.predicting import NotFitted, not_fitted
 
 NEEDS = "scikit-learn is not installed: its own checks of the estimator do not run (pip install scikit-learn)"
 # they ask for what the estimator refuses on purpose: the reason for each

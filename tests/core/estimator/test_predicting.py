@@ -37,7 +37,7 @@ def test_curves_are_of_the_posterior(fitted):
     assert curves.shape == (5, 20_000)
     _, sd = fitted.predict(X_TEST, return_std=True)
     reading = fitted.reading_
-    centre = reading.midpoint + reading.y_scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
+    centre = reading.outcome.midpoint + reading.outcome.scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
     assert (np.abs(curves.mean(axis=1) - centre) < 6 * sd / np.sqrt(20_000)).all()
     np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
     again = fitted.sample_y(X_TEST, 20_000, random_state=np.random.default_rng(1))

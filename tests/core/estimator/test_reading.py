@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
+from dpgp_core.estimator.reading import FittedReading
 
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes.reading import Reading
 from dpgp_core.bayes.stages import Public
-from dpgp_core.estimator.reading import FittedReading
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
 
@@ -17,7 +17,7 @@ def release(make_dataset):
     public = Public(data.x_box, data.output_range / data.y_scale / 2)
     models = mechanism.models(*public[:2])
     read = Reading(models=models, measured=found.measured[0], x_box=data.x_box, X=data.X, public=public)
-    return found, FittedReading(read=read, bounds=data.y_bounds, y_scale=data.y_scale)
+    return found, FittedReading(read=read, outcome=data.outcome, columns=data.columns)
 
 
 def test_what_is_read_is_what_was_released(release):
@@ -32,5 +32,5 @@ def test_what_is_read_is_what_was_released(release):
 def test_rows_at_a_time_change_nothing(release, monkeypatch):
     _, reading = release
     whole = reading.mean_and_sd(X_TEST)
-    monkeypatch.setattr("dpgp_core.estimator.reading._ROWS", 2)
+    monkeypatch.setattr("dpgp_core.estimator.predicting._ROWS", 2)
     np.testing.assert_allclose(reading.mean_and_sd(X_TEST), whole, rtol=1e-7, atol=1e-9)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dpgp_core.estimator.tables import box_of_numbers, numbers_of
+from dpgp_core.estimator.declared import columns_of
+from dpgp_core.estimator.declared import numbers_of as numbers_by
 
 pd = pytest.importorskip("pandas")
 DAYS = ("2024-01-01", "2024-12-31")
@@ -18,11 +19,14 @@ LEVELS = [None, ["w", "m"], None]
 BOX = [(0, 100), DAYS]
 
 
+def numbers_of(table, box, levels, order=None):
+    """A table as numbers, by its declaration."""
+    return numbers_by(table, columns_of([f"x{d}" for d in range(table.shape[1])], box, levels, order))
+
+
 def test_categories_are_numbers_of_their_levels_and_dates_are_days():
     found = numbers_of(TABLE, BOX, LEVELS)
     np.testing.assert_array_equal(found, [[20, 0, 0], [30, 1, 31], [40, 0, 365]])
-    assert box_of_numbers(BOX) == [(0, 100), (0.0, 365.0)]
-    assert box_of_numbers(DAYS) == (0.0, 365.0)
 
 
 def test_what_has_numbers_alone_stays_as_it_is():
@@ -30,7 +34,6 @@ def test_what_has_numbers_alone_stays_as_it_is():
     assert numbers_of(numbers, (0, 100), None) is numbers
     array = np.zeros((2, 1))
     assert numbers_of(array, (0, 100), None) is array
-    assert box_of_numbers((0, 100)) == [0, 100]
 
 
 def test_texts_that_are_no_level_are_counted_and_not_shown():

@@ -10,6 +10,7 @@ from dpgp_core.bayes.stages import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core.tables import changed
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -42,7 +43,7 @@ def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
     with pytest.raises(ValueError, match="another number of records"):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
     with pytest.raises(ValueError, match="other bounds, or another scale"):
-        mechanism.measure(plan, replace(data, y_scale=1.0), X_TEST)
+        mechanism.measure(plan, changed(data, y_scale=1.0), X_TEST)
     with pytest.raises(ValueError, match="n must be at least 1"):
         mechanism._plan_cells(0, Public(data.x_box, 2.0))
 

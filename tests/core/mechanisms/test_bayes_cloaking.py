@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.reading import refit
-from dpgp_core.data import KINDS
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from dpgp_core.table import KINDS
 from tests.core.mechanisms.shifts import allowed, numbers, shift
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]

@@ -12,7 +12,7 @@ from dpgp_core.measurement.integers import GRID
 from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
-from tests.core.tables import table
+from tests.core.tables import changed, table
 
 from .shifts import allowed, shift
 
@@ -107,7 +107,7 @@ def test_places_of_no_level_are_refused():
 
 def test_a_plan_for_numbers_is_not_one_for_levels():
     data, of = groups(80), mechanism("inputs and outputs")
-    numbers = replace(data, x_levels=None, x_box=((0.0, 10.0), (-0.5, 2.5)))
+    numbers = changed(data, x_levels=None, x_box=((0.0, 10.0), (-0.5, 2.5)))
     with pytest.raises(ValueError, match="another box"):
         of.measure(of.plan_for(numbers, X_TEST), data, X_TEST, np.random.default_rng(0))
 

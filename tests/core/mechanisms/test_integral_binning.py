@@ -11,6 +11,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import IntegralBinning, LaplaceBinning
 from dpgp_core.mechanisms.bins import bin_covariance, fit_white_noise
+from tests.core.tables import changed
 
 MODEL = {"epsilon": 1.0, "bins": 5, "kernel_variance": 1.3, "lengthscale": 2.0}
 X_TEST = np.linspace(-2, 12, 9)[:, None]  # the data lie in 0 ... 10
@@ -146,7 +147,7 @@ def test_inputs_outside_the_box_are_refused(make_dataset):
 @pytest.fixture(scope="module")
 def cross_validate(kung_data):
     """Mean over 10 folds of the RMSE [cm] against unclipped heights, for each of 20 shuffles (20,)."""
-    data = replace(kung_data, x_box=((0.0, 85.6),))  # the range of the ages, as the target's bins
+    data = changed(kung_data, x_box=((0.0, 85.6),))  # the range of the ages, as the target's bins
 
     def run(mechanism):
         rng, errors = np.random.default_rng(1), []

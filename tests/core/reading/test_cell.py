@@ -1,8 +1,7 @@
 import pytest
 
 from dpgp_core.dates import Dates
-from dpgp_core.levels import Category
-from dpgp_core.reading.cell import (
+from dpgp_core.reading.columns import (
     Wrong,
     read_number,
     reader_of_dates,
@@ -59,9 +58,9 @@ def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apa
 
 
 def test_a_declared_level_is_one_whatever_else_it_might_mean():
-    read = reader_of_levels(Category(name="kind", levels=("none", "some")), Writing(missing=["some"]))
+    read = reader_of_levels(("none", "some"), Writing(missing=["some"]))
     assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Wrong.EMPTY, Wrong.LEVEL]
-    other = reader_of_levels(Category(name="kind", levels=("a", "other")), Writing())
+    other = reader_of_levels(("a", "other"), Writing())
     assert [other(cell) for cell in ("a", "b", "")] == [0.0, 1.0, 1.0]
 
 
@@ -89,3 +88,16 @@ def test_a_number_of_a_public_file_is_plain_or_refused_without_the_cell(cell):
     assert "secret" not in str(caught.value)
     assert caught.value.__context__ is None
     assert read_number("1e3", "a", 3) == 1000
+
+
+def test_years_of_two_digits_that_may_come_first_have_a_remedy_that_works():
+    read = reader_of_dates(Dates(name="day", first="2019-01-01"), Writing())
+    for cells, wrong, said in (
+        ({"24-03-01", "24-04-30"}, Wrong.ORDER, 'declare date_order "day/month/year" if the day comes first, or write'),
+        ({"99-03-31", "98-12-01"}, Wrong.CALENDAR, "write years that come first with four digits, as 2024-03-31"),
+        ({"31-03-99", "24-04-30"}, Wrong.ORDER, 'declare date_order "day/month/year"'),
+    ):
+        assert {read(cell) for cell in cells} == {wrong}
+        assert remedy_of(wrong, cells, 0.9, "day").startswith(said)
+        assert remedy_of(wrong, cells, 0.9, "day").endswith("four digits, as 2024-03-31") == ("write" in said)
+    assert isinstance(read("2024-03-01"), float)

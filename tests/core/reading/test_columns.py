@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp_core.dates import Dates
-from dpgp_core.levels import Category
 from dpgp_core.reading import columns as module
 from dpgp_core.reading.columns import read_columns
-from dpgp_core.reading.csv_rows import column_names
+from dpgp_core.reading.rows import column_names
 from dpgp_core.reading.writing import Writing
+from dpgp_core.table import Column
 
 GOOD = b"age,height\n1,150\n2,160\n"
 
 
 def read(content, columns=("age", "height"), max_rows=10, **more):
     content = content if isinstance(content, bytes) else content.encode()
-    return read_columns(io.BytesIO(content), list(columns), max_rows=max_rows, **more)
+    inputs = [Column(name=each, box=(0, 9)) if isinstance(each, str) else each for each in columns[:-1]]
+    return read_columns(io.BytesIO(content), inputs, columns[-1], max_rows=max_rows, **more)
 
 
 def test_columns_in_the_order_wanted():
@@ -30,12 +31,12 @@ def test_columns_in_the_order_wanted():
 def test_dates_levels_and_numbers_beside_each_other():
     found = read(
         "day;sex;wage\n2/1/2024;w;1,5\n3/1/2024;m;2\n",
-        ["day", "sex", "wage"],
-        writing=Writing(numbers="1234,5"),
-        read_as=[
-            Dates(name="day", first="2024-01-01", format="day/month/year"),
-            Category(name="sex", levels=("w", "m")),
+        [
+            Column(name="day", box=(0, 9), dates=Dates(name="day", first="2024-01-01", format="day/month/year")),
+            Column(name="sex", levels=("w", "m")),
+            "wage",
         ],
+        writing=Writing(numbers="1234,5"),
     )
     np.testing.assert_array_equal(found.values, [[1, 0, 1.5], [2, 1, 2]])
 
@@ -54,11 +55,11 @@ def test_rows_that_lack_a_value_are_left_out_where_that_is_declared_and_refused_
 
 def test_a_gap_in_an_outcome_of_yes_and_no_needs_no_further_declaration():
     content = "age,height\n1,yes\n2,invalid\n3,\n4,no\n"
-    found = read(content, writing=Writing(yes="yes", no="no"), two_valued="height")
+    found = read(content, writing=Writing(yes="yes", no="no"))
     np.testing.assert_array_equal(found.values, [[1, 1], [4, 0]])
     assert found.left_out == 2
     with pytest.raises(ValueError, match="column 'age' has no value in line 3"):
-        read(content.replace("2,", ","), writing=Writing(yes="yes", no="no"), two_valued="height")
+        read(content.replace("2,", ","), writing=Writing(yes="yes", no="no"))
 
 
 def test_people_are_numbered_and_those_without_a_complete_row_are_counted():

@@ -4,8 +4,9 @@ import traceback
 import numpy as np
 import pytest
 
-from dpgp_core.reading import csv_table
+from dpgp_core.reading import csv_file
 from dpgp_core.reading.csv_file import read_csv
+from tests.core.reading.test_csv_table import read_dataset
 
 GOOD = b"age,weight,height,note\n10,30.5,140,anna\n20,50,160,bea\n30,55,150,cleo\n"
 DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
@@ -93,8 +94,8 @@ DECLARATIONS = {
     "bounds None": ({"y_bounds": None}, "y_bounds must be two numbers.*declare both"),
     "box of wrong length": ({"x_box": [(0, 1), (0, 1)]}, "x_box must have 1 entries, one per column of x, got 2"),
     "box without pairs": ({"x_box": [3]}, "each entry of x_box must be two numbers"),
-    "box reversed": ({"x_box": [(100, 0)]}, r"x_box must be \(low, high\)"),
-    "box infinite": ({"x_box": [(-np.inf, 0)]}, "x_box must be two finite numbers"),
+    "box reversed": ({"x_box": [(100, 0)]}, r"x_box of age must be \(low, high\)"),
+    "box infinite": ({"x_box": [(-np.inf, 0)]}, "x_box of age must be two finite numbers"),
     "units of wrong length": ({"x_units": ["a", "b"]}, "x_units must have 1 entries"),
     "scale zero": ({"y_scale": 0.0}, "y_scale must be a positive number"),
     "x empty": ({"x": [], "x_box": []}, "x is empty; name at least one"),
@@ -158,27 +159,27 @@ def test_bad_files_are_refused_in_one_sentence_without_a_cell(content, message):
 def test_records_are_finite_numbers_wherever_inputs_are_private(cell, line, private_inputs):
     table = f"age,height\n1,150\n{line.format(cell)}\n".encode()
     with pytest.raises(ValueError, match=r"no value|an infinite value") as caught:
-        csv_table.read_dataset(io.BytesIO(table), **DECLARED, private_inputs=private_inputs)
+        read_dataset(io.BytesIO(table), **DECLARED, private_inputs=private_inputs)
     assert "line 3 of the file" in str(caught.value)
 
 
 def test_any_finite_private_number_is_read():
     table = b"age,height\n1.7e308,-1.7e308\n-1.7e308,1.7e308\n"
-    found = csv_table.read_dataset(io.BytesIO(table), **DECLARED, private_inputs=True)
+    found = read_dataset(io.BytesIO(table), **DECLARED, private_inputs=True)
     low, high = found.x_box[0]
     assert found.X.tolist() == [[high], [low]]
     assert found.y.tolist() == [-1.7e308, 1.7e308]
 
 
 def test_too_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(csv_table, "MAX_ROWS", 5)
+    monkeypatch.setattr(csv_file, "MAX_ROWS", 5)
     stream = io.BytesIO(b"age,height\n" + b"".join(b"%d,150\n" % age for age in range(100)))
     with pytest.raises(ValueError, match="more than 5 rows, the limit"):
         read_csv(stream, **DECLARED)
 
 
 def test_limit_is_two_million():
-    assert csv_table.MAX_ROWS == 2_000_000
+    assert csv_file.MAX_ROWS == 2_000_000
 
 
 def test_a_text_stream_is_refused():

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from dpgp_core.reading.csv_rows import MAX_COLUMNS, as_written, column_names, opened, read_rows
+from dpgp_core.reading.rows import MAX_COLUMNS, as_written, column_names, opened, read_rows
 from dpgp_core.reading.writing import Writing
 
 GOOD = b"age,height\n1,150\n2,160\n"

@@ -5,10 +5,19 @@ import io
 import numpy as np
 import pytest
 
-from dpgp_core.reading.csv_table import MAX_ROWS, read_dataset
+from dpgp_core.levels import levels_by_column
+from dpgp_core.reading.csv_file import MAX_ROWS
+from dpgp_core.reading.csv_file import read_dataset as read_declared
+from dpgp_core.table import Outcome, declared_columns
 
 GOOD = b"age,height\n1,150\n2,160\n3,170\n"
 DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
+
+
+def read_dataset(stream, *, x, y, y_bounds, x_box, levels=None, y_scale=1.0, **more):
+    """Read a table that is declared in lists."""
+    columns = declared_columns(x, x_box, levels=levels_by_column(x, levels))
+    return read_declared(stream, columns, Outcome(name=y, bounds=y_bounds, scale=y_scale), **more)
 
 
 def test_reads_a_stream():

@@ -5,10 +5,16 @@ import pytest
 
 from dpgp_core.dates import Dates
 from dpgp_core.reading.csv_file import read_csv
-from dpgp_core.reading.date_inputs import date_inputs
+from dpgp_core.table import declared_columns
 
 YEARS = ("2019-01-01", "2023-12-31")
 DECLARED = {"y": "visits", "y_bounds": (0, 60)}
+
+
+def date_inputs(names, box, said=None, *, order=None):
+    """The dates among some inputs, and the box."""
+    columns = declared_columns(names, box, dates=said, order=order)
+    return tuple(each.dates for each in columns if each.dates), tuple(each.box for each in columns)
 
 
 def test_two_dates_as_a_side_of_the_box_make_an_input_one_of_dates():

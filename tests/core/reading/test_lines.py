@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp_core.reading import lines
-from dpgp_core.reading.lines import NotDecoded, encoding_of, read_lines
+from dpgp_core.reading import rows as lines
+from dpgp_core.reading.rows import NotDecoded, encoding_of, read_lines
 
 GOOD = b"age,height\n1,150\n2,160\n"
 

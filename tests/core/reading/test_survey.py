@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from dpgp_core.reading.csv_rows import column_names
+from dpgp_core.reading.rows import column_names
 from dpgp_core.reading.survey import order_of, survey, words_of
 from dpgp_core.reading.writing import Writing
 

@@ -20,13 +20,12 @@ from dpgp_core.release.bought import (
     purchase_of,
     settled,
     stand_in,
-    within_bounds,
 )
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
-from dpgp_core.release.plan import foreseen, without_outputs
-from dpgp_core.release.publishing import useful, within_tolerance
+from dpgp_core.release.plan import foreseen
+from dpgp_core.release.publishing import as_measured, useful, within_tolerance
 from tests.core.release.conftest import unzipped, written
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
@@ -131,7 +130,7 @@ def test_logarithms_are_taken_within_the_bounds_bought(make_open):
     assert 0 < low < 2e4 < high
     assert ((published.values > 5e3) & (published.values < 1e5)).mean() > 0.7
     inner = settled(spec, (low, high))
-    assert within_bounds(inner, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
+    assert as_measured(inner, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
     zeros = read(spec, wages().replace(b"age,wage\n", b"age,wage\n10,0\n11,-5\n"))
     assert buy(spec, zeros).interval[0] >= 0.01
 
@@ -325,6 +324,6 @@ def test_counts_are_read_back_to_the_last_digit(make_open):
 
 def test_the_public_part_of_a_table_whose_bounds_are_bought_is_as_read(make_open):
     spec = make_open(log=True, y_kind="number")
-    public = without_outputs(spec, np.array([[1.0]]))
+    public = spec.public_table(np.array([[1.0]]))
     assert public.y_bounds == spec.y_bounds == (0.01, 1e10)
     assert public.y_kind == "number"

@@ -7,6 +7,7 @@ import pytest
 from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
+from dpgp_core.release.specification import spec_from_object
 from tests.core.release.conftest import written
 
 
@@ -101,3 +102,18 @@ def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zi
     edited(tmp_path, ("sha256", "values.csv"), json.dumps(digest(changed)))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "x" * 240, "<script>" * 9000])
+def test_a_foreign_name_is_never_repeated_at_length(tmp_path, zip_of, name):
+    files = dict(zip_of())
+    card = json.loads(files["release.json"])
+    card["sha256"] = {name: "0"}
+    written(files | {"release.json": json.dumps(card).encode()}, tmp_path)
+    with pytest.raises(ValueError, match="fetch the zip again") as caught:
+        check_folder(tmp_path)
+    assert len(str(caught.value)) < 130
+    with pytest.raises(ValueError, match="unknown key") as caught:
+        spec_from_object(card["config"] | {name: 1})
+    assert len(str(caught.value)) < 700
+    assert name not in str(caught.value)

@@ -79,7 +79,7 @@ def test_intervals_are_never_narrower_than_what_the_best_fit_leaves(make_spec, r
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     _, covariance = posterior(EQ(lengthscale=25.0), data.X, data.y, spec.points(), 0.3)
-    least = 1.96 * spec.scale * np.sqrt(np.diag(covariance))
+    least = 1.96 * spec.outcome.scale * np.sqrt(np.diag(covariance))
     assert (plan_release(spec, data.X).half_width >= least * (1 - 1e-2)).all()
 
 

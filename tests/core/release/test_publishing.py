@@ -6,6 +6,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
 from dpgp_core.release.publishing import known_share, useful, values_in_unit, within_tolerance
+from tests.core.tables import changed
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -89,7 +90,7 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_table_read_for_something_else_is_refused(make_spec, read, name):
     spec = make_spec()
-    data = replace(read(spec), **{name: CHANGES[name]})
+    data = changed(read(spec), **{name: CHANGES[name]})
     for use in (lambda: publish(spec, data), lambda: preview(spec, data)):
         with pytest.raises(ValueError, match=f"the specification differ in {name}; read it with read_table"):
             use()

@@ -6,7 +6,7 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, ReleaseSpec
-from dpgp_core.release.table import MAX_GRID
+from dpgp_core.release.specification import MAX_GRID
 
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 
@@ -29,8 +29,8 @@ def test_what_each_mechanism_protects(make_spec, mechanism):
 
 
 def test_scale_comes_from_the_bounds_alone(make_spec):
-    assert make_spec(y_bounds=(100, 180)).scale == 20
-    assert make_spec(y_bounds=(100, 180), y_scale=3.5).scale == 3.5
+    assert make_spec(y_bounds=(100, 180)).outcome.scale == 20
+    assert make_spec(y_bounds=(100, 180), y_scale=3.5).outcome.scale == 3.5
 
 
 def test_lists_become_tuples_and_equal_specs_are_equal_keys(make_spec):

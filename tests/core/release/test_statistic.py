@@ -5,7 +5,6 @@ import pytest
 
 from dpgp_core.release import publish
 from dpgp_core.release.bundle import digest, remapped, statistic_files
-from dpgp_core.release.plan import without_outputs
 
 
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
@@ -14,7 +13,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     published = publish(spec, data)
     about, files = statistic_files(published.statistics)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
-    values = remapped(spec.built, about, files, spec.points(), without_outputs(spec, data.X))
+    values = remapped(spec.built, about, files, spec.points(), spec.public_table(data.X))
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
@@ -22,7 +21,7 @@ def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = publish(spec, read(spec))
     about, files = statistic_files(published.statistics)
-    public = without_outputs(spec, spec.points())
+    public = spec.public_table(spec.points())
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
         remapped(spec.built, about, {}, spec.points(), public)
     with pytest.raises(ValueError, match=r"map\.npz is damaged"):

@@ -59,7 +59,7 @@ def test_keys_are_all_known_and_complete():
 def test_what_is_written_is_exact_and_refuses_nan():
     found = {"a": 0.1 + 0.2, "b": ["é", None, True], "c": {}}
     assert read_object(write_object(found), "it") == found
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(ValueError, match="infinite or undefined"):
         write_object({"a": float("nan")})
 
 
@@ -92,3 +92,10 @@ values = st.recursive(
 @given(st.dictionaries(words, values, max_size=5))
 def test_reads_what_the_standard_library_reads(found):
     assert read_object(json.dumps(found), "it") == found
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_what_json_cannot_hold_is_refused_in_words_of_our_own(number):
+    with pytest.raises(ValueError, match="a number is infinite or undefined, and JSON has none that is") as caught:
+        write_object({"a": number})
+    assert caught.value.__context__ is None

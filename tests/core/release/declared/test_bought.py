@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpgp_core.release.table import checked_bounds
+from dpgp_core.release.specification import declared_bounds
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ def test_what_cannot_be_bought_is_refused_in_the_configuration(make_open, change
 
 
 def test_what_is_bought_stays_within_what_is_declared():
-    assert checked_bounds([5, 7], 0.01, "amount", log=False) == (5.0, 7.0)
-    assert checked_bounds(None, 0.01, "amount", log=True) == (0.01, 1e10)
-    assert checked_bounds(None, 0.01, "amount", log=False) == (0.0, 1e10)
-    assert checked_bounds(None, 0.01, "number", log=False) == (-1e10, 1e10)
+    assert declared_bounds([5, 7], 0.01, "amount", log=False) == (5.0, 7.0)
+    assert declared_bounds(None, 0.01, "amount", log=True) == (0.01, 1e10)
+    assert declared_bounds(None, 0.01, "amount", log=False) == (0.0, 1e10)
+    assert declared_bounds(None, 0.01, "number", log=False) == (-1e10, 1e10)
     with pytest.raises(ValueError, match="give bounds_unit"):
-        checked_bounds(None, None, "number", log=False)
+        declared_bounds(None, None, "number", log=False)

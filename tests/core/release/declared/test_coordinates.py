@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import publish, read_table, spec_from_json, spec_to_json
-from dpgp_core.release.units import RADIUS, Coordinates
+from dpgp_core.release.degrees import RADIUS, Coordinates
+from tests.core.tables import changed
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
 BOXES = [
@@ -89,7 +90,7 @@ def test_it_is_the_release_of_a_table_projected_by_hand(make_london, mechanism, 
     box = tuple((low * worth, high * worth) for (low, high), worth in zip(spec.x_box, (east, north), strict=True))
     flat = replace(spec, coordinates=None, x_units=("km", "km"), x_box=box)
     data = read_table(io.BytesIO(TABLE), spec)
-    projected = replace(data, X=data.X * (east, north), x_box=box)
+    projected = changed(data, X=data.X * (east, north), x_box=box)
     found = []
     for each, table in ((spec, data), (flat, projected)):
         same_bits()

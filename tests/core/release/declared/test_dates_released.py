@@ -13,8 +13,7 @@ from dpgp_core.dates import Dates
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, command_line, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.specification import EXAMPLE
-from dpgp_core.release.table import DeclaredTable
+from dpgp_core.release.specification import EXAMPLE, ReleaseSpec
 from dpgp_core.seasons import YEAR
 from tests.core.release.conftest import unzipped, written
 
@@ -73,7 +72,7 @@ def test_points_are_whole_days_from_the_first_to_the_last():
     points = make_spec(grid=(37,)).points()[:, 0]
     np.testing.assert_array_equal(points, np.rint(np.linspace(0, 1825, 37)))
     with pytest.raises(ValueError, match="grid has 7 points along 'day', whose box has 6 days; use fewer"):
-        DeclaredTable(**TABLE | {"x_box": (("2019-01-01", "2019-01-06"),), "grid": (7,)})
+        ReleaseSpec(epsilon=1.0, delta=1e-5, **TABLE | {"x_box": (("2019-01-01", "2019-01-06"),), "grid": (7,)})
 
 
 def test_the_table_is_read_in_the_declared_way_alone():

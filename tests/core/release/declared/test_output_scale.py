@@ -9,21 +9,21 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.plan import foreseen, without_outputs
+from dpgp_core.release.plan import foreseen
 from dpgp_core.release.publishing import about, useful, within_tolerance
-from dpgp_core.release.units import OutputScale
+from dpgp_core.table import Outcome
 from tests.core.release.conftest import written
 
-PRICES = OutputScale(bounds=(1e4, 1e7), unit="GBP", log=True)
-PLAIN = OutputScale(bounds=(1e4, 1e7), unit="GBP", log=False)
+PRICES = Outcome(name="price", bounds=(1e4, 1e7), unit="GBP", log=True)
+PLAIN = replace(PRICES, log=False)
 
 
 def test_outputs_become_logarithms_within_the_logarithms_of_the_bounds():
     y = np.array([1e4, 5e5, 1e7, 0.0, -3.0, 1e12])  # a price of 0 is clipped like any other below
-    np.testing.assert_allclose(PRICES.measured(y), np.log([1e4, 5e5, 1e7, 1e4, 1e4, 1e7]), rtol=1e-14)
-    np.testing.assert_allclose(PRICES.measured_bounds, (math.log(1e4), math.log(1e7)))
-    np.testing.assert_allclose(PRICES.declared(PRICES.measured(y[:3])), y[:3], rtol=1e-12)
-    assert (PRICES.measured_unit, OutputScale(bounds=(1, 2), unit="", log=True).measured_unit) == ("ln GBP", "ln")
+    np.testing.assert_allclose(PRICES.taken(y), np.log([1e4, 5e5, 1e7, 1e4, 1e4, 1e7]), rtol=1e-14)
+    np.testing.assert_allclose(PRICES.measured.bounds, (math.log(1e4), math.log(1e7)))
+    np.testing.assert_allclose(PRICES.given_back(PRICES.taken(y[:3])), y[:3], rtol=1e-12)
+    assert (PRICES.measured.unit, replace(PRICES, unit="").measured.unit) == ("ln GBP", "ln")
 
 
 def test_each_output_is_taken_by_itself():
@@ -31,26 +31,26 @@ def test_each_output_is_taken_by_itself():
     for changed in range(3):
         other = y.copy()
         other[changed] = 9e5
-        differ = PRICES.measured(y) != PRICES.measured(other)
+        differ = PRICES.taken(y) != PRICES.taken(other)
         np.testing.assert_array_equal(differ, np.arange(3) == changed)
 
 
 def test_without_logarithms_nothing_is_changed():
     y = np.array([1.0, -5.0, 1e9])
-    assert PLAIN.measured(y) is y
-    assert PLAIN.declared(y) is y
-    assert (PLAIN.measured_bounds, PLAIN.measured_unit) == ((1e4, 1e7), "GBP")
+    assert PLAIN.taken(y) is y
+    assert PLAIN.given_back(y) is y
+    assert PLAIN.measured is PLAIN
 
 
 def test_what_noise_drives_far_out_is_finite():
-    np.testing.assert_allclose(PRICES.declared(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
+    np.testing.assert_allclose(PRICES.given_back(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
 
 
 def both(make_spec, mechanism):
     """Logarithms measured; and the same of a table whose outputs are logarithms already."""
     log = make_spec(mechanism=mechanism, log=True)
-    bounds = log.output_scale.measured_bounds
-    return log, replace(log, log=False, y_bounds=bounds, y_unit=log.output_scale.measured_unit)
+    taken = log.outcome.measured
+    return log, replace(log, log=False, y_bounds=taken.bounds, y_unit=taken.unit)
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -58,7 +58,7 @@ def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(make_spec, read,
     log, plain = both(make_spec, mechanism)
     assert log.guarantee == plain.guarantee
     data = read(log)
-    taken = replace(without_outputs(plain, data.X), y=data.y)
+    taken = replace(plain.public_table(data.X), y=data.y)
     found = []
     for spec, table in ((log, data), (plain, taken)):
         same_bits()

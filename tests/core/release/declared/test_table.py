@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.release.table import MAX_GRID, DeclaredTable
+from dpgp_core.release.specification import MAX_GRID, ReleaseSpec
 
 SALES = {
     "x": ("lat", "lon", "year"),
@@ -14,32 +14,34 @@ SALES = {
     "y_bounds": (1e4, 1e7),
     "unit": "one sale",
     "grid": (2, 3, 4),
+    "epsilon": 1.0,
+    "delta": 1e-5,
 }
 
 
 def test_points_run_over_the_box_the_last_input_fastest():
-    points = DeclaredTable(**SALES).points()
+    points = ReleaseSpec(**SALES).points()
     assert points.shape == (24, 3)
     np.testing.assert_allclose(points[:4], [[51.2, -0.6, year] for year in np.linspace(2000, 2020, 4)])
     np.testing.assert_allclose(points[-1], [51.8, 0.4, 2020])
 
 
 def test_the_range_is_that_of_what_is_measured():
-    assert DeclaredTable(**SALES).output_range == 1e7 - 1e4
-    assert DeclaredTable(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
+    assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
+    assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
 
 
 def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_columns():
-    assert DeclaredTable(**SALES).in_units((1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
-    found = DeclaredTable(**SALES, coordinates=("lon", "lat"))
+    assert ReleaseSpec(**SALES).in_units((1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
+    found = ReleaseSpec(**SALES, coordinates=("lon", "lat"))
     np.testing.assert_allclose(found.in_units((111.2, 69.2, 3.0)), (1.0, 1.0, 3.0), rtol=2e-3)
     assert found.degrees.longitude == "lon"
-    assert DeclaredTable(**SALES).degrees is None
+    assert ReleaseSpec(**SALES).degrees is None
 
 
 def test_too_many_points_are_refused_here():
     with pytest.raises(ValueError, match=f"grid has 6250 points in all, more than {MAX_GRID}, the limit"):
-        DeclaredTable(**SALES | {"grid": (25, 25, 10)})
+        ReleaseSpec(**SALES | {"grid": (25, 25, 10)})
 
 
 GROWTH = {
@@ -52,26 +54,28 @@ GROWTH = {
     "y_bounds": (40, 200),
     "unit": "one child",
     "grid": (5, None),
+    "epsilon": 1.0,
+    "delta": 1e-5,
 }
 
 
 def test_there_is_a_curve_for_each_level():
-    table = DeclaredTable(**GROWTH)
+    table = ReleaseSpec(**GROWTH)
     points = table.points()
     assert points.shape == (15, 2)
     np.testing.assert_array_equal(points[:4], [[0, 0], [0, 1], [0, 2], [5, 0]])
-    assert (table.numbers, table.levels) == (("age",), {"sex": ("girls", "boys", "other")})
+    assert ([each.name for each in table.numbers], table.levels) == (["age"], {"sex": ("girls", "boys", "other")})
     assert table.x_box == ((0, 20), (-0.5, 2.5))
 
 
 def test_equal_levels_are_equal_keys():
     as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
-    one, other = DeclaredTable(**GROWTH), DeclaredTable(**as_read)
+    one, other = ReleaseSpec(**GROWTH), ReleaseSpec(**as_read)
     assert one == other
     assert hash(one) == hash(other)
-    assert DeclaredTable(**GROWTH | {"x_box": ((0, 20),)}) == one
+    assert ReleaseSpec(**GROWTH | {"x_box": ((0, 20),)}) == one
     without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2)}
-    assert DeclaredTable(**GROWTH | without | {"x_levels": (None, None)}).x_levels is None
+    assert ReleaseSpec(**GROWTH | without | {"x_levels": (None, None)}).x_levels is None
 
 
 @pytest.mark.parametrize(
@@ -82,7 +86,7 @@ def test_equal_levels_are_equal_keys():
         ({"x_levels": (None, ("girls", 3))}, "must be text in quotes"),
         ({"x_levels": (("a", "b"), ("girls", "boys")), "x_box": (None, None)}, "at least one must be a number"),
         ({"x_box": ((0, 20), (0, 1))}, "x_box has an entry for 'sex', which is a category"),
-        ({"x_box": (None, None)}, "each entry of x_box must be a list"),
+        ({"x_box": (None, None)}, "x_box has no entry for 'age'"),
         ({"grid": (5, 7)}, "grid has 7 for 'sex', of 3 levels"),
         ({"grid": (None, None)}, "each entry of grid must be a whole number"),
         ({"coordinates": ("age", "sex")}, "coordinates must be numbers"),
@@ -90,4 +94,4 @@ def test_equal_levels_are_equal_keys():
 )
 def test_levels_that_do_not_fit_are_refused(changes, sentence):
     with pytest.raises(ValueError, match=sentence):
-        DeclaredTable(**GROWTH | changes)
+        ReleaseSpec(**GROWTH | changes)

@@ -1,25 +1,162 @@
-"""Rows of a CSV stream, each with as many fields as the header; empty rows are none.
+"""Rows of a table out of a stream, within limits: bytes as lines of text, lines as fields, as many as the header has.
 
+A piece at a time, in the declared encoding, nothing unpacked; empty rows are none.
 Uses the standard library's reader, not pandas': pandas fills short rows with missing values,
 takes a surplus first column as an index and renames duplicate columns, all without saying so.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple
 
+from ..checks import cut
 from ..dates import looks_like_a_date
-from .cell import MOST_LINES, no_rows
-from .lines import encoding_of, read_lines
-from .writing import SEPARATORS, Writing, as_float, separator_of
+from .writing import SEPARATORS, Writing, as_float, entries_of, separator_of
+
+MAX_LINE = 1_000_000  # letters; one endless line must not fill the memory
+MAX_BYTES = 500_000_000  # of a whole file
+_PIECE = 2**16  # bytes read at a time
+_END_OF_OLD_FILES = "\x1a"
+
+# How files start that people take for tables. None is unpacked: a small archive can hold an endless file.
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "an empty zip archive",
+    b"\x1f\x8b": "compressed by gzip",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ\x00": "compressed by xz",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}
+_OTHER_KINDS = {
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet (.xls)",
+    b"%PDF": "a PDF",
+    b"PAR1": "a Parquet file",
+    b"ARROW1": "an Arrow file",
+    b"SQLite format 3": "a database of SQLite",
+    b"\x89HDF": "an HDF5 file",
+    b"<stata_dta>": "a file of Stata (.dta)",
+    b"$FL2": "a file of SPSS (.sav)",
+    b"HEADER RECORD": "a file of SAS (.xpt)",
+    b"{\\rtf": "a text with formats (.rtf)",
+}
+_MARKUP = re.compile(rb"\s*(?:<[?!a-z]|\{\s*[\"}]|\[\s*[\[{])", re.IGNORECASE)  # of which the first line may hold cells
+_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+_ENDED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # without a byte order mark, as Windows writes them
+
+
+class NotDecoded(ValueError):
+    """Bytes are no text in the encoding that is declared."""
+
+
+def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
+    """The encoding of a file and its byte order mark, which goes before what is declared; b"" for none.
+
+    Args:
+        start: the first bytes of a file, four or more if it has them.
+        declared: the encoding, or None for UTF-8.
+    """
+    found = next((mark for mark in _ORDER_MARKS if start.startswith(mark)), b"")
+    return (_ORDER_MARKS[found], found) if found else (_ENDED.get(declared or "", declared or "utf-8"), b"")
+
+
+def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int | None = None) -> Iterator[str]:
+    """Lines of a stream from where it stands, each with a newline at its end whatever the file ends its lines with.
+
+    Args:
+        stream: in binary mode.
+        encoding: as declared; None for UTF-8.
+        max_bytes: more are refused.
+
+    Raises:
+        ValueError: a line is too long, or the stream is no text; the message names the line, never what stands there.
+    """
+    piece = stream.read(_PIECE)
+    if isinstance(piece, str):
+        raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
+    _refuse_other_kinds(piece)
+    name, mark = encoding_of(piece, encoding)
+    decoder, text, number, total = codecs.getincrementaldecoder(name)("strict"), "", 1, len(piece)
+    piece = piece[len(mark) :]
+    while True:
+        if max_bytes is not None and total > max_bytes:
+            raise ValueError(f"the file has more than {max_bytes} bytes, the limit; keep a random sample of its rows")
+        last = not piece
+        text += _decoded(decoder, piece, number + text.count("\n"), name)
+        if not last and text.endswith("\r"):  # it may be the first half of a line's end
+            text, half = text[:-1], "\r"
+        else:
+            half = ""
+        *lines, text = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        if last and text == _END_OF_OLD_FILES:
+            text = ""
+        for line in lines:
+            _check_length(line, number)
+            yield f"{line}\n"
+            number += 1
+        text += half
+        _check_length(text, number)
+        if last:
+            if text:
+                yield text
+            return
+        piece = stream.read(_PIECE)
+        total += len(piece)
+
+
+def _decoded(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, name: str) -> str:
+    """A piece of the text; the line is the one that it begins in."""
+    try:
+        text = decoder.decode(piece, final=not piece)
+    except UnicodeDecodeError as error:
+        line += error.object[: error.start].count(b"\n")
+    else:
+        if "\0" not in text:
+            return text
+        line += text[: text.index("\0")].count("\n")
+        raise NotDecoded(
+            f"line {line} of the file is not {name.upper()} text: it holds NUL characters; declare encoding utf-16 if "
+            "it is that, or save it as UTF-8"
+        )
+    if name == "utf-8":
+        remedy = 'declare its encoding, "cp1252" for most files from Windows and "latin-1" for others, or save it as'
+    else:
+        remedy = "declare another encoding, or save it as"
+    raise NotDecoded(f"line {line} of the file is not {name.upper()} text; {remedy} UTF-8")
+
+
+def _check_length(line: str, number: int) -> None:
+    if len(line) > MAX_LINE:
+        raise ValueError(f"line {number} is longer than {MAX_LINE} letters, the limit; is the file a CSV?")
+
+
+def _refuse_other_kinds(start: bytes) -> None:
+    packed = next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), None)
+    if packed is not None:
+        raise ValueError(f"the file is {packed}, which is not unpacked here; unpack it, and name the table inside")
+    kind = next((kind for magic, kind in _OTHER_KINDS.items() if start.startswith(magic)), None)
+    if kind is None and (found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
+        kind = "HTML or XML" if b"<" in found[0] else "JSON"
+    if kind is not None:
+        raise ValueError(f"the file is {kind}, which is not converted here; save it as CSV in UTF-8")
+
 
 MAX_COLUMNS = 1_000
+MOST_LINES = 20  # that a remedy names
 SHOWN_LETTERS = 300  # of the column names, in a message
 _UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))  # letters without width, in names
 _LONG = 20_000  # letters of a line that is looked at for names
@@ -87,7 +224,7 @@ class Header(NamedTuple):
     def _shown(self) -> str:
         if self.may_be_a_record or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
-        return shorten(", ".join(map(repr, self.names)), SHOWN_LETTERS, placeholder=" ...")
+        return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 
 
 def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
@@ -135,6 +272,11 @@ def opened(
         )
     header = Header([plain_name(name) for name in names], rows.writing, rows.line_of)
     return header, _of_width(rows, header.names)
+
+
+def no_rows(lines: Sequence[int]) -> str:
+    """What to declare of lines that are notes, units, sums and the like."""
+    return f'declare "ignore": {json.dumps(entries_of(lines))}'
 
 
 def fields_of(line: str, separator: str) -> list[str]:
