@@ -48,6 +48,7 @@ PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itse
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
 _EQUAL = 1e-3  # difference of two columns that say nothing
 _TINY = 1e-6  # of a variance that is left
+_FAR = 1e4  # standard deviations that are told apart
 _STEPS = 200  # of the strategy's solver
 _ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
@@ -280,13 +281,13 @@ def counts_given(
     return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
 
 
-def _or_empty(mean: FloatArray, K: FloatArray, prior: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances P (M,).
+def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances V (M,).
 
     Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
     as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
     none; no covariance says so, since n^ - N is then n^ itself. So what was seen of a cell, N(m, v) with
-    1 / v = 1 / K_cc - 1 / P_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
+    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
     else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
@@ -294,19 +295,19 @@ def _or_empty(mean: FloatArray, K: FloatArray, prior: FloatArray, n: int) -> tup
 
     pi is the mean of P(empty | m). Correlations stay as they were, and the sum is n.
     """
-    M, variance = len(mean), K.diagonal()
-    v = 1 / np.maximum(1 / variance - 1 / prior, _TINY / prior)
+    M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
+    v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
     m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
-    log_empty, share = norm.logpdf(m / sd) - np.log(sd), 0.5
+    log_empty, share = norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd), 0.5
     for _ in range(_ROUNDS):
         r = (1 - share) * M / n
-        z = (m - r * v) / sd
+        z = np.maximum((m - r * v) / sd, -_FAR)
         log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(z)
         full = expit(log_full - log_empty + math.log((1 - share) / share))
         share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
     hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
     above, left = m - r * v + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
-    expected, variances = full * above, full * (left + (1 - full) * above**2)
+    expected, variances = full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V
     shrunk = np.sqrt(variances / variance)
     # P leaves the sum as it is known, taking what is too much from each cell by its variance
     taken = variances / variances.sum()

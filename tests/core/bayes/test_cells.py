@@ -192,6 +192,18 @@ def test_few_people_in_a_cell_are_not_taken_for_nobody():
     assert 0.5 < np.mean(np.square(errors)) / np.mean(variances) < 1.5
 
 
+@pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("shift", [-1e12, -1e3, 0.0, 1e3, 1e12])
+def test_whatever_is_released_of_counts_can_be_read(noise, shift):
+    """Nothing may fail after it was charged, however unlikely the noise."""
+    for B in (np.eye(12), np.full((1, 12), 0.1)):
+        for n in (1, 10**6):
+            found = counts_given(GRID, n, B, noise, np.full(len(B), shift))
+            assert np.isfinite(found.mean).all()
+            assert np.isfinite(found.covariance).all()
+            assert found.covariance.diagonal().min() >= -1e-9 * (1 + n)
+
+
 def test_their_variances_hold_on_counts_from_the_prior(strategy):
     """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
     rng, M = np.random.default_rng(1), 12
