@@ -69,7 +69,7 @@ def private_table(protects: Protects, people: bool) -> Dataset:
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 def test_private_values_are_in_sight_in_the_files_that_are_named(protects: Protects, people: bool) -> None:
     found = in_sight(protects, people)
-    assert {"data.py", "measurement/integers.py"} & found  # the arrays were followed
+    assert {"table.py", "measurement/integers.py"} & found  # the arrays were followed
     assert found <= {file for file, private in listed().items() if private}
 
 

@@ -13,7 +13,7 @@ from pages._ui.cloaking import variants
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.look import offers, sheet_map
 from pages._ui.look.maps import boroughs
-from pages._ui.look.sheet import Box, Panel, beside
+from pages._ui.look.sheet import Box, Panel, side_by_side
 
 
 def drawing(app):
@@ -67,7 +67,7 @@ def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():
     def lefts(count, width, height):
         places = []
         row = [Panel("", "", lambda box: places.append(box) or "") for _ in range(count)]
-        beside(row, None, Box(0, 0, width, height))
+        side_by_side(row, None, Box(0, 0, width, height))
         return len({box.left for box in places}), min(box.height for box in places)
 
     assert lefts(6, 1504, 430)[0] == 6

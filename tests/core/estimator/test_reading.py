@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from dpgp_core.estimator.reading import FittedReading
 
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes.reading import Reading
 from dpgp_core.bayes.stages import Public
+from dpgp_core.estimator.predicting import FittedReading
 
 X_TEST = np.linspace(-2, 12, 9)[:, None]
 

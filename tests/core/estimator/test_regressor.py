@@ -135,11 +135,11 @@ def interrupted_at(step):
     """The step raises KeyboardInterrupt, as Ctrl-C does."""
     works, calls = getattr(step.owner, step.name), []
 
-    def stopped(*given):
+    def stopped(*given, **named):
         calls.append(given)
         if len(calls) > step.calls:
             raise KeyboardInterrupt
-        return works(*given)
+        return works(*given, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(step.owner, step.name, stopped)

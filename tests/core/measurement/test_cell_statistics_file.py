@@ -190,7 +190,7 @@ def test_levels_that_no_release_can_have_are_refused(levels):
 def test_a_side_of_levels_is_as_derived():
     card, npz = statistics_to_files(of_groups())
     card["inputs"]["box"][0] = [0.0, 3.0]
-    with pytest.raises(ValueError, match="is derived"):
+    with pytest.raises(ValueError, match="which is a category"):
         statistics_from_files(*sealed(card, arrays_of(npz)))
 
 

@@ -9,6 +9,7 @@ import pytest
 from dpgp_core import BayesCloaking
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from tests.core.measurement.sealing import arrays_of, sealed
+from tests.core.tables import changed
 
 X_TEST = np.linspace(0, 10, 5)[:, None]
 FILES = {
@@ -21,7 +22,7 @@ FILES = {
 def case(request, make_dataset):
     protects, kind = request.param
     data = make_dataset(x_box=((0.0, 10.0),))
-    data = replace(data, y=np.abs(data.y), y_bounds=(0.0, 4.0), y_kind=kind)
+    data = changed(data, y=np.abs(data.y), y_bounds=(0.0, 4.0), y_kind=kind)
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1, protects=protects)
     return mechanism.release(data, X_TEST).statistics[0], *FILES[protects]
 

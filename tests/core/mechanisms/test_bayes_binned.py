@@ -88,7 +88,7 @@ def test_many_records_share_columns_unless_another_way_was_asked_for():
     assert not usual.shares_columns(few, 2)
     assert not usual.shares_columns(many, 4)  # cells have 1 to 3 inputs
     assert BayesCloaking(**asked, binned=True).shares_columns(10, 1)
-    for other in ({"binned": False}, {"targets": "both"}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
+    for other in ({"binned": False}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
         assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
 
 

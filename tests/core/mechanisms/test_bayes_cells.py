@@ -118,5 +118,5 @@ def test_a_plan_for_rows_is_not_one_for_people(make_dataset):
     plan = mechanism.plan_for(replace(data, person=None), X_TEST)
     with pytest.raises(ValueError, match="several rows"):
         mechanism.measure(plan, data, X_TEST)
-    with pytest.raises(ValueError, match="leave out weights and binned"):
+    with pytest.raises(ValueError, match="leave weights and binned out"):
         BayesCloaking(epsilon=1.0, delta=1e-4, binned=False).release(data, X_TEST)

@@ -7,6 +7,7 @@ from dpgp_core.bayes.reading import refit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
 from tests.core.mechanisms.shifts import allowed, numbers, shift
+from tests.core.tables import changed
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -79,7 +80,7 @@ each_kind = pytest.mark.parametrize(
 
 def outcomes(make_dataset, kind):
     data = make_dataset(x_box=((-2.0, 12.0),))
-    return replace(data, y=(np.arange(data.n) % 2).astype(float), y_bounds=(0.0, 1.0), y_kind=kind)
+    return changed(data, y=(np.arange(data.n) % 2).astype(float), y_bounds=(0.0, 1.0), y_kind=kind)
 
 
 @each_kind
