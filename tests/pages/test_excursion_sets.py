@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,9 +125,11 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     found = compute.explored(view)
     best = compute.best_without(found, compute.without_privacy(view, found))
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
-    bayes = compute.bayes_set(view, found)
     assert found.path_iou.mean() <= best + error
-    assert found.iou_of(bayes.inside) <= best + error
+    # one release may be lucky: eight are not
+    numbered = (replace(view, seed=seed) for seed in range(1, 9))
+    overlaps = np.array([found.iou_of(compute.bayes_set(each, found).inside) for each in numbered])
+    assert overlaps.mean() <= best + overlaps.std(ddof=1) / 8**0.5
 
 
 def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
