@@ -133,7 +133,7 @@ def by_page(page: Any, name: str, content: bytes, plan: Plan) -> tuple[int, floa
     for column, side in zip(numbers_of(plan), plan.box, strict=True):
         dated = isinstance(side[0], str)
         for key, end in zip(("from_day", "to_day") if dated else ("box_low", "box_high"), side, strict=True):
-            user.do(fill, f"{key}_{column}", _typed(end, plan) if dated else str(end))
+            user.do(_type_day if dated else fill, f"{key}_{column}", _typed(end, plan) if dated else str(end))
     user.do(fill, "total", "1")
     user.do(release, 1, "Release 1 is made")
     archive = zipfile.ZipFile(io.BytesIO(user.do(download)))
@@ -152,6 +152,14 @@ def _encoding(page: Any, option: str) -> None:
     page.locator(".st-key-own_encoding input").click()
     page.get_by_role("option", name=option, exact=True).click()
     page.get_by_text("In memory:").wait_for()
+    tool.settle(page)
+
+
+def _type_day(page: Any, key: str, day: str) -> None:
+    """A day's control has a part for each of day, month and year, and goes on to the next by itself."""
+    page.locator(f".st-key-own_f_{key} [role=spinbutton]").first.click()
+    page.keyboard.type("".join(filter(str.isdigit, day)))
+    page.keyboard.press("Tab")
     tool.settle(page)
 
 
