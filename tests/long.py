@@ -27,6 +27,7 @@ ALWAYS = (  # one of each kind stays, however long it takes
     "tests/core/mechanisms/test_contract.py",
     "tests/core/mechanisms/test_catalogue.py",
     "tests/core/test_digests.py",
+    "tests/test_mutants.py",
 )
 
 
