@@ -1,5 +1,7 @@
 """How people scatter, held against distributions that are known by other means."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,6 +10,7 @@ from scipy.stats import norm
 from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
 from dpgp_core.bayes.models import Model, weights_of
 from dpgp_core.kernels import EQ
+from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
 
 
@@ -33,6 +36,14 @@ def test_intervals_are_quantiles_of_the_mixture(mixture, of, level):
                 law = norm(mixture.means[draw, :, p], np.sqrt(mixture.variances[draw, :, p] + more))
                 assert mixture.weights[draw] @ law.cdf(end[draw, p]) == pytest.approx(probability, abs=1e-9)
         np.testing.assert_allclose(mixture.probability_below(end, of), probability, atol=1e-9)
+
+
+@pytest.mark.parametrize("of", ["outputs", "function"])
+def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixture, of):
+    fits = tuple(Fit(ratio=4.0, threshold=1.5, widened=widened, likeliest=4.0) for widened in (1.0, 3.0))
+    plain, wider = mixture.interval(0.95, of), replace(mixture, fit=fits).interval(0.95, of)
+    for end, other in zip(plain, wider, strict=True):
+        np.testing.assert_allclose(other - mixture.mean, [[1.0], [3.0]] * (end - mixture.mean), rtol=1e-9)
 
 
 def test_one_model_gives_the_normal_interval():
