@@ -7,6 +7,7 @@ integrals of a smooth function, and smooths them.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -123,15 +124,15 @@ class BinMeans(Mechanism):
             return release
         return teaching(release, middle + maps[0] @ (self.exact_means(plan, dataset) - middle) if mean else None)
 
+    @abstractmethod
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
         """Of each draw (P, b): from means of bins to released values, both about the midpoint; one array if equal."""
-        raise NotImplementedError
 
+    @abstractmethod
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
         """What ``Release.interval`` rests on, for released values (draws, P) by the first draw's map (P, b)."""
-        raise NotImplementedError
 
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""

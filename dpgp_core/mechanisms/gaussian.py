@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -113,9 +114,9 @@ class GaussianMechanism(Mechanism):
             if stage is not plan:
                 curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
 
+    @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
-        raise NotImplementedError
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Plan:
         """The same for the inputs of a data set."""
@@ -180,6 +181,6 @@ class OfModel(InferenceChoice, GaussianMechanism):
         """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
         return self.plan_of(predictive(self, self.kernel, X, X_test, self.noise_variance, executor), X_test, executor)
 
+    @abstractmethod
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
-        raise NotImplementedError

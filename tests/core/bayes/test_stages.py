@@ -1,6 +1,9 @@
-import numpy as np
+import math
 
-from dpgp_core.bayes.stages import bias_features, bias_sd, ends_of, widest
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.stages import bias_features, bias_sd, ends_of, stage_multipliers, widest
 
 HALF = 2.0
 
@@ -35,3 +38,10 @@ def test_plans_take_the_widest_of_nearly_equal_risks():
     """Of each draw its own, here of four."""
     risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]]).T
     np.testing.assert_array_equal(widest(risks, np.array([0.05, 0.0, 0.5, 0.0])), [1, 2, 0, 2])
+
+
+@pytest.mark.parametrize("stages", [1, 3, 5, 10])
+def test_all_stages_together_spend_exactly_the_budget(stages):
+    found = stage_multipliers(1.3, stages)
+    assert math.fsum(1 / s**2 for s in found) == pytest.approx(1 / 1.3**2, rel=1e-14)
+    np.testing.assert_allclose(np.divide(found[0], found) ** 2, np.minimum(2.0 ** np.arange(stages), 8), rtol=1e-14)
