@@ -49,6 +49,14 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
     assert "overlap" not in page_text(app)
 
 
+def test_every_row_of_sets_has_room_for_its_name_above_it():
+    found = compute.explore(CURVE, 0.5)
+    figure = figures.sets(found, None, compute.without_privacy(CURVE, found))
+    rows = list(dict.fromkeys(figure.data[0].y))
+    low, high = figure.layout.yaxis.range
+    assert (rows[0], low, high) == ("truth", len(rows) - 0.5, -0.9)  # the first lost its name where 0.1 was left
+
+
 @pytest.mark.full
 def test_london_truth_needs_the_overlay(seen):
     app = seen("excursion_sets", excursion="london", overlay="false")

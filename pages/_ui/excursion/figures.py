@@ -89,7 +89,7 @@ def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -
             mode="lines", line={"color": colour, "width": 12}, connectgaps=False, name=name,
         )  # fmt: skip
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
-    figure.update_yaxes(autorange="reversed")
+    figure.update_yaxes(range=[len(rows) - 0.5, -0.9])  # a name stands above its row, the first one too
     return rows_named_inside(finish(figure, 120 + 44 * len(rows)))
 
 
