@@ -36,10 +36,10 @@ _MARKED = (
     "before, above all y_bounds and x_box, which are null"
 )
 _TRIED = ("utf-8", "cp1252", "latin-1", "utf-16")
-_YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success")
-_YES += ("wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # as spreadsheets say true
-_NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
-_NO += ("falsch", "faux", "falso", "onwaar", "falsk", "falskt")
+_TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # of spreadsheets
+_FALSE = ("false", "falsch", "faux", "falso", "onwaar", "falsk", "falskt")
+_YES = ("yes", "y", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success", *_TRUE)
+_NO = ("no", "n", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure", *_FALSE)
 _LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")  # a code before its label, "1. Yes", as SPSS exports
 _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
