@@ -15,7 +15,6 @@ from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
 from ..reading.workbooks.sheet import as_table
-from .bought import said as bought
 from .bundle import bundle
 from .command_help import (
     BUY_HELP,
@@ -37,6 +36,7 @@ from .ledger_file import spend_in_file
 from .plan import plan_release
 from .publishing import (
     as_measured,
+    bounds_bought,
     complete_rows,
     declared_writing,
     large_delta,
@@ -175,7 +175,7 @@ def _release(options: argparse.Namespace) -> str:
             stream = as_table(file, spec.writing.sheet)
             spec = declared_writing(stream, spec)
             table = read_outcomes(stream, spec)
-        dataset = as_measured(spec, table)
+        dataset = as_measured(spec.outcome, table)
         plan = plan_release(spec, dataset.X, dataset.person)
         _tell(to_owner(spec, table))
         _tell(not_of_its_kind(spec, table))
@@ -196,7 +196,7 @@ def _release(options: argparse.Namespace) -> str:
         write(content)
     rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
     said = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
-    return f"{_summary(spec, ledger, options)}{bought(published.bought, spec)} {' '.join(filter(None, said))}"
+    return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, said))}"
 
 
 def _looked(options: argparse.Namespace) -> str:

@@ -16,8 +16,8 @@ from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, budget_of_one_r
 from ..accounting.ledger import Ledger
 from ..arrays import FloatArray
 from ..bayes.cells import MOST
+from ..bounds.buying import LEAST_SHARE, MOST_SHARE, Purchase, with_bounds_bought
 from ..bounds.cells import LEAST_UNIT, MOST_UNIT, RoundCells, sides_of
-from ..bounds.purchase import LEAST_SHARE, MOST_SHARE, Purchase, with_bounds_bought
 from ..dates import Dates
 from ..levels import Levels, LevelSide
 from ..mechanisms import BayesCloaking
@@ -94,7 +94,8 @@ class ReleaseSpec:
         columns: of the inputs.
         outcome: the output; before bounds are bought, as it is read.
         degrees: what the degrees of ``coordinates`` are worth in km; None without.
-        built: the mechanism; its prior has variance 1 in model units.
+        purchase: the first stage, where bounds are bought; None where they are declared.
+        built: the mechanism, of what the first stage leaves of the budget; its prior has variance 1 in model units.
         guarantee: the promise of one release, known before any data are read.
 
     Raises:
@@ -134,6 +135,7 @@ class ReleaseSpec:
     columns: tuple[Column, ...] = field(init=False, repr=False, compare=False)
     outcome: Outcome = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
+    purchase: Purchase | None = field(init=False, repr=False, compare=False)
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
@@ -160,13 +162,6 @@ class ReleaseSpec:
     def output_range(self) -> float:
         """Largest change of one output, as measured."""
         return self.outcome.measured.width
-
-    @property
-    def of_use(self) -> float:
-        """``tolerance``, or its default: half of the widest interval with which a released value says something."""
-        if self.tolerance is not None:
-            return self.tolerance
-        return math.exp(self.output_range / 2) if self.log else self.output_range / 2
 
     @property
     def tolerances(self) -> tuple[float, float]:
@@ -224,9 +219,17 @@ class ReleaseSpec:
         axes = [np.rint(axis) if each.dates else axis for each, axis in zip(self.columns, axes, strict=True)]
         return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
 
-    def public_table(self, X: FloatArray, person: NDArray[np.generic] | None = None) -> Dataset:
-        """The public part of a table as it is measured: every output is the middle of the bounds, or no, or none."""
-        outcome = self.outcome.measured
+    def public_table(
+        self, X: FloatArray, person: NDArray[np.generic] | None = None, outcome: Outcome | None = None
+    ) -> Dataset:
+        """The public part of a table as it is measured: every output is the middle of the bounds, or no, or none.
+
+        Args:
+            X: inputs (n, D).
+            person: whose row each is (n,), where people may have several.
+            outcome: within bounds that were bought; None for the declared one.
+        """
+        outcome = (outcome or self.outcome).measured
         low, high = outcome.bounds
         middle = math.ceil(low) if outcome.kind in ("count", "yes/no") else low + (high - low) / 2
         return Dataset(
@@ -417,8 +420,11 @@ class ReleaseSpec:
             raise ValueError("total_delta must be above 0, because releases of all kinds are added up at it; try 1e-6")
         check_budget(self.epsilon, self.delta or self.limit.delta)
         check_budget(self.limit.epsilon, self.limit.delta)
-        self._set(built=self._build(), guarantee=None)
+        one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
+        self._set(built=self._build(one_row), purchase=None)
         self._set(guarantee=self._promise())
+        if self.bounds_unit is not None:
+            self._buy(one_row)
         one = self.guarantee.loss.epsilon(self.limit.delta)
         if one > self.limit.epsilon * (1 + 1e-9):
             raise ValueError(
@@ -426,8 +432,21 @@ class ReleaseSpec:
                 f"above total_epsilon = {self.total_epsilon:g}. Lower epsilon or declare a larger total"
             )
 
-    def _build(self) -> Mechanism:
-        one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
+    def _buy(self, one_row: Budget) -> None:
+        """A share of the budget for the first stage, the rest for the mechanism; promised is the whole."""
+        assert self.bounds_unit is not None
+        purchase = Purchase(
+            epsilon=one_row.epsilon,
+            delta=one_row.delta,
+            share=self.bounds_share,
+            unit=self.bounds_unit,
+            outcome=self.outcome,
+            log=self.log,
+            people=self.person is not None,
+        )
+        self._set(purchase=purchase, built=self._build(purchase.rest), guarantee=with_bounds_bought(self.guarantee))
+
+    def _build(self, one_row: Budget) -> Mechanism:
         return self.choice.build(
             Parameters(
                 kernel=KERNEL_NAMES[self.kernel](lengthscale=self.lengths),
@@ -441,16 +460,11 @@ class ReleaseSpec:
         )
 
     def _promise(self) -> Guarantee:
-        """The promise of one release to whom was declared; where bounds are bought, for both stages together."""
+        """The promise of one release to whom was declared."""
         budget, built = Budget(epsilon=self.epsilon, delta=self.delta), self.built
         if self.person is not None and isinstance(built, BayesCloaking):
-            guarantee = replace(built.promise_to(self.unit, people=True), person=self.person)
-        else:
-            guarantee = for_rows(built.guarantee.for_unit(self.unit), self.rows_per_person, budget)
-        if self.bounds_unit is None:
-            return guarantee
-        Purchase(epsilon=self.epsilon, delta=self.delta, share=self.bounds_share)
-        return with_bounds_bought(guarantee)
+            return replace(built.promise_to(self.unit, people=True), person=self.person)
+        return for_rows(built.guarantee.for_unit(self.unit), self.rows_per_person, budget)
 
 
 def declared_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool) -> tuple[float, float]:

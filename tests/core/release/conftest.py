@@ -73,7 +73,7 @@ def make_published():
         ends = values - half, values + half
         return Published(
             X_test=spec.points(), values=values, curve=ends, outputs=ends, statistics=(), step=step, n=40,
-            guarantee=spec.guarantee,
+            outcome=spec.outcome, guarantee=spec.guarantee,
         )  # fmt: skip
 
     return make
