@@ -110,8 +110,7 @@ class Purchase:
     @cached_property
     def widest(self) -> Outcome:
         """The outcome within the widest bounds that can be bought: a plan for these is one for any."""
-        ends = self.cells.interval(0, self.cells.count - 1)
-        return self._within(_cut(ends, self.outcome.bounds) or self.outcome.bounds)
+        return self._within(_cut(self.cells.widest, self.outcome.bounds) or self.outcome.bounds)
 
     @property
     def least(self) -> int:

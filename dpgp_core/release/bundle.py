@@ -33,10 +33,10 @@ from ..sparse.statistics import NoiseScales, NoisyStatistics
 from ..table import Column, Dataset
 from .handout.figure import figure
 from .handout.page import SCRIPT, page
-from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, write_object
+from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
-from .specification import CENTILES, RESERVED, ReleaseSpec, spec_to_object
+from .specification import CENTILES, RESERVED, ReleaseSpec
 
 BOUNDS, COUNT = "bounds.csv", "noisy_count"
 """File of the counts that bounds were bought with, and its column of them."""

@@ -27,10 +27,10 @@ from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking
 from ..table import Outcome
 from .bundle import BOUNDS, COUNT, digest, recentiled, remapped
-from .json_text import guarantee_from_object, read_object
+from .json_text import guarantee_from_object, read_object, spec_from_object
 from .plan import decimals
 from .publishing import in_unit, values_in_unit
-from .specification import CENTILES, spec_from_object
+from .specification import CENTILES
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31

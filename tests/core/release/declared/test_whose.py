@@ -110,7 +110,7 @@ def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
 
 @pytest.mark.parametrize("mechanism", RELEASED)
 def test_others_hide_one_row_and_say_what_to_do(make_spec, mechanism):
-    with pytest.raises(ValueError, match="Use 'bayes_cells' or 'bayes', or declare rows_per_person"):
+    with pytest.raises(ValueError, match=r"use 'bayes_cells', or 'bayes' if .*, or declare rows_per_person"):
         make_spec(mechanism=mechanism, person="who")
 
 
