@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..table import Dataset
+from .comparison import left_out
 from .cross_validation import Folds
-from .errors import rmse
+from .errors import held_out_rmse
 
 _FAILING = 0.05  # probability of too small a ridge, as Wang (2018) has it
 _LEAST = 1e-6  # of the largest eigenvalue that one record can have: below, a noisy one says nothing
@@ -164,12 +165,11 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
     """
     check_positive("draws", draws)
     missed = []
-    for index, test in enumerate(folds):
-        train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        sums = peer.sums(train)
+    for index, fold in enumerate(left_out(dataset, folds)):
+        sums = peer.sums(fold.train)
         z = sums + s * np.random.default_rng([seed, index]).standard_normal((draws, len(sums)))
-        missed.append(peer.predict(z, s, train, dataset.X[test]) - dataset.clipped_y[test])
-    return rmse(np.concatenate(missed, axis=1), np.zeros(1))
+        missed.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
+    return held_out_rmse(missed)
 
 
 def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> Hindsight:
