@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,19 @@ def number_sides(box: Sequence[Interval]) -> tuple[Interval, ...]:
 def groups_of(box: Sequence[Interval]) -> int:
     """Combinations of levels: 1 where no input is a category."""
     return math.prod(side.levels for side in box if isinstance(side, LevelSide))
+
+
+def in_every_group(box: Sequence[Interval], numbers: FloatArray) -> FloatArray:
+    """Points (G P, D) of one group after the other: for each combination of levels, ``numbers`` (P, D') of the rest.
+
+    The levels of the last category run fastest.
+    """
+    categories = level_columns(box)
+    codes = list(product(*(range(round(box[d][1] - box[d][0])) for d in categories)))
+    points = np.empty((len(codes) * len(numbers), len(box)))
+    points[:, categories] = np.repeat(codes, len(numbers), axis=0)
+    points[:, [d for d in range(len(box)) if d not in categories]] = np.tile(numbers, (len(codes), 1))
+    return points
 
 
 def checked_levels(name: str, values: object) -> Levels:

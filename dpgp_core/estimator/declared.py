@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..dates import Dates, Format
-from ..levels import level_number
+from ..levels import in_every_group, level_number
 from ..reading.columns import reader_of_yes_and_no
 from ..reading.writing import Writing, as_float, words
 from ..table import Column, declared_columns, is_date_box
@@ -68,28 +67,22 @@ def check_inside(X: FloatArray, columns: Sequence[Column]) -> None:
 
 
 def grid_of(columns: Sequence[Column]) -> FloatArray:
-    """Public places all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
+    """Public points all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
 
-    Where inputs are categories, these places of the others for each combination of levels.
+    Where inputs are categories, these points of the others for each combination of levels.
 
     Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
     """
-    places = _spread(np.array([each.box for each in columns if each.levels is None]))
-    groups = list(product(*(range(len(each.levels)) for each in columns if each.levels is not None)))
-    everywhere = np.empty((len(groups) * len(places), len(columns)))
-    numbers, codes = iter(np.tile(places, (len(groups), 1)).T), iter(np.repeat(groups, len(places), axis=0).T)
-    for d, each in enumerate(columns):
-        everywhere[:, d] = next(numbers if each.levels is None else codes)
-    return everywhere
+    spread = _spread(np.array([each.box for each in columns if each.levels is None]))
+    return in_every_group([each.box for each in columns], spread)
 
 
 def _spread(box: FloatArray) -> FloatArray:
-    """Places (P, D) all over the box (D, 2) of inputs that are numbers."""
+    """Points (P, D) all over the box (D, 2) of inputs that are numbers."""
     lows, highs = box.T
     dim = len(lows)
     if dim <= 2:
-        sides = [np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim
-        unit = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, dim)
+        unit = lattice([np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim)
     else:
         g = 1.0
         for _ in range(60):  # a contraction: to rounding

@@ -15,10 +15,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
-from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..checks import check_positive
+from ..gp.grid import Grid, IndexArray
 from ..table import Dataset
 from .comparison import left_out
 from .cross_validation import Folds
@@ -97,7 +97,8 @@ class Polynomial:
 
     def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
         """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
-        each = [chebvander(2 * part - 1, self.degree) for part in _in_box(dataset, X).T]
+        low, high = np.array(dataset.x_box).T
+        each = [chebvander(2 * part - 1, self.degree) for part in ((np.clip(X, low, high) - low) / (high - low)).T]
         powers = [p for p in product(range(self.degree + 1), repeat=len(each)) if sum(p) <= self.degree]
         columns = [np.prod([one[:, k] for one, k in zip(each, p, strict=True)], axis=0) for p in powers]
         return np.stack(columns, axis=1)
@@ -127,7 +128,7 @@ class BinnedMeans:
 
     def sums(self, dataset: Dataset) -> FloatArray:
         """See ``Peer``: sums of y - midpoint, then counts."""
-        where, bins = self._bins(dataset, dataset.X), self.per_side ** len(dataset.x_box)
+        where, bins = self._bins(dataset, dataset.X), self.per_side**dataset.dim
         residuals = dataset.clipped_y - dataset.midpoint
         sums = np.bincount(where, residuals, minlength=bins) / dataset.output_range
         return np.concatenate([sums, np.bincount(where, minlength=bins) / 2])
@@ -140,10 +141,9 @@ class BinnedMeans:
         predicted: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
         return predicted
 
-    def _bins(self, dataset: Dataset, X: FloatArray) -> NDArray[np.intp]:
-        each = np.minimum((_in_box(dataset, X) * self.per_side).astype(int), self.per_side - 1)
-        where: NDArray[np.intp] = np.ravel_multi_index(tuple(each.T), (self.per_side,) * each.shape[1])
-        return where
+    def _bins(self, dataset: Dataset, X: FloatArray) -> IndexArray:
+        low, high = np.array(dataset.x_box).T
+        return Grid(box=dataset.x_box, bins=self.per_side).index(np.clip(X, low, high))
 
 
 class Hindsight(NamedTuple):
@@ -185,10 +185,3 @@ def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
         inputs: D.
     """
     return [Polynomial(k) for k in DEGREES], [BinnedMeans(k) for k in BINS if k**inputs <= 1000]
-
-
-def _in_box(dataset: Dataset, X: FloatArray) -> FloatArray:
-    """Inputs as shares of the public box (n, D), at its edge where they are outside."""
-    low, high = np.array(dataset.x_box).T
-    share: FloatArray = np.clip((X - low) / (high - low), 0.0, 1.0)
-    return share

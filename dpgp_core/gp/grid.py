@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..checks import check_interval
 from ..kernels import EQ
 
@@ -34,7 +34,7 @@ class Grid:
     """
 
     box: tuple[tuple[float, float], ...]
-    bins: int | tuple[int, ...]
+    bins: int | Sequence[int]
 
     def __post_init__(self) -> None:
         bins = check_bins(self.bins)
@@ -51,12 +51,18 @@ class Grid:
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of bins along each of the D dimensions."""
-        return self.bins if isinstance(self.bins, tuple) else (self.bins,) * len(self.box)
+        return tuple(self.bins) if isinstance(self.bins, Sequence) else (self.bins,) * len(self.box)
 
     def edges(self, dim: int) -> FloatArray:
         """Edges along one dimension (bins + 1,), ascending, in input units."""
         low, high = self.box[dim]
         return np.linspace(low, high, self.shape[dim] + 1)
+
+    @property
+    def centres(self) -> FloatArray:
+        """Middles of all bins, in the order of their numbers (prod of ``shape``, D), in input units."""
+        sides = zip(self.box, self.shape, strict=True)
+        return lattice([low + (high - low) * ((np.arange(count) + 0.5) / count) for (low, high), count in sides])
 
     def index(self, X: FloatArray) -> IndexArray:
         """Number (n,) of the one bin that each point is in, counted in C order.
