@@ -128,12 +128,6 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
         )
 
 
-def whole_box(box: Sequence[Interval | None], levels: Sequence[Levels | None]) -> tuple[Interval, ...]:
-    """The box of all D inputs, the sides along categories being derived: ``sides_of_inputs``, none missing."""
-    sides = sides_of_inputs(box, levels, [f"input {d + 1}" for d in range(len(levels))])
-    return tuple(side if each is None else side_of(each) for side, each in zip(sides, levels, strict=True))
-
-
 def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[str]) -> list[Any]:
     """A declared side for each of D inputs, None along categories, of a list that may leave those out.
 

@@ -148,7 +148,34 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Dataset:
+class Inputs:
+    """Anything about D inputs, with a ``Column`` for each."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        """Names of the D inputs."""
+        return tuple(each.name for each in self.columns)
+
+    @property
+    def x_units(self) -> tuple[str, ...]:
+        """Units of the D inputs."""
+        return tuple(each.unit for each in self.columns)
+
+    @property
+    def x_box(self) -> tuple[Interval, ...]:
+        """D declared public (low, high) pairs."""
+        return tuple(each.box for each in self.columns)
+
+    @property
+    def x_levels(self) -> tuple[Levels | None, ...] | None:
+        """Of each input its levels, and None where it is a number; None where all are."""
+        return levels_of(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dataset(Inputs):
     """Inputs X, private outputs y, and everything about them that is public.
 
     Records are finite numbers by definition, those of neighbours too, so NaN and infinity are refused here.
@@ -182,7 +209,6 @@ class Dataset:
     name: str
     X: FloatArray
     y: FloatArray
-    columns: tuple[Column, ...]
     outcome: Outcome
     privacy_unit: str
     source: str = ""
@@ -209,26 +235,6 @@ class Dataset:
         object.__setattr__(self, "y", of_kind(self.y_kind, self.y))
         if self.person is not None and self.person.shape != (n,):
             raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
-
-    @property
-    def x_names(self) -> tuple[str, ...]:
-        """Names of the D inputs."""
-        return tuple(each.name for each in self.columns)
-
-    @property
-    def x_units(self) -> tuple[str, ...]:
-        """Units of the D inputs."""
-        return tuple(each.unit for each in self.columns)
-
-    @property
-    def x_box(self) -> tuple[Interval, ...]:
-        """D declared public (low, high) pairs."""
-        return tuple(each.box for each in self.columns)
-
-    @property
-    def x_levels(self) -> tuple[Levels | None, ...] | None:
-        """Of each input its levels, and None where it is a number; None where all are."""
-        return levels_of(self.columns)
 
     @property
     def y_name(self) -> str:
@@ -376,12 +382,10 @@ def declared_columns(
     Raises:
         ValueError: lists have other lengths, or an entry is none that can be.
     """
-    of_each = [None] * len(names) if levels is None else list(levels)
-    if len(of_each) != len(names):
-        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(of_each)}")
-    for name, each in zip(names, of_each, strict=True):
-        if each is not None:
-            checked_levels(name, each)
+    given = [None] * len(names) if levels is None else list(levels)
+    if len(given) != len(names):
+        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(given)}")
+    of_each = [None if each is None else checked_levels(name, each) for name, each in zip(names, given, strict=True)]
     sides = sides_of_inputs(box, of_each, names)
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
@@ -390,7 +394,7 @@ def declared_columns(
     made = []
     for name, unit, side, each in zip(names, texts, sides, of_each, strict=True):
         if each is not None:
-            made.append(Column(name=name, unit=unit, levels=checked_levels(name, each)))
+            made.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
             about = said.get(name) or {key: getattr(known[name], key) for key in _SAID if name in known}
             made.append(column_of_dates(name, side, **{"format": order or ISO} | about))

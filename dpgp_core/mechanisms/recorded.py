@@ -269,9 +269,7 @@ def statistics_of(public: Dataset, stages: Sequence[Stage], guarantee: Guarantee
     return Statistics(
         stages=tuple(stages),
         X=public.X,
-        x_names=public.x_names,
-        x_units=public.x_units,
-        x_box=public.x_box,
+        columns=public.columns,
         y_name=public.y_name,
         y_unit=public.y_unit,
         y_scale=public.y_scale,
