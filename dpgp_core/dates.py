@@ -194,13 +194,13 @@ def _month(name: str) -> int:
 @cache
 def _month_names() -> dict[str, int]:
     """Months by name, and by every beginning of three letters or more that no other month has."""
-    known = dict[str, set[int]]()
+    beginnings = dict[str, set[int]]()
     for names in _MONTHS:
         for number, name in enumerate(names.split(), start=1):
             for end in range(3, len(name) + 1):
-                known.setdefault(name[:end], set()).add(number)
-    found = {beginning: numbers.pop() for beginning, numbers in known.items() if len(numbers) == 1}
-    return found | {"mrt": 3}
+                beginnings.setdefault(name[:end], set()).add(number)
+    months = {beginning: numbers.pop() for beginning, numbers in beginnings.items() if len(numbers) == 1}
+    return months | {"mrt": 3}
 
 
 @cache

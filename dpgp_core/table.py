@@ -356,7 +356,7 @@ def pair_of(value: object, name: str) -> Interval:
 EXAMPLE_OF_DATES = '{"day": {"format": "day/month/year", "period": "year"}}'
 DeclaredDates = Mapping[str, Mapping[str, object]] | Sequence[Dates]
 """More about inputs that are dates, by name: ``{"format": ..., "period": ...}``; or as they were declared before."""
-_SAID = ("format", "period")
+_DESCRIBED = ("format", "period")
 
 
 def declared_columns(
@@ -390,18 +390,18 @@ def declared_columns(
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
         raise ValueError(f"x_units must have {len(names)} entries, one per column of x, got {len(texts)}")
-    known, said = _said_of_dates(names, dates)
+    earlier, described = _described_dates(names, dates)
     made = []
     for name, unit, side, each in zip(names, texts, sides, of_each, strict=True):
         if each is not None:
             made.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
-            about = said.get(name) or {key: getattr(known[name], key) for key in _SAID if name in known}
+            about = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
             made.append(column_of_dates(name, side, **{"format": order or ISO} | about))
-        elif name in said:
+        elif name in described:
             raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {shown(ISO)}")
         else:
-            made.append(Column(name=name, unit=unit, box=pair_of(side, "each entry of x_box"), dates=known.get(name)))
+            made.append(Column(name=name, unit=unit, box=pair_of(side, "each entry of x_box"), dates=earlier.get(name)))
     check_levels([each.levels for each in made])
     return tuple(made)
 
@@ -425,24 +425,24 @@ def column_of_dates(name: str, side: object, *, format: object = ISO, period: An
     return Column(name=name, box=(0.0, float((last - first).days)), dates=dates)
 
 
-def _said_of_dates(
+def _described_dates(
     names: Sequence[str], declared: DeclaredDates | None
 ) -> tuple[dict[str, Dates], dict[str, dict[str, Any]]]:
     """Dates that were declared before, and what is said of others, by name."""
-    known, said = dict[str, Dates](), dict[str, dict[str, Any]]()
+    earlier, described = dict[str, Dates](), dict[str, dict[str, Any]]()
     if isinstance(declared, Mapping):
         for name, about in declared.items():
-            if not isinstance(about, Mapping) or not about.keys() <= set(_SAID):
+            if not isinstance(about, Mapping) or not about.keys() <= set(_DESCRIBED):
                 raise ValueError(
                     f"dates of {checks.shown(name)} must be an object with format or period, such as {EXAMPLE_OF_DATES}"
                 )
-            said[name] = dict(about)
+            described[name] = dict(about)
     elif declared is not None:
         for each in checks.entries("dates", declared):
             if not isinstance(each, Dates):
                 raise ValueError(f"dates must be an object that names inputs, such as {EXAMPLE_OF_DATES}; got a list")
-            known[each.name] = each
-    unknown = next((name for name in (*known, *said) if name not in names), None)
+            earlier[each.name] = each
+    unknown = next((name for name in (*earlier, *described) if name not in names), None)
     if unknown is not None:
         raise ValueError(f"dates speak of {checks.shown(unknown)}, which is no input; name it in x too")
-    return known, said
+    return earlier, described

@@ -121,19 +121,19 @@ def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | Non
     """A column of texts or dates as numbers; None for one of numbers."""
     values, levels, dates = np.asarray(cells, dtype=object), column.levels, column.dates
     if levels is not None and np.asarray(cells).dtype.kind not in "iufb":
-        found = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
+        numbers = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
         remedy = 'none of its levels in {}; name these levels too, or declare a level "other"'
     elif dates is not None and any(isinstance(cell, str) for cell in values):
-        found = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
+        numbers = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
         remedy = f"no date in the order {dates.format} in {{}}; declare date_order, or leave out these rows"
     elif dates is not None:
         local = getattr(getattr(cells, "dt", None), "tz", None)  # the day is that of the clock on the wall
         return _days((cells.dt.tz_localize(None) if local is not None else cells).to_numpy("datetime64[ns]"), dates)
     else:
         return None
-    if wrong := sum(each is None for each in found):
-        raise ValueError(f"column {name!r} has {remedy.format(f'{wrong:,} of {len(found):,} rows')}")
-    return np.array(found, dtype=float)
+    if wrong := sum(each is None for each in numbers):
+        raise ValueError(f"column {name!r} has {remedy.format(f'{wrong:,} of {len(numbers):,} rows')}")
+    return np.array(numbers, dtype=float)
 
 
 def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
@@ -154,8 +154,8 @@ def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | 
         return y
     read = reader_of_yes_and_no(Writing(yes=words(yes), no=words(no)))
     cells = np.asarray(y, dtype=object)
-    found = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
-    return np.array([each if isinstance(each, float) else np.nan for each in found]).reshape(cells.shape)
+    numbers = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
+    return np.array([each if isinstance(each, float) else np.nan for each in numbers]).reshape(cells.shape)
 
 
 def is_missing(cell: object) -> bool:

@@ -88,10 +88,10 @@ class Regressor:
         Raises:
             ValueError: a name is unknown; nothing is changed.
         """
-        known = self.get_params()
+        parameters = self.get_params()
         for name in params:
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+            if name not in parameters:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(parameters)}")
         for name, value in params.items():
             setattr(self, name, value)
         return self
@@ -233,13 +233,13 @@ class Predicting(Regressor):
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        found, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
-        known = getattr(self, "feature_names_in_", None)
-        if found.shape[1] != self.n_features_in_:
+        matrix, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
+        fitted = getattr(self, "feature_names_in_", None)
+        if matrix.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {found.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input"
             )
-        if names is not None and known is not None and names != tuple(known):
-            raise ValueError(f"the columns of X must be {tuple(known)}, in this order, as in fit; got {names}")
-        return found
+        if names is not None and fitted is not None and names != tuple(fitted):
+            raise ValueError(f"the columns of X must be {tuple(fitted)}, in this order, as in fit; got {names}")
+        return matrix

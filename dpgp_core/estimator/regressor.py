@@ -177,13 +177,13 @@ class DPGaussianProcessRegressor(Predicting):
         )
         return self
 
-    def _keep(self, names: tuple[str, ...] | None, **found: object) -> None:
-        """Leave what was found, all at once: an interruption must not mix what belongs to two fits."""
+    def _keep(self, names: tuple[str, ...] | None, **fitted: object) -> None:
+        """Keep the results of a fit, all at once: an interruption must not mix those of two fits."""
         if names is not None:
-            found["feature_names_in_"] = np.array(names, dtype=object)
+            fitted["feature_names_in_"] = np.array(names, dtype=object)
         with COUNTING:
             vars(self).pop("feature_names_in_", None)
-            vars(self).update(found)
+            vars(self).update(fitted)
 
     def _bounds(self) -> Pair | None:
         return (0.0, 1.0) if self.y_bounds is None and self.outcome == "yes/no" else self.y_bounds

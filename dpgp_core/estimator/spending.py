@@ -88,12 +88,12 @@ class Copies:
     Attributes:
         losses: of each real fit.
         delta: the largest of them.
-        said: whether the warning was given.
+        warned: whether the warning was given.
     """
 
     losses: list[PrivacyLoss] = field(default_factory=list)
     delta: float = 0.0
-    said: bool = False
+    warned: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -126,8 +126,8 @@ def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
         return
     copies.losses.append(promise.loss)
     copies.delta = max(copies.delta, promise.budget.delta)
-    if len(copies.losses) > 1 and not copies.said:
-        copies.said = True
+    if len(copies.losses) > 1 and not copies.warned:
+        copies.warned = True
         warnings.warn(
             f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
             f"{len(copies.losses)} so far, together epsilon = {rounded_up(copies.epsilon).normalize():f} at delta = "

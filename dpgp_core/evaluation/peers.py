@@ -175,7 +175,7 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
 def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> Hindsight:
     """The peer of least mean held-out error; arguments and errors as of ``held_out``."""
     tried = [Hindsight(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
-    return min(tried, key=lambda found: float(found.errors.mean()))
+    return min(tried, key=lambda each: float(each.errors.mean()))
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:

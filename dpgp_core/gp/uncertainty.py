@@ -70,9 +70,9 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
     high = np.sqrt((shifts**2 + sd**2).mean(axis=0) / (1 - level))
     low = _LEAST * high
     for _ in range(_HALVINGS):
-        tried = np.sqrt(low * high)
-        below = (ndtr((tried - shifts) / sd) - ndtr((-tried - shifts) / sd)).mean(axis=0) < level
-        low, high = np.where(below, tried, low), np.where(below, high, tried)
+        middle = np.sqrt(low * high)
+        below = (ndtr((middle - shifts) / sd) - ndtr((-middle - shifts) / sd)).mean(axis=0) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(high)
 
 

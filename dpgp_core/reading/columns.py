@@ -275,10 +275,10 @@ def read_columns(
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     writing = header.writing
     names = [*(each.name for each in columns), outcome]
-    *places, whose = header.places([*names, names[0] if person is None else person])
+    *positions, whose = header.positions([*names, names[0] if person is None else person])
     readers = [reader_of(each, writing) for each in columns]
     readers.append(reader_of_yes_and_no(writing) if writing.two_valued else reader_of_numbers(writing, unit))
-    pairs = list(zip(readers, places, strict=True))
+    pairs = list(zip(readers, positions, strict=True))
     leaves_out = writing.missing is not None
     may_lack = [leaves_out] * len(columns) + [leaves_out or writing.two_valued]
     problems = _Problems([*names, person or ""], may_lack)
@@ -287,14 +287,14 @@ def read_columns(
     count = kept = 0
     for line, row in rows:
         count += 1
-        numbers = [read(row[place]) for read, place in pairs]
+        numbers = [read(row[at]) for read, at in pairs]
         found = [number for number in numbers if isinstance(number, float)]
         if count <= _LOOKED_AT:
-            problems.saw([row[place] for place in places], numbers)
+            problems.saw([row[at] for at in positions], numbers)
         if len(found) < len(numbers):
             for at, wrong in enumerate(numbers):
                 if isinstance(wrong, Wrong):
-                    problems.found(at, wrong, row[places[at]], line)
+                    problems.found(at, wrong, row[positions[at]], line)
         if person is not None:
             name = row[whose]
             if folded(name) in writing.missing_words.texts if leaves_out else not name:

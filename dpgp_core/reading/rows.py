@@ -70,8 +70,8 @@ def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
         start: the first bytes of a file, four or more if it has them.
         declared: the encoding, or None for UTF-8.
     """
-    found = next((mark for mark in _ORDER_MARKS if start.startswith(mark)), b"")
-    return (_ORDER_MARKS[found], found) if found else (_ENDED.get(declared or "", declared or "utf-8"), b"")
+    mark = next((each for each in _ORDER_MARKS if start.startswith(each)), b"")
+    return (_ORDER_MARKS[mark], mark) if mark else (_ENDED.get(declared or "", declared or "utf-8"), b"")
 
 
 def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int | None = None) -> Iterator[str]:
@@ -149,8 +149,8 @@ def _refuse_other_kinds(start: bytes) -> None:
     if packed is not None:
         raise ValueError(f"the file is {packed}, which is not unpacked here; unpack it, and name the table inside")
     kind = next((kind for magic, kind in _OTHER_KINDS.items() if start.startswith(magic)), None)
-    if kind is None and (found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
-        kind = "HTML or XML" if b"<" in found[0] else "JSON"
+    if kind is None and (markup := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
+        kind = "HTML or XML" if b"<" in markup[0] else "JSON"
     if kind is not None:
         raise ValueError(f"the file is {kind}, which is not converted here; save it as CSV in UTF-8")
 
@@ -193,7 +193,7 @@ class Header(NamedTuple):
     writing: Writing
     later: Callable[[Sequence[str]], int]
 
-    def places(self, columns: Sequence[str]) -> list[int]:
+    def positions(self, columns: Sequence[str]) -> list[int]:
         """Where columns stand. No others need a name of their own.
 
         Raises:

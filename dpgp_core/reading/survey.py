@@ -182,14 +182,14 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     names = list(columns)
-    places, key = header.places(names), secrets.token_bytes(16)
-    seen = [_Seen() for _ in names]
+    positions, key = header.positions(names), secrets.token_bytes(16)
+    cells = [_Cells() for _ in names]
     count = 0
     for line, row in rows:
         count += 1
-        for column, place in zip(seen, places, strict=True):
-            column.take(row[place], line)
-    return {name: column.summed(count, key) for name, column in zip(names, seen, strict=True)}
+        for column, position in zip(cells, positions, strict=True):
+            column.take(row[position], line)
+    return {name: column.summed(count, key) for name, column in zip(names, cells, strict=True)}
 
 
 def words_of(
@@ -212,8 +212,8 @@ def words_of(
         order: of dates, which are then left out likewise.
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    [place], missing = header.places([column]), writing.missing_words.texts
-    counted = Counter(row[place] for _, row in rows if folded(row[place]) not in missing)
+    [position], missing = header.positions([column]), writing.missing_words.texts
+    counted = Counter(row[position] for _, row in rows if folded(row[position]) not in missing)
     if numbers is not None:
         counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
     if order is not None:
@@ -227,8 +227,8 @@ def order_of(format: Format) -> Format:
     return next(order for order in ORDERS if order.replace("-", "/") == plain)
 
 
-class _Seen:
-    """What was seen of one column so far."""
+class _Cells:
+    """Cells of one column, counted as they come."""
 
     def __init__(self) -> None:
         self.texts: Counter[str] = Counter()
@@ -286,15 +286,15 @@ class _Seen:
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
     """Ways that read most of the rows, the best first; of equally good ones the first to be named."""
-    found = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
-    return sorted(found, key=lambda way: missed[way][0])
+    ways = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
+    return sorted(ways, key=lambda way: missed[way][0])
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
     """Numbers that often stand for a missing value, and lie apart from all others."""
     values = sorted(numbers)
-    found = {*_apart(values), *_apart(values[::-1])}
-    return {code: numbers[code] for code in sorted(found)} if sum(numbers[code] for code in found) > 1 else {}
+    codes = {*_apart(values), *_apart(values[::-1])}
+    return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
 
 
 def _apart(values: Sequence[float]) -> Sequence[float]:

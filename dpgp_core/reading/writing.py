@@ -55,8 +55,8 @@ class Words:
 
     def __init__(self, values: Iterable[str | float], numbers: str) -> None:
         self.texts = frozenset(folded(str(value)) for value in values)
-        found = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
-        self.codes = frozenset(code for code in found if code is not None and math.isfinite(code))
+        codes = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
+        self.codes = frozenset(code for code in codes if code is not None and math.isfinite(code))
 
 
 @dataclass(frozen=True, kw_only=True)

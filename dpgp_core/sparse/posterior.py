@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.clipping import seen
+from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
 from ..kernels import Kernel
@@ -279,7 +279,7 @@ class SparseInterval:
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
         model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
-        h, v = seen(f, self.noise_variance, self.half_range)
+        h, v = clipped_moments(f, self.noise_variance, self.half_range)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
         return _MadeUp((model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi)
 

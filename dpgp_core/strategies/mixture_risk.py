@@ -69,8 +69,8 @@ class MixtureRisk:
             gram, T = self._gram(family, member), family.T
             onto = gram @ family.E  # Q^T N^-1 F
             inner = np.linalg.solve(np.diag(family.signs) + T.T @ gram @ T, T.T @ onto)
-            known = np.vdot(family.E, onto) - np.vdot(onto, T @ inner)
-            total += member.weight * (member.prior_risk - float(known))
+            explained = np.vdot(family.E, onto) - np.vdot(onto, T @ inner)
+            total += member.weight * (member.prior_risk - float(explained))
         return total
 
     def inverse_products(self, family: Family, member: Member, A: FloatArray) -> tuple[FloatArray, FloatArray]:

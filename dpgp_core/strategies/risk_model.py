@@ -152,12 +152,12 @@ def features(models: Sequence[RiskModel]) -> FloatArray:
 
 def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
     """Models of the groups' sums; arrays that are one stay one."""
-    known: dict[int, FloatArray] = {}
+    cache: dict[int, FloatArray] = {}
 
     def summed(values: FloatArray) -> FloatArray:
-        if id(values) not in known:
-            known[id(values)] = sums(values, groups)
-        return known[id(values)]
+        if id(values) not in cache:
+            cache[id(values)] = sums(values, groups)
+        return cache[id(values)]
 
     return [
         replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
