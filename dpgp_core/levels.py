@@ -1,7 +1,7 @@
 """Inputs that are categories: such a column of X holds the number of one of its declared public levels, 0 ... L - 1.
 
 The side of the box along it is derived, (-1/2, L - 1/2): each level's number lies in the middle of an L-th of it. The
-side itself says that it is one of levels, so that whatever is made from a box alone is right for them too.
+side itself says that it is one of levels, so that cells and models made from a box alone are right for them too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Interval = tuple[float, float]
 
 MOST_LEVELS = 20  # of one input
 MOST_GROUPS = 40  # combinations of levels of all inputs
-OTHER = "other"  # the level that takes what is none of the others
+OTHER = "other"  # the level that takes any other text
 
 
 class LevelSide(NamedTuple):
@@ -37,7 +37,7 @@ class LevelSide(NamedTuple):
 
 
 def level_number(cell: str, levels: Sequence[str]) -> float | None:
-    """The number of the level that a cell holds; what is none is "other" where that is declared, or None."""
+    """The number of the level that a cell holds; any other text is "other" where that is declared, or None."""
     level = cell.strip()
     level = level if level in levels else OTHER
     return float(levels.index(level)) if level in levels else None
@@ -81,7 +81,7 @@ def checked_levels(name: str, values: object) -> Levels:
 
     Args:
         name: of the input.
-        values: what was declared.
+        values: as declared.
     """
     texts = checks.texts(f"levels of {name!r}", values)
     if not 2 <= len(texts) <= MOST_LEVELS:

@@ -1,6 +1,6 @@
 """A table, described once: its columns, its outcome, and the public bounds that a guarantee rests on.
 
-Readers, releases and estimators make ``Column`` and ``Outcome`` of what somebody declares, and hand them on.
+Readers, releases and estimators make ``Column`` and ``Outcome`` of declarations, and hand them on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .levels import Interval, Levels, check_codes, check_levels, checked_levels,
 from .seasons import check_room
 
 Kind = Literal["number", "amount", "count", "yes/no"]
-"""What an outcome is: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
+"""Kinds of outcomes: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _UNDECLARED: Interval = (math.nan, math.nan)
 MOST_RATIO = 1e12  # of bounds whose logarithm is measured
@@ -37,7 +37,7 @@ class Column:
         unit: of its numbers; of dates it is derived, days since the first.
         box: (low, high), the domain and not the range of the data, in ``unit``; derived where there are levels.
         levels: of a category; X then holds the number of a level, 0 ... L - 1. None for a number.
-        dates: how a date is written and when its first day is; None for what is no date.
+        dates: how a date is written and when its first day is; None for any other column.
 
     Raises:
         ValueError: levels or box are none, or a period comes too seldom in the box.
@@ -76,17 +76,17 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The private output of a table, and what of it is public.
+    """The public description of a table's private output.
 
     Taking logarithms first costs no privacy: y_j -> ln(clip(y_j, bounds)) is a public function of one record alone, so
     tables that differ in one record still do, and its result lies within the logarithms of the bounds, which is all
-    that the proof of a mechanism asks of an output. Going back by exp is a public function of what was released.
+    that the proof of a mechanism asks of an output. Going back by exp is a public function of the release.
 
     Args:
         name, unit: of the column.
         bounds: declared public (low, high), in ``unit``; neighbours may differ by high - low. Above 0 where ``log``.
-        kind: what a method may expect of it, never what is promised.
-        scale: public constant that outputs are divided by before modelling, in the unit of what is measured.
+        kind: an assumption of methods, never of the promise.
+        scale: public constant that outputs are divided by before modelling, in the unit of ``measured``.
         log: whether its natural logarithm is measured; errors are then factors.
 
     Raises:
@@ -139,7 +139,7 @@ class Outcome:
     def given_back(self, values: FloatArray) -> FloatArray:
         """Released values of any shape in ``unit``: of a curve of logarithms the median, ends of intervals as such.
 
-        What passes the bounds by more than their ratio, where noise is all there is, is cut there.
+        Values beyond the bounds by more than their ratio, where noise is all there is, are cut there.
         """
         if not self.log:
             return values
@@ -190,9 +190,9 @@ class Dataset(Inputs):
         X: inputs (n, D), in the units of the columns. Public unless a mechanism says otherwise.
         y: outputs (n,), in the unit of the outcome. Private; kept unclipped, moved into their kind by ``of_kind``.
         columns: of the D inputs.
-        outcome: what is public about y.
+        outcome: public description of y.
         privacy_unit: whom one record is about, for example "one woman's height".
-        source, licence: where the figures come from and on what terms.
+        source, licence: of the figures.
         bounds_reason: why the bounds are public knowledge.
         simulated: True if the outputs were generated, not observed.
         labels: public per-record columns for display only, each (n,).
@@ -202,8 +202,8 @@ class Dataset(Inputs):
         told: sentences about the table for the eyes of its owner, in no file. Not private.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, or an input is not of its levels. What is said of inputs
-            names none of them.
+        ValueError: shapes disagree, a value is not finite, or an input is not of its levels. Messages about inputs
+            repeat none of them.
     """
 
     name: str
@@ -412,7 +412,7 @@ def is_date_box(side: object) -> bool:
 
 
 def column_of_dates(name: str, side: object, *, format: object = ISO, period: Any = None) -> Column:
-    """A column of dates whose side of the box is two ISO dates. ValueError says what of it is none."""
+    """A column of dates whose side of the box is two ISO dates. ValueError names the end that is none."""
     ends = checks.entries(f"x_box of {name!r}", side)
     if len(ends) != 2:
         raise ValueError(f"x_box of {name!r} must be two dates [first, last], got {len(ends)} entries")
@@ -428,7 +428,7 @@ def column_of_dates(name: str, side: object, *, format: object = ISO, period: An
 def _described_dates(
     names: Sequence[str], declared: DeclaredDates | None
 ) -> tuple[dict[str, Dates], dict[str, dict[str, Any]]]:
-    """Dates that were declared before, and what is said of others, by name."""
+    """Dates that were declared before, and formats and periods of others, by name."""
     earlier, described = dict[str, Dates](), dict[str, dict[str, Any]]()
     if isinstance(declared, Mapping):
         for name, about in declared.items():

@@ -23,7 +23,7 @@ _BATCH = 20_000  # shadows solved at once
 
 
 class Observables(NamedTuple):
-    """What each shadow's release shows: mean of the L values (S,), and their scaled variance (S,) if L > 1."""
+    """Observables of each shadow's release: mean of the L values (S,), and their scaled variance (S,) if L > 1."""
 
     mean: FloatArray
     variance: FloatArray | None

@@ -1,4 +1,4 @@
-"""What is declared to an estimator and never inferred, and arrays and tables as numbers, as declared.
+"""Declarations of an estimator, which are never inferred, and arrays and tables read by them as numbers.
 
 Tables are those of pandas, which need not be installed.
 """
@@ -143,7 +143,7 @@ def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
 
 
 def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
-    """Y in words for yes and no as 1 and 0, and what is neither as NaN; y as it was where no words are declared.
+    """Y in words for yes and no as 1 and 0, and anything else as NaN; y as it was where no words are declared.
 
     Args:
         y: outcomes (n,) or (n, 1).
@@ -238,8 +238,8 @@ def _floats(name: str, values: ArrayLike) -> FloatArray:
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
     floats = _as_floats(name, array)
-    for holds, what in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
+    for holds, named in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
         count = int(holds(floats).sum())
         if count:
-            raise ValueError(f"{name} must be finite, and holds {what} {count:,} times; leave out or fill such rows")
+            raise ValueError(f"{name} must be finite, and holds {named} {count:,} times; leave out or fill such rows")
     return floats

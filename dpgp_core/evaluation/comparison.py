@@ -134,7 +134,7 @@ def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
 
 
 def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
-    """What ``draws`` releases trained on a fold miss, and how wide their intervals are: nan without ``intervals``."""
+    """Residuals of ``draws`` releases trained on a fold, and widths of their intervals: nan without ``intervals``."""
     rng = np.random.default_rng(seed)
     release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
     missed, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
@@ -156,7 +156,7 @@ def errors_of(parts: Iterable[Residuals]) -> Errors:
 
 
 def rung(epsilon: float) -> float:
-    """The power of four next to an epsilon: what is planned for at that epsilon."""
+    """The power of four next to an epsilon, for which plans at that epsilon are made."""
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
 
 

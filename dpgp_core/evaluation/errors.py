@@ -1,4 +1,4 @@
-"""How good predictions are: root mean squared error, predictive density, coverage; the epsilon that an error needs."""
+"""Quality of predictions: root mean squared error, predictive density, coverage; the epsilon that an error needs."""
 
 from __future__ import annotations
 

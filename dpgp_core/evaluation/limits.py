@@ -1,11 +1,11 @@
-"""What no mechanism can fall below, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
+"""Least errors of any mechanism, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
 
 A matrix van Trees inequality: if z says at most the information I about a Gaussian vector of prior covariance K, no
 estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gill & Levit 1995). Privacy bounds the
 diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
 bound is taken. The proofs are in docs/guarantees.md.
 
-``reached`` says what Bayes cloaking reaches on average over worlds of that prior: outputs are clipped to the bounds,
+``reached`` simulates the average error of Bayes cloaking over worlds of that prior: outputs are clipped to the bounds,
 measured in stages with numbered noise, and f is predicted. The mechanism is told the prior, as the limits are, and
 mixes it with others all the same, as it always does.
 """
@@ -106,7 +106,7 @@ def limits(
 
 
 def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> float:
-    """Root mean square error of f at the test inputs when y itself is known: what no budget buys, in model units.
+    """Root mean square error of f at the test inputs given y itself: the limit of any budget, in model units.
 
     sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over the worlds of a mixture, each read by its own model.
 

@@ -1,4 +1,4 @@
-"""What a user might otherwise pick, at its best: a polynomial by AdaSSP, and binned means. Simulated only.
+"""Other methods at their best: a polynomial by AdaSSP, and binned means. Simulated only.
 
 Each adds all of its noise to one vector of sums that a replaced record, inputs and output, moves by at most 1: with
 normal noise of standard deviation s on every entry it is (1 / s)-GDP. The degree, or the number of bins, is the best in
@@ -34,7 +34,7 @@ class Peer(Protocol):
 
     @property
     def title(self) -> str:
-        """What it is called, and its setting."""
+        """Its name and setting."""
         ...
 
     def sums(self, dataset: Dataset) -> FloatArray:
@@ -42,7 +42,7 @@ class Peer(Protocol):
         ...
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; of a data set only what is public."""
+        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; no output is read."""
         ...
 
 
@@ -85,7 +85,7 @@ class Polynomial:
         gram = np.zeros((len(z), d, d))
         gram[:, *upper] = z[:, : len(upper[0])] / np.where(upper[0] == upper[1], a, a * math.sqrt(2))
         gram = gram + np.swapaxes(np.triu(gram, 1), 1, 2)
-        # lambda = sqrt(d log(2 d^2 / rho)) s / a, less what the data are known to have of their own
+        # lambda = sqrt(d log(2 d^2 / rho)) s / a, less a lower bound of the data's own eigenvalue
         own = z[:, len(upper[0])] / c - math.sqrt(2 * math.log(1 / _FAILING)) * s / c
         ridge = math.sqrt(d * math.log(2 * d * d / _FAILING)) * s / a
         values, vectors = np.linalg.eigh(gram)
@@ -179,7 +179,7 @@ def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
-    """What is tried of each: polynomials, and binned means with at most a thousand bins.
+    """Settings tried of each: polynomials, and binned means with at most a thousand bins.
 
     Args:
         inputs: D.

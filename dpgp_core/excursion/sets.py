@@ -1,4 +1,4 @@
-"""Excursion sets {x : f(x) >= t}: their probability, how well an estimate matches, and the data to try it on.
+"""Excursion sets {x : f(x) >= t}: their probability, the quality of an estimate, and data to try it on.
 
 And pointwise posteriors on a grid, for many ridges at once.
 """

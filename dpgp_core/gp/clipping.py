@@ -1,4 +1,4 @@
-"""What a clipped Gaussian output looks like to a linear filter: closed-form moments of the truncated normal."""
+"""Clipped Gaussian outputs as observations of a linear filter: closed-form moments of the truncated normal."""
 
 from __future__ import annotations
 

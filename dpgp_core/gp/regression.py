@@ -1,7 +1,7 @@
 """Gaussian process regression: the cloaking matrix C and the posterior, exact or low-rank.
 
-Exact is one Cholesky factorisation of K = K_ff + noise_variance I. Which it is, is chosen by the number of records and
-what each would cost.
+Exact is one Cholesky factorisation of K = K_ff + noise_variance I. The choice depends on the number of records and
+on the cost of each.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class InferenceChoice:
         """K_ff ~ V V^T for inputs X (n, D), or None where inference is exact.
 
         Raises:
-            ValueError: n is too large for what was asked.
+            ValueError: n is too large for the inference asked for.
         """
         n = len(X)
         if self.inference == "lowrank":
@@ -127,7 +127,7 @@ def cloaking_matrix(
     method: Method = "exact",
     tolerance: float = TOLERANCE,
 ) -> FloatArray:
-    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
+    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is the influence of record j.
 
     Args:
         method: "exact", "lowrank" or "auto", see ``InferenceChoice``.

@@ -1,4 +1,4 @@
-"""Named columns of a table as numbers: a cell as what it stands for, and what is wrong counted to the end.
+"""Named columns of a table as numbers: each cell as its value, and faults counted to the end.
 
 So one remedy serves all rows. No message holds a cell.
 """
@@ -45,7 +45,7 @@ class Wrong(Enum):
 
 
 Read = Callable[[str], float | Wrong]
-"""A cell without spaces around it: the number that it stands for, or what is wrong with it."""
+"""A cell without spaces around it: the number that it stands for, or its fault."""
 
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
@@ -64,7 +64,7 @@ def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
 
 
 def reader_of_yes_and_no(writing: Writing) -> Read:
-    """Of an outcome of yes and no, whose words are declared; what is neither is missing."""
+    """Of an outcome of yes and no, whose words are declared; anything else is missing."""
     yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
 
     def read(cell: str) -> float | Wrong:
@@ -112,7 +112,7 @@ def reader_of_levels(levels: Levels, writing: Writing) -> Read:
 
 
 def reader_of(column: Column, writing: Writing) -> Read:
-    """How a cell of a column is read: as a number if nothing else is said, its unit beside it or not."""
+    """Reader of a column's cells: numbers unless declared otherwise, with their unit beside them or not."""
     if column.dates is not None:
         return reader_of_dates(column.dates, writing)
     if column.levels is not None:
@@ -129,10 +129,10 @@ def remedy_of(
     lines: Sequence[int] = (),
     others: Collection[str] = (),
 ) -> str:
-    """What to do about all cells of a kind at once.
+    """Remedy for all cells of a kind at once.
 
     Args:
-        wrong: what is wrong with them.
+        wrong: their fault.
         cells: some of them.
         share: of all rows.
         name: of the column.
@@ -230,7 +230,7 @@ def _stands(cell: str, words: Words, numbers: str) -> bool:
 
 
 class Columns(NamedTuple):
-    """What was read.
+    """Columns as read.
 
     Attributes:
         values: of complete rows (n, k), and a number for each person behind them if there are people.
@@ -335,7 +335,7 @@ class _Problem:
 
 
 class _Problems:
-    """What is wrong, by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
+    """Faults by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
 
     def __init__(self, names: Sequence[str], may_lack: Sequence[bool]) -> None:
         self._names, self._may_lack = names, may_lack
@@ -366,7 +366,7 @@ class _Problems:
             known.lines.append(line)
 
     def refuse(self, rows: int, *, leaves_out: bool) -> None:
-        """Raise ValueError for what concerns most rows, if there is anything."""
+        """Raise ValueError for the fault of most rows, if there is any."""
         found = [(key, each) for key, each in self._found.items() if not (key[1] is Wrong.NOBODY and leaves_out)]
         if not found:
             return

@@ -2,7 +2,7 @@
 
 Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
 read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
-numbers by definition: rows that lack a value in one of these columns are left out where it is declared what means
+numbers by definition: rows that lack a value in one of these columns are left out where words are declared for
 that, and refused elsewhere, also where inputs are private. Which rows are complete is public.
 """
 
@@ -68,11 +68,11 @@ def read_csv(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         person: name of the column that says whose row it is, where people may have several, in any text that is equal
             for rows of one person, but for spaces around it; its texts are not kept.
-        levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
+        levels: declared public levels of inputs that are categories, by name. Any other text counts as "other"
             where that is a level, and is refused elsewhere.
-        separator: how the table is written: this and what follows is described at ``Writing``.
+        separator: how the table is written: this and the following are described at ``Writing``.
         numbers: one of ``NUMBERS``.
-        encoding: None for UTF-8, or what a byte order mark says.
+        encoding: None for UTF-8, or that of a byte order mark.
         missing: words and codes for a missing value; None: a row that lacks one is refused.
         yes: words or codes that mean 1 in an outcome of yes and no.
         no: those that mean 0.
@@ -144,7 +144,7 @@ def read_dataset(
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
-            moved is in ``told`` alone. What is no finite number is refused all the same.
+            moved is in ``told`` alone. Cells that are no finite number are refused all the same.
 
     Raises:
         ValueError: as ``read_csv`` does.

@@ -1,4 +1,4 @@
-"""What could be declared of a table, read off it for the eyes of its owner: a configuration to check and fill in.
+"""Declarations proposed from a table for the eyes of its owner: a configuration to check and fill in.
 
 Nothing of it is private. A proposal becomes a declaration when the owner writes it into a configuration.
 """
@@ -46,11 +46,11 @@ _MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a mis
 
 
 class Look(NamedTuple):
-    """What could be declared.
+    """Declarations that could be made.
 
     Attributes:
         writing: how the table seems to be written; nothing of words.
-        columns: what each holds.
+        columns: contents of each.
     """
 
     writing: Writing
@@ -58,7 +58,7 @@ class Look(NamedTuple):
 
 
 def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
-    """Read a table once and see how it is written.
+    """Read a table once and find its writing and the contents of its columns.
 
     Args:
         stream: in binary mode, at the start of the table.
@@ -81,7 +81,7 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
 
 
 def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
-    """What columns hold, where the table stands between lines that are no rows, too."""
+    """Contents of the columns, also of a table between lines that are no rows."""
     declared = with_ignored(stream, declared, names) or declared
     writing = as_written(stream, declared)
     header = column_names(stream, writing)
@@ -124,7 +124,7 @@ def order_of_dates(columns: Sequence[Column]) -> str | None:
 
 
 def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """A configuration that could be declared, and what stands in each column, in a line each. Not private.
+    """A configuration that could be declared, and the contents of each column in a line. Not private.
 
     Args:
         stream: in binary mode, at the start of the table.
@@ -157,7 +157,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
 
 
 def held(column: Column, numbers: str = "1234.5") -> str:
-    """What a column seems to hold, in words. Not private."""
+    """Likely contents of a column, in words. Not private."""
     if column.ways:
         text = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
         text += "".join(f"; {code:g} in {rows:,} rows may mean missing" for code, rows in column.codes.items())
@@ -256,7 +256,7 @@ def _gaps(stream: BinaryIO, name: str, table: Look) -> list[str]:
 
 
 def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:
-    """How a table is written that has titles above it or notes below; None where none are found.
+    """Writing of a table with titles above it or notes below; None where there are none.
 
     Args:
         stream: in binary mode, at the start of the table; it stands there again afterwards.

@@ -64,7 +64,7 @@ class NotDecoded(ValueError):
 
 
 def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
-    """The encoding of a file and its byte order mark, which goes before what is declared; b"" for none.
+    """The encoding of a file and its byte order mark, which overrules the declared encoding; b"" for none.
 
     Args:
         start: the first bytes of a file, four or more if it has them.
@@ -83,7 +83,7 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
         max_bytes: more are refused.
 
     Raises:
-        ValueError: a line is too long, or the stream is no text; the message names the line, never what stands there.
+        ValueError: a line is too long, or the stream is no text; the message names the line, never its text.
     """
     piece = stream.read(_PIECE)
     if isinstance(piece, str):
@@ -243,7 +243,7 @@ def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
 
 
 def as_written(stream: BinaryIO, writing: Writing) -> Writing:
-    """What is declared of a table's writing, with what its first line and byte order mark say instead of nothing."""
+    """A table's declared writing, completed by its first line and byte order mark."""
     at = stream.tell()
     start = stream.read(4)
     stream.seek(at)
@@ -275,7 +275,7 @@ def opened(
 
 
 def no_rows(lines: Sequence[int]) -> str:
-    """What to declare of lines that are notes, units, sums and the like."""
+    """Remedy for lines that are notes, units, sums and the like."""
     return f'declare "ignore": {json.dumps(entries_of(lines))}'
 
 

@@ -1,4 +1,4 @@
-"""What a table holds, column by column, in one pass: whether it can be read as what somebody will say it is.
+"""Contents of a table, column by column, in one pass: whether it can be read as somebody will declare it.
 
 For the eyes of who holds the table: none of it is released, and nothing is declared by it.
 """
@@ -19,7 +19,7 @@ from .columns import Wrong, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
-_MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
+_MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
 _ANY_WAY = frozenset(NUMBERS)
 _USUAL = Words(USUAL, "1234.5").texts
@@ -66,7 +66,7 @@ class Column(NamedTuple):
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
         codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
-        texts: what it holds.
+        texts: those of its cells.
     """
 
     rows: int
@@ -97,7 +97,7 @@ class Column(NamedTuple):
         return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
 
     def as_numbers(self, name: str, numbers: str = "1234.5", *, or_dates: bool = True) -> str:
-        """What is wrong if it is to hold numbers written in one way, and what to do; "" for nothing.
+        """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
             name: of the column.
@@ -122,7 +122,7 @@ class Column(NamedTuple):
         return self._counted(name, Wrong.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """What is wrong if it is to hold dates in one order, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold dates in one order; "" for nothing."""
         count, line = self.undated[order_of(format)]
         if not count:
             return ""
@@ -136,7 +136,7 @@ class Column(NamedTuple):
         return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
-        """What is wrong if it is to hold these levels, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold these levels; "" for nothing."""
         if OTHER in levels:
             return ""
         remedy = f"declare a level {OTHER!r}, which takes all others"
@@ -161,7 +161,7 @@ class Column(NamedTuple):
         )
 
     def as_people(self, name: str) -> str:
-        """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
+        """Fault and remedy if it is to say whose row it is; "" for nothing."""
         if self.empty == self.rows:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:

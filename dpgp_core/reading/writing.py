@@ -1,6 +1,6 @@
-"""How a table is written: separator, numbers, encoding, dates, words. Declared by whoever knows, never guessed.
+"""How a table is written: separator, numbers, encoding, dates, words. Declared by the owner, never guessed.
 
-What depends on private cells would be a release: so all of this is public, stands in the specification and on the card.
+A guess from private cells would be a release: so all of this is public, stands in the specification and on the card.
 Only the first line of a file, which has no private cell, may decide something: the separator, and a byte order mark.
 """
 
@@ -70,7 +70,7 @@ class Writing:
         missing: words and codes that mean that a value is missing, for example -999, beside ``USUAL``; rows that lack
             a value in a column that is used are then left out. None: there are none, and such a row is refused.
         yes: words or codes that mean 1 in an outcome of yes or no.
-        no: those that mean 0; what is neither is missing.
+        no: those that mean 0; anything else is missing.
         date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
         ignore: lines that are no rows of the table, such as a title above the names, units below them, notes at the
             end: numbers of lines, the first being 1, and ranges such as "1-3" or "63-" for all from there on.
@@ -118,17 +118,17 @@ class Writing:
 
     @cached_property
     def missing_words(self) -> Words:
-        """What means that a value is missing, where that is declared."""
+        """Words and codes for a missing value, where they are declared."""
         return Words((*USUAL, *(self.missing or ())), self.numbers)
 
     @cached_property
     def yes_words(self) -> Words:
-        """What means yes."""
+        """Words and codes for yes."""
         return Words(self.yes or (), self.numbers)
 
     @cached_property
     def no_words(self) -> Words:
-        """What means no."""
+        """Words and codes for no."""
         return Words(self.no or (), self.numbers)
 
     def ignores(self, line: int) -> bool:
@@ -151,7 +151,7 @@ class Writing:
 
 
 KEYS = tuple(each.name for each in fields(Writing) if each.init)
-"""What is declared of it, by name."""
+"""Its declarations, by name."""
 
 
 def writing_to_object(writing: Writing) -> dict[str, Any]:
@@ -167,9 +167,9 @@ def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | f
 
 
 def as_number(cell: str, numbers: str) -> float | None:
-    """A cell as the number that it stands for, infinite and undefined ones too; None for what is none.
+    """A cell as the number that it stands for, infinite and undefined ones too; None for any other text.
 
-    Marks of a currency or of per cent beside it are left out: the unit is declared. What stands in brackets, or before
+    Marks of a currency or of per cent beside it are left out: the unit is declared. Numbers in brackets, or before
     a minus, is negative, as bookkeepers write it.
     """
     value = as_float(cell)
@@ -189,8 +189,8 @@ def as_number(cell: str, numbers: str) -> float | None:
 
 
 def as_float(text: str) -> float | None:
-    """Text as Python reads a number, infinite or undefined ones too; None for what is none, as 1_000 is."""
-    # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
+    """Text as Python reads a number, infinite or undefined ones too; None for other text, such as 1_000."""
+    # float() takes "1_000" for a thousand, but it is written for a code; it takes digits of any script too.
     if "_" in text or not text.isascii():
         return None
     try:
@@ -200,7 +200,7 @@ def as_float(text: str) -> float | None:
 
 
 def _bare(text: str) -> str:
-    """A cell without what makes text of it: quotes of another kind, a spreadsheet's apostrophe or formula."""
+    """A cell without the marks of a text: quotes of another kind, a spreadsheet's apostrophe or formula."""
     if text.startswith('="') and text.endswith('"'):
         text = text[2:-1]
     return text.strip("'") if text.startswith("'") else text
@@ -233,7 +233,7 @@ def ways_of(cell: str) -> frozenset[str]:
 
 
 def separator_of(first_line: str) -> str:
-    """What stands most often between the names in a first line, which is public; a comma if nothing does."""
+    """The commonest separator of the names in a first line, which is public; a comma if there is none."""
     bare = re.sub(r'"[^"]*"', "", first_line)
     counts = {mark: bare.count(mark) for mark in (";", "\t", "|", ",")}
     most = max(counts, key=lambda mark: counts[mark])

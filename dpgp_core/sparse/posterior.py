@@ -1,8 +1,8 @@
-"""What released statistics say about f: post-processing only, at no further privacy cost.
+"""Posterior of f given released statistics: post-processing only, at no further privacy cost.
 
 Ours first, with errors in variables; then the published posterior, to show the difference: regularised by lam, cross
 terms left out; then a fit in the output's unit: one private release, any number of predictions; last intervals, where
-what clipping at the bounds does is simulated from the model.
+the effect of clipping at the bounds is simulated from the model.
 """
 
 from __future__ import annotations
@@ -188,10 +188,10 @@ def paper_posterior(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SparseFit:
-    """One private release of the statistics, and what it says anywhere: predictions cost nothing more.
+    """One private release of the statistics, and its predictions anywhere, which cost nothing more.
 
     Attributes:
-        statistics: what was released, in model units.
+        statistics: as released, in model units.
         posterior: computed from it, in model units.
         dataset_units: (y_scale, midpoint), public.
         guarantee: the promise; it covers every prediction.
@@ -205,7 +205,7 @@ class SparseFit:
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,) and variance (P,) of the latent f at X_test (P, D), in the output's unit and its square.
 
-        The variance includes what the privacy noise leaves unknown. Both may be published.
+        The variance includes that of the privacy noise. Both may be published.
         """
         scale, midpoint = self.dataset_units
         mean, variance = self.posterior.predict(X_test)
@@ -285,7 +285,7 @@ class SparseInterval:
 
 
 class _MadeUp(NamedTuple):
-    """Curves made up by the model: E[f* | f at points of the box] (S, P), what that leaves unknown (P,), gamma (S, m).
+    """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
 
     And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
     """

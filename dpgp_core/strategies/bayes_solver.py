@@ -10,7 +10,7 @@ With the multipliers D = diag(nu) of |b_j| <= 1 in the Lagrangian, a change dB a
 
     tr dB D dB^T + tr Lambda dB (Y^-1 / t) dB^T + smaller and mixed terms,    Lambda = B G B^T = t sum pi J J^T,
 
-Y^-1 = (K^-1 + X / t)^-1 the posterior covariance of y. The second term is what makes the problem hard where there is
+Y^-1 = (K^-1 + X / t)^-1 the posterior covariance of y. The second term makes the problem hard where there is
 little noise: adding a weakly measured direction to a strongly measured row bends the risk as much as the strengths
 differ. Lambda and Y^-1 have eigenvectors of their own (r and at most n), so both terms are inverted together.
 """
@@ -32,7 +32,7 @@ _CURVED = 1e-10  # s . y above this share of |s| |y| counts as upward curvature
 
 
 class LimitedMemory:
-    """The last steps and changes of slope, and what they say of the curvature (L-BFGS two-loop recursion)."""
+    """The last steps and changes of slope, which approximate the curvature (L-BFGS two-loop recursion)."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
@@ -201,7 +201,7 @@ def minimise_risk(
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
     Args:
-        risk: what to minimise.
+        risk: to be minimised.
         most_rows: rows of B at most. Few are used at first: more where B is all but stationary and not optimal.
         gap: relative to the excess over the risk without privacy.
         start: rows to start from (any number, n); None: singular vectors of the targets.

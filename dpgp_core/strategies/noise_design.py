@@ -28,8 +28,8 @@ _LOWEST_TOLERANCE = 1e-12
 class NoiseDesign:
     """A noise covariance M = L L^T on the span of ``basis``, rescaled so that max_j c_j^T M^+ c_j = 1.
 
-    Only the projection of the mean on that space may be released (``project``): what the rank
-    tolerance drops has no noise to hide behind.
+    Only the projection of the mean on that space may be released (``project``): directions that the rank
+    tolerance drops have no noise to hide behind.
 
     Attributes:
         lambdas: weight of each record (n,); sum = rank for "logdet" (before rescaling, M = rescale *

@@ -69,7 +69,7 @@ class RiskModel:
         weight: pi_m > 0 of this model in the mixture.
         signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
         basis: (n, p), one array for all models of a mixture; then root (p, k) and targets (p, m) stand for basis root
-            and basis targets, and a product with all roots costs what p columns cost.
+            and basis targets, and a product with all roots costs no more than one with p columns.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -126,7 +126,7 @@ def in_common_basis(models: Sequence[RiskModel], least: float) -> list[RiskModel
 
     Args:
         models: each with a root and targets of its own (n, .).
-        least: squared norm of what may be left of a column.
+        least: squared norm of a column's remainder that may be left out.
     """
     levels = [np.sqrt(model.noise.mean()) for model in models]
     stacked = np.hstack([model.root / level for model, level in zip(models, levels, strict=True)])
