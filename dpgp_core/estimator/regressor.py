@@ -40,8 +40,8 @@ class DPGaussianProcessRegressor(Predicting):
     ``score`` compute from those measurements, so they spend nothing, wherever and however often they are called.
     Inputs X are public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and
     infinity are refused before anything is measured, and no finite number that is private is refused. ``clone`` and
-    everything that copies an estimator, like cross-validation, makes one that knows nothing of this one's spending: each
-    copy's fit spends again, and a ``Ledger`` adds up their ``guarantee_``.
+    everything that copies an estimator, like cross-validation, makes one that knows nothing of this one's spending:
+    each copy's fit spends again, and a ``Ledger`` adds up their ``guarantee_``.
 
     Args:
         epsilon, delta: the budget of one fit.

@@ -98,17 +98,7 @@ def read_csv(
         ignore=None if ignore is None else tuple(ignore),
         sheet=sheet,
     )
-    if isinstance(x, str):
-        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
-    if not x:
-        raise ValueError("x is empty; name at least one input column")
-    repeated = next((column for column in x if list(x).count(column) > 1), None)
-    if repeated is not None:
-        raise ValueError(f"x names the column {repeated!r} more than once; name each input column once")
-    if y in x:
-        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
-    if person in {*x, y}:
-        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
+    _check_names(x, y, person)
     columns = declared_columns(x, x_box, units=x_units, levels=levels_by_column(x, levels), order=writing.date_order)
     outcome = Outcome(name=y, unit=y_unit, bounds=pair_of(y_bounds, "y_bounds"), scale=y_scale)
     with _opened(path) as stream:
@@ -150,11 +140,11 @@ def read_dataset(
         ValueError: as ``read_csv`` does.
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
-    found = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
-    X, n, told = found.values[:, :dim].copy(), len(found.values), []
-    if found.neither:
+    read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
+    X, n, told = read.values[:, :dim].copy(), len(read.values), []
+    if read.neither:
         told.append(
-            f"{found.neither:,} of {n + found.neither:,} outcomes are neither the word for yes nor that for no, and "
+            f"{read.neither:,} of {n + read.neither:,} outcomes are neither the word for yes nor that for no, and "
             "are left out."
         )
     if private_inputs:
@@ -169,17 +159,32 @@ def read_dataset(
     return Dataset(
         name=name,
         X=X,
-        y=found.values[:, dim].copy(),
+        y=read.values[:, dim].copy(),
         columns=columns,
         outcome=outcome,
         privacy_unit=privacy_unit,
         source="your own CSV file",
         licence="yours to state; this project neither keeps nor shares the file",
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
-        person=None if person is None else found.values[:, -1].astype(np.int64),
-        left_out=found.left_out,
+        person=None if person is None else read.values[:, -1].astype(np.int64),
+        left_out=read.left_out,
         told=tuple(told),
     )
+
+
+def _check_names(x: Sequence[str], y: str, person: str | None) -> None:
+    """Raise ValueError unless the columns that are named are different ones, with at least one input."""
+    if isinstance(x, str):
+        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
+    if not x:
+        raise ValueError("x is empty; name at least one input column")
+    repeated = next((column for column in x if list(x).count(column) > 1), None)
+    if repeated is not None:
+        raise ValueError(f"x names the column {repeated!r} more than once; name each input column once")
+    if y in x:
+        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
+    if person in {*x, y}:
+        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
 
 
 def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:

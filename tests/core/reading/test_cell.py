@@ -3,13 +3,13 @@ import pytest
 from dpgp_core.dates import Dates
 from dpgp_core.reading.columns import (
     Wrong,
+    narrowed,
     read_number,
     reader_of_dates,
     reader_of_levels,
     reader_of_numbers,
     reader_of_yes_and_no,
     remedy_of,
-    what_is_written,
 )
 from dpgp_core.reading.writing import Writing
 
@@ -68,8 +68,8 @@ def test_a_declared_level_is_one_whatever_else_it_might_mean():
     ("cell", "wrong"), [("2024-03-01", Wrong.DATE), ("1,5", Wrong.WRITTEN), ("tall", Wrong.TEXT), ("1_000", Wrong.TEXT)]
 )
 def test_text_is_looked_at_more_closely(cell, wrong):
-    assert what_is_written(Wrong.TEXT, cell) is wrong
-    assert what_is_written(Wrong.EMPTY, cell) is Wrong.EMPTY
+    assert narrowed(Wrong.TEXT, cell) is wrong
+    assert narrowed(Wrong.EMPTY, cell) is Wrong.EMPTY
 
 
 def test_a_remedy_serves_all_cells():
