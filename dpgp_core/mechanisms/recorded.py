@@ -212,7 +212,7 @@ class SimulatedInterval:
 
         Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
         from the declared model.
-        """  # fmt: skip
+        """
         return mixture_half_width(self._simulated.without_noise, self._simulated.variance, level)
 
     @property

@@ -16,9 +16,22 @@ from typing import Any
 from .. import checks
 from ..dates import Format, checked_format
 
+
+def _listed(names: str) -> tuple[str, ...]:
+    """Names with bars between them."""
+    return tuple(names.split("|"))
+
+
 SEPARATORS = {
-    "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "caret": "^", "tilde": "~", "colon": ":",
-}  # fmt: skip
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "pipe": "|",
+    "space": " ",
+    "caret": "^",
+    "tilde": "~",
+    "colon": ":",
+}
 NUMBERS = {
     "1234.5": ("", "."),
     "1,234.5": (",", "."),
@@ -29,15 +42,14 @@ NUMBERS = {
     "1'234.5": ("'", "."),
 }
 """Ways of writing numbers: marks between thousands, which may be left out, and the decimal mark."""
-ENCODINGS = (
-    "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1253",
-    "cp1254", "cp437", "cp850", "mac-roman", "koi8-r", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr",
-)  # fmt: skip
-USUAL = (
-    "", "NA", "N/A", "#N/A", "n.a.", "NaN", "null", "none", "nil", "unknown", "missing", "not available", "not known",
-    "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", "\u2026", ":", "<NA>", "#NULL!", "#DIV/0!", "#VALUE!",
-    "#REF!", "#NAME?", "#NUM!",
-)  # fmt: skip
+ENCODINGS = _listed(
+    "utf-8|utf-16|utf-32|cp1252|latin-1|iso-8859-2|iso-8859-15|cp1250|cp1251|cp1253|cp1254|cp437|cp850|mac-roman|"
+    "koi8-r|shift_jis|euc-jp|gb18030|big5|euc-kr"
+)
+USUAL = _listed(
+    "|NA|N/A|#N/A|n.a.|NaN|null|none|nil|unknown|missing|not available|not known|-|--|\u2013|\u2014|?|.|..|...|\u2026|"
+    ":|<NA>|#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
+)
 """Words for a missing value that need not be declared one by one, in capitals or not."""
 MOST_WORDS = 50
 _LONGEST_NUMBER = 1_000  # letters of a number that is not written as python writes it
@@ -256,9 +268,11 @@ _ALL_WAYS = frozenset(NUMBERS)
 _NO_NUMBER = re.compile(r"[A-DF-Za-df-z]")
 _LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)
 _ALIASES = {
-    "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "windows-1252": "cp1252", "iso-8859-1": "latin-1",
-    "latin1": "latin-1", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis", "ansi": "cp1252",
-}  # fmt: skip
+    **dict.fromkeys(("utf8", "utf-8-sig"), "utf-8"),
+    **dict.fromkeys(("windows-1252", "ansi"), "cp1252"),
+    **dict.fromkeys(("iso-8859-1", "latin1"), "latin-1"),
+    **{"utf16": "utf-16", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis"},
+}
 
 
 def _alias(encoding: object) -> object:

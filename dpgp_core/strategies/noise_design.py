@@ -125,9 +125,15 @@ def _design(
     if rank == 0:  # C = 0: nothing depends on y
         empty = np.zeros((len(U), 0))
         return NoiseDesign(
-            lambdas=np.zeros(n), basis=empty, root=np.zeros((0, 0)), rescale=1.0, gap=0.0, iterations=0,
-            dropped_energy=0.0, objective=objective,
-        )  # fmt: skip
+            lambdas=np.zeros(n),
+            basis=empty,
+            root=np.zeros((0, 0)),
+            rescale=1.0,
+            gap=0.0,
+            iterations=0,
+            dropped_energy=0.0,
+            objective=objective,
+        )
     if objective == "logdet":
         # log|M| changes by a constant under M -> T M T^T, so solve for the well-conditioned v_j.
         solution = optimise(units, LOGDET, gap, executor)

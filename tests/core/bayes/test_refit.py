@@ -30,9 +30,14 @@ def measurement(kind=Measurement, r=8, seed=0, bounds=BOUNDS, **amount):
 
 def statistics(*stages):
     return Statistics(
-        stages=stages, X=X, columns=columns(("x",), ("m",), ((0.0, 10.0),)), y_name="y", y_unit="kg",
-        y_scale=SCALE, guarantee={},
-    )  # fmt: skip
+        stages=stages,
+        X=X,
+        columns=columns(("x",), ("m",), ((0.0, 10.0),)),
+        y_name="y",
+        y_unit="kg",
+        y_scale=SCALE,
+        guarantee={},
+    )
 
 
 def world(rng, noise=NOISE):

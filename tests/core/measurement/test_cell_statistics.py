@@ -19,10 +19,18 @@ def stage():
 @pytest.fixture
 def statistics(stage):
     return CellStatistics(
-        counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0), z=np.array([3.0, 1.0, 7.0]), stages=(stage,), n=12,
-        per_side=4, columns=columns(("age",), ("years",), ((0.0, 90.0),)), y_name="height", y_unit="cm",
-        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
-    )  # fmt: skip
+        counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0),
+        z=np.array([3.0, 1.0, 7.0]),
+        stages=(stage,),
+        n=12,
+        per_side=4,
+        columns=columns(("age",), ("years",), ((0.0, 90.0),)),
+        y_name="height",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={"epsilon": 1.0},
+    )
 
 
 def test_units_follow_from_the_declared_bounds(statistics):

@@ -21,9 +21,13 @@ def of(bounds=(50.0, 200.0), columns=INPUT, scale=20.0, z=0.5, width=1.0, place=
     )
     plain = {"y_name": "height", "y_unit": "cm"} | names
     return Statistics(
-        stages=(Stage(measurement=measurement, z=np.array([z])),), X=np.full((3, 1), place), columns=columns,
-        y_scale=scale, guarantee={}, **plain,
-    )  # fmt: skip
+        stages=(Stage(measurement=measurement, z=np.array([z])),),
+        X=np.full((3, 1), place),
+        columns=columns,
+        y_scale=scale,
+        guarantee={},
+        **plain,
+    )
 
 
 @pytest.mark.parametrize(

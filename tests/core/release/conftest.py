@@ -72,9 +72,15 @@ def make_published():
         half = np.array(widths) / 2
         ends = values - half, values + half
         return Published(
-            X_test=spec.points(), values=values, curve=ends, outputs=ends, statistics=(), step=step, n=40,
+            X_test=spec.points(),
+            values=values,
+            curve=ends,
+            outputs=ends,
+            statistics=(),
+            step=step,
+            n=40,
             guarantee=spec.guarantee,
-        )  # fmt: skip
+        )
 
     return make
 
