@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
@@ -27,23 +26,6 @@ from .errors import held_out_rmse
 _FAILING = 0.05  # probability of too small a ridge, as Wang (2018) has it
 _LEAST = 1e-6  # of the largest eigenvalue that one record can have: below, a noisy one says nothing
 DEGREES, BINS = range(10), (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
-
-
-class Peer(Protocol):
-    """One mechanism with its setting."""
-
-    @property
-    def title(self) -> str:
-        """Its name and setting."""
-        ...
-
-    def sums(self, dataset: Dataset) -> FloatArray:
-        """All that is measured (r,); a replaced record moves it by at most 1."""
-        ...
-
-    def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; no output is read."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -63,11 +45,11 @@ class Polynomial:
 
     @property
     def title(self) -> str:
-        """See ``Peer``."""
+        """Its name and setting."""
         return f"polynomial of degree {self.degree} (AdaSSP)"
 
     def sums(self, dataset: Dataset) -> FloatArray:
-        """See ``Peer``: upper triangle of the Gram matrix, its least eigenvalue, and the cross products."""
+        """Upper triangle of the Gram matrix, its least eigenvalue, and the cross products, (r,)."""
         phi, half = self._features(dataset, dataset.X), dataset.output_range / 2
         gram, cross = phi.T @ phi, phi.T @ (dataset.clipped_y - dataset.midpoint)
         a, b, c = self._scales(phi.shape[1], half)
@@ -77,7 +59,7 @@ class Polynomial:
         return np.concatenate([a * root_two * gram[upper], [c * least], b * cross])
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """See ``Peer``."""
+        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; no output is read."""
         phi, half = self._features(dataset, X_test), dataset.output_range / 2
         d = phi.shape[1]
         a, b, c = self._scales(d, half)
@@ -123,18 +105,18 @@ class BinnedMeans:
 
     @property
     def title(self) -> str:
-        """See ``Peer``."""
+        """Its name and setting."""
         return f"means of {self.per_side} bins along each input"
 
     def sums(self, dataset: Dataset) -> FloatArray:
-        """See ``Peer``: sums of y - midpoint, then counts."""
+        """Sums of y - midpoint, then counts, (r,)."""
         where, bins = self._bins(dataset, dataset.X), self.per_side**dataset.dim
         residuals = dataset.clipped_y - dataset.midpoint
         sums = np.bincount(where, residuals, minlength=bins) / dataset.output_range
         return np.concatenate([sums, np.bincount(where, minlength=bins) / 2])
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """See ``Peer``; a bin that hardly stands out of the noise says the midpoint."""
+        """Curves (D, P), as of polynomials; the midpoint in a bin that hardly stands out of the noise."""
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
@@ -146,11 +128,7 @@ class BinnedMeans:
         return Grid(box=dataset.x_box, bins=self.per_side).index(np.clip(X, low, high))
 
 
-class Hindsight(NamedTuple):
-    """The setting that turned out best, and its held-out error in each draw (draws,), in the output's unit."""
-
-    peer: Peer
-    errors: FloatArray
+Peer = Polynomial | BinnedMeans
 
 
 def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> FloatArray:
@@ -172,10 +150,12 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
     return held_out_rmse(missed)
 
 
-def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> Hindsight:
-    """The peer of least mean held-out error; arguments and errors as of ``held_out``."""
-    tried = [Hindsight(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
-    return min(tried, key=lambda each: float(each.errors.mean()))
+def in_hindsight(
+    peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int
+) -> tuple[Peer, FloatArray]:
+    """The peer of least mean held-out error, and its errors; arguments and errors as of ``held_out``."""
+    tried = [(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
+    return min(tried, key=lambda each: float(each[1].mean()))
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:

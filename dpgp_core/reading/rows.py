@@ -295,9 +295,9 @@ def plain_name(name: str) -> str:
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
-def read_rows(stream: BinaryIO, writing: Writing | None = None, *, max_bytes: int | None = None) -> Iterator[Row]:
-    """Yield (line number, fields) of every line that holds something; more than ``max_bytes`` are refused."""
-    return _Rows(stream, Writing() if writing is None else writing, max_bytes)
+def read_rows(stream: BinaryIO, writing: Writing | None = None) -> Iterator[Row]:
+    """Yield (line number, fields) of every line that holds something, however long the stream is."""
+    return _Rows(stream, Writing() if writing is None else writing, None)
 
 
 class _Rows:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -192,16 +191,11 @@ class Member:
     prior_risk: float
 
 
-class Families(NamedTuple):
-    """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families."""
+def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArray], list[Family]]:
+    """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families.
 
-    basis: FloatArray
-    shapes: list[FloatArray]
-    families: list[Family]
-
-
-def families_of(models: Sequence[RiskModel]) -> Families:
-    """Families in the order in which models first occur, in the basis given or in orthonormal ones side by side."""
+    Families are in the order in which models first occur, in the basis given or in orthonormal ones side by side.
+    """
     shapes, kinds = list[FloatArray](), list[list[RiskModel]]()
     for model in models:
         same = next((kind for kind in kinds if _same(kind[0], model)), None)
@@ -210,10 +204,10 @@ def families_of(models: Sequence[RiskModel]) -> Families:
         else:
             same.append(model)
     if models[0].basis is not None:
-        return Families(models[0].basis, shapes, [_given(kind, shapes) for kind in kinds])
+        return models[0].basis, shapes, [_given(kind, shapes) for kind in kinds]
     bases = list[FloatArray]()
     families = [_orthogonalised(kind, shapes, bases) for kind in kinds]
-    return Families(np.hstack(bases), shapes, families)
+    return np.hstack(bases), shapes, families
 
 
 def _given(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
