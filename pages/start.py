@@ -1,13 +1,13 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, pictures, text
+from pages._ui.look import frame, pictures, settings, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
 from pages._ui.start import brief, decision, overview
 from pages._ui.work import cached
 
-chosen = decision.decision()
+chosen = settings.chosen(decision.Decision)
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
 moved = decision.moved(draw, prior, family)
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)

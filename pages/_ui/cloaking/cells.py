@@ -18,10 +18,9 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result, Scene
 from pages._ui.left_out import Trio
-from pages._ui.look import text
-from pages._ui.look.controls import segments, switch
+from pages._ui.look import settings, text
+from pages._ui.look.controls import HERE, Switch, menu
 from pages._ui.look.maps import FACTORS, Layer
-from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
 
@@ -220,12 +219,13 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     ]
 
 
-LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
+LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, place=HERE)
+BESIDE = Switch(key="beside", label="Method of 2018 beside it", place=HERE, width="content")
 
 
 def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
     """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        kind = segments("The map shows", LAYER, kinds)
-        beside = switch("Method of 2018 beside it", "beside", width="content")
+        kind = settings.stand(LAYER.among(kinds))
+        beside = settings.stand(BESIDE)
     return kind, beside

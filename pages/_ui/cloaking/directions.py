@@ -17,9 +17,9 @@ from dpgp_core.linalg import dense_of
 from pages._ui.cloaking import cells, computed, variants
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, sheet_map, text
+from pages._ui.look import frame, pictures, settings, sheet_map, text
 from pages._ui.look import maps as look_maps
-from pages._ui.look.controls import switch
+from pages._ui.look.controls import HERE, Switch
 from pages._ui.look.maps import Layer
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
@@ -209,9 +209,12 @@ def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFram
         yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
 
 
+SWITCH = Switch(key="directions", label="The directions of M: where the noise goes", place=HERE)
+
+
 def show_maps(ours: Result) -> None:
     """A switch, and the directions on the map, in motion, and in numbers; of cloaking where ours measures in stages."""
-    if not switch("The directions of M: where the noise goes", "directions"):
+    if not settings.stand(SWITCH):
         return
     result = ours
     if ours.design.in_stages:

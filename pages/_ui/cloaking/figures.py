@@ -17,7 +17,8 @@ from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
 from pages._ui.cloaking.words import Shown
 from pages._ui.left_out import Trio
-from pages._ui.look import controls, offers, pictures, sheet
+from pages._ui.look import offers, pictures, settings, sheet
+from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -261,23 +262,20 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     """Age and height of anybody, moved by hand, and the centile; from the release alone."""
     (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
     young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
-    keys = f"growth_x_{data.name}", f"growth_y_{data.name}"  # its range is that of the data set
     left, right = st.columns(2)
     with left:
-        x = st.slider(
-            f"A person's {data.x_names[0]} [{data.x_units[0]}]", math.ceil(low), math.floor(high), young,
-            key=keys[0], bind="query-params",
-        )  # fmt: skip
+        label, ends = f"A person's {data.x_names[0]} [{data.x_units[0]}]", (math.ceil(low), math.floor(high))
+        x = _moved(f"growth_x_{data.name}", label, *ends, young)  # its range is that of the data set
     with right:
-        y = st.slider(
-            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key=keys[1], bind="query-params"
-        )  # fmt: skip
-    controls.note(keys[0], x, young)
-    controls.note(keys[1], y, usual)
+        y = _moved(f"growth_y_{data.name}", f"and {data.y_name} [{data.y_unit}]", least, most, usual)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
     return x, y
+
+
+def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
+    return settings.stand(Range(key=key, label=label, low=low, high=high, step=1, default=start, place=HERE))
 
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:

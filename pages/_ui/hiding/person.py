@@ -17,8 +17,8 @@ from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
-from pages._ui.look import controls as look_controls
-from pages._ui.look import frame, pictures, text
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Range, Whole
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, OTHER, PRIVATE, TRUTH, axis, band, faded, finish, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of
@@ -122,15 +122,14 @@ def controls(data: Dataset, name: str) -> Choice:
     low, high = data.y_bounds
     left, right = st.columns([1, 3])
     with left:
-        rank = int(
-            st.number_input(f"Person, by {data.x_names[0]}", 1, data.n, data.n, key=_person(name), bind="query-params")
-        )
-    label = f"{data.y_name.capitalize()} moved to [{data.y_unit}]"
+        label = f"Person, by {data.x_names[0]}"
+        rank = settings.stand(Whole(key=_person(name), label=label, low=1, high=data.n, default=data.n, place=HERE))
     with right:
-        step = data.output_range / 100
-        value = st.slider(label, low, high, high, step, format="%.3g", key=f"moved_to_{name}", bind="query-params")
-    look_controls.note(_person(name), rank, data.n)
-    look_controls.note(f"moved_to_{name}", value, high)
+        label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
+        moved = Range(
+            key=f"moved_to_{name}", label=label, low=low, high=high, step=step, default=high, format="%.3g", place=HERE
+        )
+        value = settings.stand(moved)
     return Choice(rank, value)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,9 @@ from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
 from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import controls, pictures, text
 from pages._ui.look import frame as look_frame
-from pages._ui.look.controls import switch
+from pages._ui.look import pictures, settings, text
+from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
     NON_PRIVATE,
@@ -33,8 +34,9 @@ from pages._ui.look.plots import (
     named_lines,
 )
 from pages._ui.look.sheet import of_inputs, of_theory
+from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
-from pages._ui.model import Draw, ReleaseSettings
+from pages._ui.model import Draw
 from pages._ui.work import cached
 
 TEST_POINTS = np.array([[3.0], [7.0]])
@@ -187,7 +189,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         with st.expander("Table of the moves"):
             look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
-    if switch(f"The same with {n} people", "everybody"):
+    if settings.stand(Switch(key="everybody", label=f"The same with {n} people", place=HERE)):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
         if step == "moves":
             person.show(result, chosen.overlay)
@@ -273,23 +275,24 @@ def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, sa
     pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)))
 
 
+def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:
+    return Range(key=key, label=label, low=low, high=high, default=default, step=step, place=HERE)
+
+
+_SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
+    ("x1", _range("x1", "Person 1 at", 0.0, 10.0, 2.5, 0.5)),
+    ("x2", _range("x2", "Person 2 at", 0.0, 10.0, 5.0, 0.5)),
+    ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
+    ("noise", _range("two_noise", "Spread of people (variance)", 0.05, 2.0, 0.1, 0.05)),
+    ("d", _range("two_d", "Largest change of one person", 0.5, 3.0, 2.0, 0.5)),
+    ("moved", Range(key="moved", label="Which person changes", low=1, high=2, default=1, step=1, place=HERE)),
+)
+
+
 def _sliders() -> TwoPointSettings:
-    """Of the two people, in the page's body."""
-
-    def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
-        chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
-        controls.note(key, chosen, value)
-        return chosen
-
-    left, middle, right = st.columns(3)
-    with left:
-        x1 = slider("Person 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
-        x2 = slider("Person 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
-    with middle:
-        lengthscale = slider("Lengthscale", "two_l", 0.5, 5.0, 1.5, 0.5)
-        noise = slider("Spread of people (variance)", "two_noise", 0.05, 2.0, 0.1, 0.05)
-    with right:
-        d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
-        moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
-    controls.note("moved", moved, 1)
-    return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))
+    """Of the two people, in the page's body, two a column."""
+    columns, values = st.columns(3), {}
+    for at, (name, slider) in enumerate(_SLIDERS):
+        with columns[at // 2]:
+            values[name] = settings.stand(slider)
+    return TwoPointSettings(**values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,14 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from datasets import EXHIBITS, exhibit
+from datasets.exhibit import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
-from pages._ui.look import sheet, text
-from pages._ui.look.controls import choice, folded, pick, side
-from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look import offers, sheet, text
+from pages._ui.look.controls import Menu, Slider, menu
+from pages._ui.look.offers import of_datasets
 from pages._ui.look.plots import (
     BINS,
     HEIGHT,
@@ -33,8 +35,9 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
+from pages._ui.look.settings import carried
 from pages._ui.look.sheet import About
-from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
+from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
@@ -64,30 +67,58 @@ DATASET = of_datasets(
         if exhibit.sparse is not None and exhibit.simulated == simulated
     ),
 )
-VIEW: DropDown[SparseView] = DropDown(
+VIEW: Menu[SparseView] = menu(
+    "Show",
     "sparse_view",
     {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
 )
 
 
-def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
-    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
-    draw = privacy()
-    name = dataset(DATASET)
+def _start(name: str) -> SparseDefaults:
     start = exhibit(name).sparse
     assert start is not None
-    delta_fits(draw.delta, load(name).n)
-    show = overlay()
-    with side():
-        view = pick("Show", VIEW)
-    with folded("Model"):
-        length = lengthscale(name, "Lengthscale [{}]")
-        noise = noise_control(start.noise, help=None, key=f"noise_{name}")
-        count = choice(
-            "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
+    return start
+
+
+def _inducing(name: str) -> Slider[int]:
+    start, label = _start(name), "Inducing inputs along each input"
+    return Slider(
+        key=f"inducing_{name}", label=label, options=start.inducing, default=start.start, help="Public.", place="Model"
+    )
+
+
+def _noise(name: str) -> Slider[float]:
+    return replace(offers.NOISE, key=f"noise_{name}", default=_start(name).noise, help=None)
+
+
+def _lengthscale(name: str) -> Slider[float]:
+    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, place="Model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseSettings(Promise):
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
+
+    dataset: str = carried(DATASET, beside=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
+    overlay: bool = carried(offers.OVERLAY)
+    view: SparseView = carried(VIEW)
+    lengthscale: float = carried(lambda chosen: _lengthscale(chosen.dataset))
+    noise: float = carried(lambda chosen: _noise(chosen.dataset))
+    inducing: int = carried(lambda chosen: _inducing(chosen.dataset))
+    number: int = carried(replace(offers.DRAW, place="Model"))
+
+    @property
+    def release(self) -> SparseSetting:
+        """What is computed."""
+        return SparseSetting(
+            self.dataset,
+            float(self.lengthscale),
+            float(self.noise),
+            self.inducing,
+            float(self.epsilon),
+            float(self.delta),
+            self.number,
         )
-        seed = draw_number()
-    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show
 
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,15 +31,15 @@ from dpgp_core.accounting.tradeoff import (
 from dpgp_core.arrays import FloatArray
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
+from pages._ui.compare.compute import BINS, INDUCING
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
 from pages._ui.compare.view import DATASET
-from pages._ui.look import text
-from pages._ui.look.controls import choice, folded, into, pick
-from pages._ui.look.offers import DropDown
+from pages._ui.look import offers, settings, text
+from pages._ui.look.controls import HERE, Menu, Slider, menu
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
-from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
+from pages._ui.look.settings import carried
+from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.model import Draw, usual
-from pages._ui.work import cached
 
 Family = Literal["gaussian", "laplace", "any"]
 
@@ -369,58 +369,73 @@ def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-FAMILY: DropDown[Family] = DropDown(
+FAMILY: Menu[Family] = menu(
+    "Kind of privacy noise",
     "family",
     {
         "gaussian": "Gaussian: cloaking, GP prior, sparse DP-GP",
         "laplace": "Laplace: binning (δ = 0)",
         "any": "Any: nothing known but (ε, δ)",
     },
+    place="What is released",
 )
-MECHANISM: DropDown[str] = DropDown(  # those whose promise holds at any epsilon, the recommended one first
+MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the recommended one first
+    "Method",
     "decide_by",
     {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
+    place="What is released",
+)
+_PRIOR = Slider(
+    key="prior",
+    label="Chance beforehand [in 100]",
+    options=(1, 5, 10, 25, 50, 75, 90),
+    default=1,
+    help="How likely somebody thinks the fact is, before seeing the release.",
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 
 
-class Decision(NamedTuple):
+def _fitting(chosen: Any) -> Menu[str]:
+    """The methods whose noise is of the kind that is chosen."""
+    contest = _contest(chosen.dataset, chosen.delta)
+    promises = {name: contender(contest, name, 1.0).guarantee.loss for name in MECHANISM.titles}
+    return MECHANISM.among([name for name, loss in promises.items() if isinstance(loss, _LOSSES[chosen.family])])
+
+
+def _contest(dataset: str, delta: float) -> Contest:
+    return Contest(usual(dataset), float(delta), BINS, INDUCING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision(Promise):
     """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
 
-    draw: Draw
-    prior: float
-    family: Family
-    contest: Contest
-    mechanism: str
-    overlay: bool
+    percent: int = carried(_PRIOR)
+    dataset: str = carried(DATASET, beside=delta_fits)
+    family: Family = carried(FAMILY)
+    mechanism: str = carried(_fitting)
+    overlay: bool = carried(offers.OVERLAY)
 
+    @property
+    def prior(self) -> float:
+        """The belief asked about, in (0, 1)."""
+        return self.percent / 100
 
-def decision() -> Decision:
-    """The whole sidebar."""
-    draw = privacy()
-    belief = choice(
-        "Chance beforehand [in 100]",
-        "prior",
-        (1, 5, 10, 25, 50, 75, 90),
-        1,
-        help="How likely somebody thinks the fact is, before seeing the release.",
-    )
-    name = dataset(DATASET)
-    data = cached.dataset(name)
-    delta_fits(draw.delta, data.n)
-    contest = Contest(usual(name), draw.delta, 10, 6)
-    with folded("What is released"):
-        family = pick("Kind of privacy noise", FAMILY)
-        fitting = [
-            each
-            for each in MECHANISM.titles
-            if isinstance(contender(contest, each, 1.0).guarantee.loss, _LOSSES[family])
-        ]
-        mechanism = pick("Method", MECHANISM, fitting)
-    return Decision(draw, belief / 100, family, contest, mechanism, overlay())
+    @property
+    def contest(self) -> Contest:
+        """What is released, as Compare opens with it."""
+        return _contest(self.dataset, self.delta)
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
+_SPLIT = Slider(
+    key="split",
+    label="Two releases: share of the first [%]",
+    options=SHARES,
+    default=50,
+    place=HERE,
+    width=320,
+)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
@@ -450,7 +465,5 @@ def split_sentence(draw: Draw, share: float) -> str:
 
 def show(draw: Draw) -> None:
     """A slider for the share, and the two budgets."""
-    box = st.container()
-    with into(box):
-        share = choice("Two releases: share of the first [%]", "split", SHARES, 50, width=320)
-    box.markdown(split_sentence(draw, float(share) / 100))
+    share = settings.stand(_SPLIT)
+    st.markdown(split_sentence(draw, float(share) / 100))
