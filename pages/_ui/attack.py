@@ -166,7 +166,7 @@ INPUTS: Menu[Inputs] = menu(
     help="Where the inputs of the other nine people lie.",
     place="Attack",
 )
-_RELEASES = Slider(key="shadows", label="Simulated releases", options=SHADOWS, default=SHADOWS[-1], place="Attack")
+_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, place="Attack")
 _SETS = replace(_RELEASES, label="Shadow data sets", help="Simulated data like the real one, of each kind.")
 _RIDGE, _SCALE = path_controls(1, 0.5, "attack_")
 

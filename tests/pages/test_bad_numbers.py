@@ -30,12 +30,12 @@ def page_of_every_kind() -> None:
             offers.KERNEL,
             offers.OVERLAY,
             replace(offers.DRAW, high=99),
-            Range(key="x1", label="Position", low=0.0, high=10.0, default=2.5, step=0.5),
-            Range(key="moved", label="Moved", low=1, high=2, default=1, step=1),
-            Menu(key="data", label="Data", titles={"a": "a", "b": "b"}, values="ab", default="a", buttons=True),
-            Search(key="hexagon", label="Hexagon", options=["a", "b"], place=HERE),
-            Number(key="tolerance", label="Within", low=0.0),
-            Number(key="target", label="Target", low=0.001, high=9.0, usual="8.5"),
+            Range("x1", "Position", 2.5, 0.0, 10.0, 0.5),
+            Range("moved", "Moved", 1, 1, 2, 1),
+            Menu("data", "Data", "a", {"a": "a", "b": "b"}, "ab", buttons=True),
+            Search("hexagon", "Hexagon", options=["a", "b"], place=HERE),
+            Number("tolerance", "Within", low=0.0),
+            Number("target", "Target", low=0.001, high=9.0, usual="8.5"),
         ):
             settings.stand(control)
 

@@ -220,7 +220,7 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
 
 
 LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, place=HERE)
-BESIDE = Switch(key="beside", label="Method of 2018 beside it", place=HERE, width="content")
+BESIDE = Switch("beside", "Method of 2018 beside it", place=HERE, width="content")
 
 
 def map_view(kinds: Sequence[str]) -> tuple[str, bool]:

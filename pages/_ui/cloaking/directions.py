@@ -209,7 +209,7 @@ def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFram
         yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
 
 
-SWITCH = Switch(key="directions", label="The directions of M: where the noise goes", place=HERE)
+SWITCH = Switch("directions", "The directions of M: where the noise goes", place=HERE)
 
 
 def show_maps(ours: Result) -> None:

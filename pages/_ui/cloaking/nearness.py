@@ -73,12 +73,12 @@ def show(result: Result, x: float, overlay: bool) -> None:
     data = result.dataset
     most = text.round_step(data.output_range / 4)
     asked = Range(
-        key=f"within_{data.name}",
-        label=f"How near must it be? [{data.y_unit}]",
-        low=most / _STEPS,
-        high=most,
-        step=most / _STEPS,
-        default=most / 4,
+        f"within_{data.name}",
+        f"How near must it be? [{data.y_unit}]",
+        most / 4,
+        most / _STEPS,
+        most,
+        most / _STEPS,
         format="%.3g",
         width=320,
         place=HERE,

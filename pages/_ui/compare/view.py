@@ -81,29 +81,27 @@ RELEASE_OF = menu(
     looks=True,
 )
 LIMITS = Switch(
-    key="limits",
-    label="Draw the limits",
+    "limits",
+    "Draw the limits",
     help="Simulated for these settings, some ten seconds. Reads no output.",
     place=HERE,
     looks=True,
 )
-_EVERY = Switch(
-    key="all_methods", label="All methods in the picture", help="The table always has all.", place="Methods"
-)
-_TOO = Switch(key="inputs_too", label="Bayes cloaking, inputs too", help=_INPUTS_TOO, place="Methods", looks=True)
+_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", place="Methods")
+_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, place="Methods", looks=True)
 _BINS = Slider(
-    key="bins",
-    label="Bins along each input",
-    options=BIN_COUNTS,
-    default=compute.BINS,
+    "bins",
+    "Bins along each input",
+    compute.BINS,
+    BIN_COUNTS,
     help="For both binning mechanisms; public.",
     place="Methods",
 )
 _INDUCING = Slider(
-    key="inducing",
-    label="Inducing inputs",
-    options=INDUCING,
-    default=compute.INDUCING,
+    "inducing",
+    "Inducing inputs",
+    compute.INDUCING,
+    INDUCING,
     help="For cloaking with inducing inputs; public.",
     place="Methods",
 )
@@ -143,8 +141,8 @@ def target(nonprivate: float, scale: Scale) -> float:
     usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
     asked = Number(
-        key=key,
-        label=f"I need an error of at most [{scale.unit}]",
+        key,
+        f"I need an error of at most [{scale.unit}]",
         low=0.001,
         high=10_000.0,
         usual=f"{usual:g}",

@@ -34,20 +34,15 @@ SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
 STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, place=HERE)
 LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, place=HERE)
 _BUDGET = Slider(
-    key="search_budget",
-    label="for epsilon at most",
-    options=SEARCH_BUDGETS,
-    default=3,
+    "search_budget",
+    "for epsilon at most",
+    3,
+    SEARCH_BUDGETS,
     help="Searched on simulated data, so it costs nothing.",
     place="Find private settings",
 )
 _ETA: Slider[float] = Slider(
-    key="eta",
-    label="η: added prior noise",
-    options=ETAS,
-    default=0,
-    help="More noise from the prior; buys a smaller epsilon.",
-    place="Paths",
+    "eta", "η: added prior noise", 0, ETAS, help="More noise from the prior; buys a smaller epsilon.", place="Paths"
 )
 _DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, place=SIDE)
 
@@ -58,32 +53,20 @@ def excursion_layer(show_overlay: bool, bayes: bool) -> str:
     return settings.stand(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
 
 
-def _ridge(chosen: Any) -> Slider[float]:
-    _, r, s = STUDIES[chosen.study].start
-    return path_controls(r, s)[0]
-
-
-def _scale(chosen: Any) -> Slider[float]:
-    _, r, s = STUDIES[chosen.study].start
-    return path_controls(r, s)[1]
-
-
 def _length(chosen: Any) -> Slider[float]:
     key, label, start = f"length_{chosen.study}", "Lengthscale [share of the domain]", STUDIES[chosen.study].start[0]
-    return Slider(key=key, label=label, options=PATH_LENGTHS, default=start)
+    return Slider(key, label, start, PATH_LENGTHS)
 
 
 def _threshold(chosen: Any) -> Slider[float]:
     offered = STUDIES[chosen.study].thresholds
-    return Slider(
-        key=offered.key, label=offered.title, options=offered.offered, default=offered.start, help=offered.help
-    )
+    return Slider(offered.key, offered.title, offered.start, offered.offered, help=offered.help)
 
 
 def _noise(chosen: Any) -> Slider[float]:
     study = STUDIES[chosen.study]
     label = "Spread of the simulated data"
-    return Slider(key="data_noise", label=label, options=study.noises, default=study.noise, place="Paths")
+    return Slider("data_noise", label, study.noise, study.noises, place="Paths")
 
 
 def _find(_: Any) -> None:
@@ -95,8 +78,8 @@ class ExcursionSettings(Settings):
     """The whole sidebar, and the tabs above the picture: which data, what is released, whether the overlay is on."""
 
     study: str = carried(STUDY)
-    r: float = carried(_ridge)
-    sigma: float = carried(_scale)
+    r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
+    sigma: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[1])
     delta: float = carried(_DELTA)
     lengthscale: float = carried(_length)
     threshold: float = carried(_threshold)

@@ -57,21 +57,16 @@ NOISE: Menu[str] = menu(
     place=_READING,
 )
 _SHARE = Slider(
-    key="explore_share",
-    label="Lengthscale [% of the domain]",
-    options=SHARES,
-    default=25,
+    "explore_share",
+    "Lengthscale [% of the domain]",
+    25,
+    SHARES,
     help="Change it as often as you like. The data are not looked at again.",
 )
 _POINTS = Slider(
-    key="explore_points",
-    label="Points of the grid",
-    options=POINTS,
-    default=200,
-    help="New points cost nothing either.",
-    place=_READING,
+    "explore_points", "Points of the grid", 200, POINTS, help="New points cost nothing either.", place=_READING
 )
-_LEVEL = Slider(key="explore_level", label="Probability of the range [%]", options=LEVELS, default=95, place=_READING)
+_LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, place=_READING)
 
 
 def _is_taught(_: Any) -> bool:
@@ -199,7 +194,7 @@ def _threshold(explored: Explored, taught: Teaching | None) -> float:
     label = f"Level [{unit}]" if unit else "Level"
     if taught is not None:
         key = f"explore_level_{taught.dataset}"
-        level = settings.stand(Slider(key=key, label=label, options=levels, default=middle, place=HERE))
+        level = settings.stand(Slider(key, label, middle, levels, place=HERE))
     else:
         level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
     return (level - low) / (high - low)

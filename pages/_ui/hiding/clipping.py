@@ -98,7 +98,7 @@ ALT = (
 
 
 def _slider(key: str, label: str, options: Sequence[float], default: float) -> Slider[float]:
-    return Slider(key=key, label=label, options=options, default=default, place=HERE)
+    return Slider(key, label, default, options, place=HERE)
 
 
 _SLIDERS = (

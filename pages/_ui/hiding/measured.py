@@ -163,15 +163,8 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
 
 
 STAGES = (1, 2, 3, 4, 5)
-_STAGE = Slider(
-    key="stage",
-    label="Stage",
-    options=STAGES,
-    default=STAGES[-1],
-    help="Each stage looks closer than those before.",
-    place=HERE,
-)
-_MORE = Switch(key="more_measured", label="How many sums, and what privacy costs", place=HERE)
+_STAGE = Slider("stage", "Stage", STAGES[-1], STAGES, help="Each stage looks closer than those before.", place=HERE)
+_MORE = Switch("more_measured", "How many sums, and what privacy costs", place=HERE)
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:

@@ -123,12 +123,10 @@ def controls(data: Dataset, name: str) -> Choice:
     left, right = st.columns([1, 3])
     with left:
         label = f"Person, by {data.x_names[0]}"
-        rank = settings.stand(Whole(key=_person(name), label=label, low=1, high=data.n, default=data.n, place=HERE))
+        rank = settings.stand(Whole(_person(name), label, data.n, 1, data.n, place=HERE))
     with right:
         label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
-        moved = Range(
-            key=f"moved_to_{name}", label=label, low=low, high=high, step=step, default=high, format="%.3g", place=HERE
-        )
+        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", place=HERE)
         value = settings.stand(moved)
     return Choice(rank, value)
 

@@ -127,12 +127,7 @@ def toggled(places: tuple[float, ...], at: float) -> str:
 CHART = "by_hand"
 WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
 _WIDTH = Slider(
-    key="measured_width",
-    label="Width of each sum [years]",
-    options=WIDTHS,
-    default=7,
-    help="How far people still count.",
-    place=HERE,
+    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", place=HERE
 )
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
@@ -162,7 +157,7 @@ def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
     with left:
         label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
         told = f"Up to {MOST}, with commas between them. They share one budget."
-        written = settings.stand(Words(key=_KEY, label=label, default=_FIRST, longest=200, help=told, place=HERE))
+        written = settings.stand(Words(_KEY, label, _FIRST, 200, help=told, place=HERE))
     with right:
         width = settings.stand(_WIDTH)
     places, wrong = read_places(written, *data.x_box[0])

@@ -44,10 +44,10 @@ CHOICE_BY: Menu[MechanismName] = menu(
     "Choice by", "choice_by", {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"}
 )
 _SELECTION: Slider[float] = Slider(
-    key="selection_epsilon",
-    label="ε of the choice: more private ⟷ more accurate",
-    options=SELECTION_EPSILONS,
-    default=1,
+    "selection_epsilon",
+    "ε of the choice: more private ⟷ more accurate",
+    1,
+    SELECTION_EPSILONS,
     help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
 )
 

@@ -107,4 +107,4 @@ def _reason(raw: str, stand: Stand) -> str:
         return "this control has no such value."
     if is_infinite(raw) and not isinstance(stand.shown, str | bool):
         return "it must be a finite number."
-    return stand.control.asked
+    return stand.control.asked()

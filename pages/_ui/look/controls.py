@@ -9,8 +9,8 @@ import math
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 V = TypeVar("V", bound=str)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Control(Generic[T]):
     """One control, bound to ``?key=``.
 
@@ -40,10 +40,12 @@ class Control(Generic[T]):
     key: str
     label: str
     default: T
+    _: KW_ONLY
     help: str | None = None
     place: str = SIDE
     disabled: bool = False
     looks: bool = False
+    must: ClassVar[str] = "is not offered"  # be, of a value
 
     @abstractmethod
     def draw(self) -> T:
@@ -64,9 +66,15 @@ class Control(Generic[T]):
         return value
 
     @property
+    def offered(self) -> Sequence[object]:
+        """All that it can stand at, as shown; empty if there are too many to name."""
+        return ()
+
     def asked(self) -> str:
         """What a value must be, as a sentence for somebody whose link has another."""
-        return "it is not offered."
+        if self.offered:
+            return f"it is not offered here; the choices are {', '.join(map(str, self.offered))}."
+        return f"it {self.must}."
 
     @property
     def bound(self) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def is_infinite(raw: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Slider(Control[T]):
     """A discrete slider over ``options``, as wide in pixels as said, or as all there is."""
 
@@ -116,12 +124,12 @@ class Slider(Control[T]):
         raise self.wrong()
 
     @property
-    def asked(self) -> str:
+    def offered(self) -> Sequence[object]:
         """The options."""
-        return f"it is not offered here; the choices are {', '.join(map(str, self.options))}."
+        return self.options
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Menu(Control[V]):
     """Values to choose from. An address may give a value or its title.
 
@@ -159,9 +167,9 @@ class Menu(Control[V]):
         return value
 
     @property
-    def asked(self) -> str:
-        """The titles that are offered."""
-        return f"it is not offered here; the choices are {', '.join(self.titles[value] for value in self.values)}."
+    def offered(self) -> Sequence[object]:
+        """The titles."""
+        return [self.titles[value] for value in self.values]
 
     def value(self, title: str) -> V:
         """The value that is shown under a title. Raises ValueError if none is."""
@@ -178,14 +186,15 @@ class Menu(Control[V]):
 def menu(label: str, key: str, titles: Mapping[V, str], **rest: Any) -> Menu[V]:
     """All of the values, the first by default."""
     values = tuple(titles)
-    return Menu(key=key, label=label, titles=titles, values=values, default=values[0], **rest)
+    return Menu(key, label, values[0], titles, values, **rest)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Switch(Control[bool]):
     """A toggle, as wide as its label, or as all there is."""
 
     default: bool = False
+    must: ClassVar[str] = "must be true or false"
     width: Any = "stretch"
 
     def draw(self) -> bool:
@@ -198,18 +207,14 @@ class Switch(Control[bool]):
             raise self.wrong()
         return raw.lower() == "true"
 
-    @property
-    def asked(self) -> str:
-        """Both values."""
-        return "it must be true or false."
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Whole(Control[int]):
     """A whole number from ``low`` to ``high``, to type or step through."""
 
     low: int
     high: int
+    must: ClassVar[str] = "must be a whole number within the range of this control"
 
     def draw(self) -> int:
         """Draw it, and return its number."""
@@ -221,16 +226,11 @@ class Whole(Control[int]):
             raise ValueError(f"{self.key} must be a whole number from {self.low} to {self.high}")
         return int(raw)
 
-    @property
-    def asked(self) -> str:
-        """A whole number."""
-        return "it must be a whole number within the range of this control."
-
 
 N = TypeVar("N", int, float)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Range(Control[N]):
     """A slider from ``low`` to ``high`` by ``step``.
 
@@ -243,6 +243,7 @@ class Range(Control[N]):
     low: N
     high: N
     step: N
+    must: ClassVar[str] = "must be a number within the range of this control"
     format: str | None = None
     width: Any = "stretch"
 
@@ -258,21 +259,16 @@ class Range(Control[N]):
             raise self.wrong()
         return type(self.default)(float(raw))
 
-    @property
-    def asked(self) -> str:
-        """A number."""
-        whole = "whole " if isinstance(self.default, int) else ""
-        return f"it must be a {whole}number within the range of this control."
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Number(Control[float | None]):
     """A number to type; none while it is left to the page, which then takes ``usual``, if it has any."""
 
     default: float | None = None
-    low: float
+    low: float = 0.0
     high: float | None = None
     usual: str = ""
+    must: ClassVar[str] = "must be a number within the range of this control"
 
     def draw(self) -> float | None:
         """Draw it, and return what was typed."""
@@ -292,18 +288,13 @@ class Number(Control[float | None]):
         """What was typed, or what the page takes."""
         return self.usual if value is None else super().written(value)
 
-    @property
-    def asked(self) -> str:
-        """A number."""
-        return "it must be a number within the range of this control."
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Search(Control[str | None]):
     """One of many names, to type or choose; none at first."""
 
     default: str | None = None
-    options: Sequence[str]
+    options: Sequence[str] = ()
 
     def draw(self) -> str | None:
         """Draw it, and return the name that is chosen."""
@@ -316,7 +307,7 @@ class Search(Control[str | None]):
         return raw
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Words(Control[str]):
     """A line to type."""
 

@@ -62,10 +62,10 @@ def lengthscale(name: str) -> Slider[float]:
     """Of a dataset's first input."""
     shipped = exhibit(name)
     return Slider(
-        key=lengthscale_key(shipped),
-        label=f"Lengthscale [{shipped.unit}]: more detail ⟷ less noise",
-        options=whole(shipped.lengthscales),
-        default=whole([shipped.lengthscale])[0],
+        lengthscale_key(shipped),
+        f"Lengthscale [{shipped.unit}]: more detail ⟷ less noise",
+        whole([shipped.lengthscale])[0],
+        whole(shipped.lengthscales),
         help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
     )
 
@@ -104,56 +104,40 @@ FOCUS: Menu[Focus] = menu(
     place="Expert",
 )
 EPSILON: Slider[float] = Slider(
-    key="epsilon",
-    label="ε: more private ⟷ more accurate",
-    options=EPSILONS,
-    default=1,
+    "epsilon",
+    "ε: more private ⟷ more accurate",
+    1,
+    EPSILONS,
     help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     place=TOP,
 )
 PROMISED: Slider[float] = Slider(
-    key="delta",
-    label="δ: more private ⟷ more accurate",
-    options=DELTAS,
-    default=DELTA,
-    help=text.DELTA_HELP,
-    place="Promise",
+    "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, place="Promise"
 )
 OVERLAY = Switch(
-    key="overlay",
-    label="True data shown",
-    default=True,
+    "overlay",
+    "True data shown",
+    True,
     help="Shows the true data, the curve without privacy, and errors. None of that is private.",
     looks=True,
 )
 NOISE: Slider[float] = Slider(
-    key="noise",
-    label="Spread of people (share of signal variance)",
-    options=NOISES,
-    default=USUAL_NOISE,
+    "noise",
+    "Spread of people (share of signal variance)",
+    USUAL_NOISE,
+    NOISES,
     help="How much of one person's value is taken to be chance. More makes each person matter less.",
     place="Model",
 )
-DRAW = Whole(key="draw", label="Draw number", low=1, high=LAST_DRAW, default=1, place="Example draw")
-PATHS_RELEASED = Slider(
-    key="paths",
-    label="Paths released",
-    options=PATHS,
-    default=1,
-    help="Each path is a release; they add up.",
-    place="Paths",
-)
+DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, place="Example draw")
+PATHS_RELEASED = Slider("paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", place="Paths")
 _RIDGE: Slider[float] = Slider(
-    key="r",
-    label="r: more accurate ⟷ more private",
-    options=RIDGES,
-    default=1,
+    "r",
+    "r: more accurate ⟷ more private",
+    1,
+    RIDGES,
     help="Square root of the ridge. Larger listens less to each record.",
 )
 _SIGMA: Slider[float] = Slider(
-    key="sigma",
-    label="s: more accurate ⟷ more private",
-    options=SIGMAS,
-    default=1,
-    help="Scale of the paths' own randomness.",
+    "sigma", "s: more accurate ⟷ more private", 1, SIGMAS, help="Scale of the paths' own randomness."
 )

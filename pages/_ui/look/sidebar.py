@@ -130,16 +130,11 @@ def kernels(chosen: Any) -> Menu[str]:
 
 
 _DRAWS = Slider(
-    key="draws",
-    label="Draws shown",
-    options=(1, 2, 3, 5, 10, 20),
-    default=1,
-    help="Each draw is a release; they add up.",
-    place="Example draws",
+    "draws", "Draws shown", 1, (1, 2, 3, 5, 10, 20), help="Each draw is a release; they add up.", place="Example draws"
 )
 SHRINKAGE = Switch(
-    key="shrinkage",
-    label="Shrink towards the prior",
+    "shrinkage",
+    "Shrink towards the prior",
     help="Post-processing of the released values: costs no privacy, helps at small ε.",
     place="Expert",
 )

@@ -183,8 +183,8 @@ def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
     within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
     asked = Number(
-        key="tolerance",
-        label=f"Precision you need (optional), {within}",
+        "tolerance",
+        f"Precision you need (optional), {within}",
         low=0.0,
         help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
         "release greys it and marks it in the file. It changes nothing else, and costs nothing.",

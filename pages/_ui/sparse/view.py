@@ -82,9 +82,7 @@ def _start(name: str) -> SparseDefaults:
 
 def _inducing(name: str) -> Slider[int]:
     start, label = _start(name), "Inducing inputs along each input"
-    return Slider(
-        key=f"inducing_{name}", label=label, options=start.inducing, default=start.start, help="Public.", place="Model"
-    )
+    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", place="Model")
 
 
 def _noise(name: str) -> Slider[float]:

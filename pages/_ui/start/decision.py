@@ -386,10 +386,10 @@ MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the re
     place="What is released",
 )
 _PRIOR = Slider(
-    key="prior",
-    label="Chance beforehand [in 100]",
-    options=(1, 5, 10, 25, 50, 75, 90),
-    default=1,
+    "prior",
+    "Chance beforehand [in 100]",
+    1,
+    (1, 5, 10, 25, 50, 75, 90),
     help="How likely somebody thinks the fact is, before seeing the release.",
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
@@ -428,14 +428,7 @@ class Decision(Promise):
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
-_SPLIT = Slider(
-    key="split",
-    label="Two releases: share of the first [%]",
-    options=SHARES,
-    default=50,
-    place=HERE,
-    width=320,
-)
+_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, place=HERE, width=320)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
