@@ -64,9 +64,13 @@ with printed:
     page = brief.brief(chosen, data, moved, cost, frame.here())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
-        "One-page brief", brief.written(page, drawn), "privacy-brief.html", "text/html",
-        icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
-    )  # fmt: skip
+        "One-page brief",
+        brief.written(page, drawn),
+        "privacy-brief.html",
+        "text/html",
+        icon=":material/print:",
+        help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
+    )
 with decided:
     frame.table(decision.table(beliefs, cost), "decision", brief.TABLE_NOTE)
 frame.state_link()

@@ -231,14 +231,17 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     figure.add_scatter(x=100 * rate, y=100 * rate, name=GUESSING, line={"color": TRUTH, "dash": "dot"})
     powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
     figure.add_scatter(
-        x=[100 * level for level in RATES], y=[100 * each.value for each in powers], mode="markers",
-        name="95 % range", marker={"color": RISK, "size": 7},
+        x=[100 * level for level in RATES],
+        y=[100 * each.value for each in powers],
+        mode="markers",
+        name="95 % range",
+        marker={"color": RISK, "size": 7},
         error_y={
             "array": [100 * (each.high - each.value) for each in powers],
             "arrayminus": [100 * (each.value - each.low) for each in powers],
             "color": faded(RISK, 0.7),
         },
-    )  # fmt: skip
+    )
     kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
     if logarithmic:
         kind = {
@@ -260,10 +263,15 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
         here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
         place = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
         figure.add_annotation(
-            x=place[0], y=place[1], text=trace.name, font={"color": trace.line.color}, showarrow=False,
-            xanchor="right" if edge == "above" else "left", yanchor="bottom" if edge == "above" else "top",
+            x=place[0],
+            y=place[1],
+            text=trace.name,
+            font={"color": trace.line.color},
+            showarrow=False,
+            xanchor="right" if edge == "above" else "left",
+            yanchor="bottom" if edge == "above" else "top",
             xshift=-6 if edge == "above" else 8,
-        )  # fmt: skip
+        )
 
 
 BLAMED = 0.05  # innocent people that are accused, in the sentence

@@ -38,20 +38,37 @@ _BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
 _UNKNOWN = "not known, the price may lie anywhere within the public bounds"
 LAYERS = {
     "private": _price(
-        "Prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
+        "Prices",
+        "published price [GBP]",
+        private=True,
+        spread=_NOISE,
+        most=_TOO_MUCH,
+        grey=_BLURRED,
     ),
     "noise": _share(
-        "Privacy noise", _NOISE, "at most this factor up or down, in 95 of 100 releases", high=_TOO_MUCH,
-        spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED, marks=FACTORS,
+        "Privacy noise",
+        _NOISE,
+        "at most this factor up or down, in 95 of 100 releases",
+        high=_TOO_MUCH,
+        spread=_NOISE,
+        most=_TOO_MUCH,
+        grey=_BLURRED,
+        marks=FACTORS,
     ),
     "interval": _share(
-        "Where the price is", _WIDTH, "at most this factor up or down, with 95 % probability", high=_AS_BOUNDS,
-        spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN, marks=_KNOWN,
+        "Where the price is",
+        _WIDTH,
+        "at most this factor up or down, with 95 % probability",
+        high=_AS_BOUNDS,
+        spread=_WIDTH,
+        most=_AS_BOUNDS,
+        grey=_UNKNOWN,
+        marks=_KNOWN,
     ),
     "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
-}  # fmt: skip
+}
 
 
 def layers(result: Result, overlay: bool) -> dict[str, Layer]:

@@ -186,9 +186,11 @@ def _within(result: Result) -> str:
     if result.outcome.scene.labels is not None:
         blur = intervals.curve.half if intervals.noise is None else intervals.noise
         said = text.factor_of(words.at_records(result, blur))
-        return f"Privacy noise moves a typical price by less than {said}" if intervals.noise is not None else (
-            f"A typical price is known to within {said}"
-        )  # fmt: skip
+        return (
+            f"Privacy noise moves a typical price by less than {said}"
+            if intervals.noise is not None
+            else (f"A typical price is known to within {said}")
+        )
     half = text.number(words.at_records(result, intervals.curve.half))
     return f"The curve is within {half} {result.dataset.y_unit} (95 %)"
 

@@ -205,11 +205,17 @@ def errors(
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
             band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
-            line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4}, visible=name in drawn,
+            x=CURVE_EPSILONS,
+            y=scale.show(curve.mean),
+            name=entry.title,
+            mode="lines+markers",
+            line=line,
+            marker=_DIAMOND if entry.private_inputs else {"size": 4},
+            visible=name in drawn,
             customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
-            unselected={"marker": {"opacity": 1}}, showlegend=False,
-        )  # fmt: skip
+            unselected={"marker": {"opacity": 1}},
+            showlegend=False,
+        )
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
     figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
     figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
@@ -230,18 +236,30 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     first = True
     for name, curve in pinned.moved(contest).items():
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), mode="lines", line=_line(name) | {"width": 1.2},
-            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}", legendgroup="pin",
-            showlegend=first, hovertext=CONTENDERS[name].title,
-        )  # fmt: skip
+            x=CURVE_EPSILONS,
+            y=scale.show(curve.mean),
+            mode="lines",
+            line=_line(name) | {"width": 1.2},
+            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}",
+            legendgroup="pin",
+            showlegend=first,
+            hovertext=CONTENDERS[name].title,
+        )
         first = False
     if pinned.nonprivate != nonprivate:
         figure.add_hline(y=float(scale.show(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
     figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
-        x=float(np.log10(pinned.epsilon)), y=1, yref="paper", text="A", showarrow=False, xanchor="left", xshift=3,
-        yanchor="top", font={"color": PINNED},
-    )  # fmt: skip
+        x=float(np.log10(pinned.epsilon)),
+        y=1,
+        yref="paper",
+        text="A",
+        showarrow=False,
+        xanchor="left",
+        xshift=3,
+        yanchor="top",
+        font={"color": PINNED},
+    )
     return figure
 
 

@@ -179,9 +179,13 @@ def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught:
         with question:
             threshold = _threshold(explored, taught)
     return {
-        "of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles", "group": group,
+        "of": of,
+        "level": level / 100,
+        "threshold": threshold,
+        "centiles": wanted == "centiles",
+        "group": group,
         "apart": apart,
-    }  # fmt: skip
+    }
 
 
 def _threshold(explored: Explored, taught: Teaching | None) -> float:

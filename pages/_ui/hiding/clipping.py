@@ -136,9 +136,14 @@ def figure(clipped: dict[str, ClipError]) -> go.Figure:
         ("privacy noise", PRIVATE, [each.noise for each in clipped.values()]),
     ):
         figure.add_bar(
-            x=list(clipped), y=values, name=name, marker={"color": colour}, textposition="outside", cliponaxis=False,
+            x=list(clipped),
+            y=values,
+            name=name,
+            marker={"color": colour},
+            textposition="outside",
+            cliponaxis=False,
             text=[text.number(value) if value >= 0.05 else "0" for value in values],
-        )  # fmt: skip
+        )
     figure.update_layout(barmode="group")
     figure.update_xaxes(title="kind of outcome")
     figure.update_yaxes(title="size [points]", rangemode="tozero")

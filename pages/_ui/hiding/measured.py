@@ -140,13 +140,24 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     figure.add_scatter(
-        x=x, y=floor, name="no budget buys", mode="lines", line={"color": NON_PRIVATE, "width": 2},
-        fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18),
-    )  # fmt: skip
+        x=x,
+        y=floor,
+        name="no budget buys",
+        mode="lines",
+        line={"color": NON_PRIVATE, "width": 2},
+        fill="tozeroy",
+        fillcolor=faded(NON_PRIVATE, 0.18),
+    )
     figure.add_scatter(
-        x=x, y=error, name="with privacy", mode="lines+markers", line={"color": PRIVATE, "width": 2},
-        marker={"size": 7}, fill="tonexty", fillcolor=faded(PRIVATE, 0.22),
-    )  # fmt: skip
+        x=x,
+        y=error,
+        name="with privacy",
+        mode="lines+markers",
+        line={"color": PRIVATE, "width": 2},
+        marker={"size": 7},
+        fill="tonexty",
+        fillcolor=faded(PRIVATE, 0.22),
+    )
     nothing = [each.unmeasured for each in measured]
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)

@@ -165,9 +165,12 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     )
     order = np.argsort(data.X[:, 0], kind="stable")
     figure.add_scatter(
-        x=data.X[order, 0], y=data.clipped_y[order], name="true data", mode="markers",
+        x=data.X[order, 0],
+        y=data.clipped_y[order],
+        name="true data",
+        mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
-    )  # fmt: skip
+    )
     for y, name, colour, dash in (
         (person.before, _BEFORE, NON_PRIVATE, "solid"),
         (person.without, _WITHOUT, TRUTH, "dot"),
@@ -175,9 +178,13 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     ):
         figure.add_scatter(x=person.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
     figure.add_scatter(
-        x=[person.at, person.at], y=[person.output, choice.value], name=_PERSON, mode="lines+markers",
-        line={"color": OTHER, "width": 1.5}, marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
-    )  # fmt: skip
+        x=[person.at, person.at],
+        y=[person.output, choice.value],
+        name=_PERSON,
+        mode="lines+markers",
+        line={"color": OTHER, "width": 1.5},
+        marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
+    )
     return named_lines(on_axes(figure, data, person.x), _SHORT)
 
 
@@ -185,13 +192,21 @@ def against_noise(moved: Moved, data: Dataset) -> go.Figure:
     """How far the curve moves, and the standard deviation of the noise, along the first input."""
     figure = go.Figure()
     figure.add_scatter(
-        x=moved.x, y=moved.noise, name="privacy noise, one standard deviation", mode="lines",
-        line={"color": PRIVATE, "width": 2}, fill="tozeroy", fillcolor=faded(PRIVATE, 0.22),
-    )  # fmt: skip
+        x=moved.x,
+        y=moved.noise,
+        name="privacy noise, one standard deviation",
+        mode="lines",
+        line={"color": PRIVATE, "width": 2},
+        fill="tozeroy",
+        fillcolor=faded(PRIVATE, 0.22),
+    )
     figure.add_scatter(
-        x=moved.x, y=np.abs(moved.after - moved.before), name="move of the curve", mode="lines",
+        x=moved.x,
+        y=np.abs(moved.after - moved.before),
+        name="move of the curve",
+        mode="lines",
         line={"color": OTHER, "width": 2, "dash": "dash"},
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)

@@ -216,10 +216,15 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
         (np.array(spending.places), "diamond", PRIVATE, 13),
     ):
         figure.add_scatter(
-            x=x, y=np.full(len(x), foot), mode="markers", customdata=x[:, None], showlegend=False, cliponaxis=False,
+            x=x,
+            y=np.full(len(x), foot),
+            mode="markers",
+            customdata=x[:, None],
+            showlegend=False,
+            cliponaxis=False,
             name="measured here" if symbol == "diamond" else "click to measure",
             marker={"symbol": symbol, "color": colour, "size": size},
-        )  # fmt: skip
+        )
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=list(data.x_box[0]))
     figure.update_yaxes(title=axis(data.y_name, data.y_unit))
     return named_lines(finish(figure, HEIGHT - 40))

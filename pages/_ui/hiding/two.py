@@ -121,9 +121,13 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
         figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
         figure.add_scatter(
-            x=points.X[:, 0], y=y, mode="markers", name=f"people, {name}", showlegend=False,
+            x=points.X[:, 0],
+            y=y,
+            mode="markers",
+            name=f"people, {name}",
+            showlegend=False,
             marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
-        )  # fmt: skip
+        )
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
         figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
         figure.add_annotation(
@@ -131,9 +135,14 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
         )
     if noise is not None:
         figure.add_scatter(
-            x=TEST_POINTS[:, 0], y=points.C @ OUTPUTS, mode="markers", name="published, with noise", showlegend=False,
-            error_y={"array": noise, "color": PRIVATE, "thickness": 3}, marker={"color": PRIVATE, "size": 9},
-        )  # fmt: skip
+            x=TEST_POINTS[:, 0],
+            y=points.C @ OUTPUTS,
+            mode="markers",
+            name="published, with noise",
+            showlegend=False,
+            error_y={"array": noise, "color": PRIVATE, "thickness": 3},
+            marker={"color": PRIVATE, "size": 9},
+        )
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
     return named_lines(finish(figure, 400))
@@ -152,9 +161,13 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     for index, colour in enumerate((NON_PRIVATE, OTHER)):
         move = points.d * points.C[:, index]
         figure.add_scatter(
-            x=[-move[0], move[0]], y=[-move[1], move[1]], mode="lines+markers",
-            name=f"person {index + 1} moves", line={"color": colour}, marker={"size": 8},
-        )  # fmt: skip
+            x=[-move[0], move[0]],
+            y=[-move[1], move[1]],
+            mode="lines+markers",
+            name=f"person {index + 1} moves",
+            line={"color": colour},
+            marker={"size": 8},
+        )
     reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
     figure.update_xaxes(title="change of prediction 1", range=[-reach, reach])
     figure.update_yaxes(title="change of prediction 2", range=[-reach, reach], scaleanchor="x")

@@ -145,11 +145,21 @@ def tiles(
         printed[i][j] += " ★"
     figure = go.Figure(
         go.Heatmap(
-            z=share, x=columns, y=rows, zmin=0, zmax=float(share.max()), colorscale=PREDICTION_SCALE,
-            text=printed, texttemplate="%{text}", hovertext=hover, hoverinfo="text",
-            colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
+            z=share,
+            x=columns,
+            y=rows,
+            zmin=0,
+            zmax=float(share.max()),
+            colorscale=PREDICTION_SCALE,
+            text=printed,
+            texttemplate="%{text}",
+            hovertext=hover,
+            hoverinfo="text",
+            colorbar={"title": "chosen [%]"},
+            xgap=2,
+            ygap=2,
         )
-    )  # fmt: skip
+    )
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
     figure.add_scatter(
         x=[e for _ in rows for e in columns],
@@ -178,9 +188,12 @@ def errors(
     column = table.epsilons.index(budgets.regression)
     figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
     figure.add_scatter(
-        x=grid.lengthscales, y=table.private_rmse[:, column], name="this lengthscale", mode="lines+markers",
+        x=grid.lengthscales,
+        y=table.private_rmse[:, column],
+        name="this lengthscale",
+        mode="lines+markers",
         line={"color": PRIVATE},
-    )  # fmt: skip
+    )
     level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
         level.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
@@ -235,7 +248,9 @@ def metrics(
     selection, delta = budgets.selection, budgets.delta
     return [
         Metric(
-            "Error after the choice", shown(chosen.after), f"best known in advance: {shown(chosen.best_error)}",
+            "Error after the choice",
+            shown(chosen.after),
+            f"best known in advance: {shown(chosen.best_error)}",
             help_of("Error"),
         ),
         Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
@@ -246,7 +261,7 @@ def metrics(
             f"ε = {text.at_most(selection)}",
             f"with the release: ε = {text.at_most(total)}, δ = {text.small(delta)}",
         ),
-    ]  # fmt: skip
+    ]
 
 
 _ROOM = 0.05  # decades beside the first and the last lengthscale

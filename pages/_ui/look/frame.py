@@ -234,9 +234,12 @@ def state_link() -> None:
         st.code(address, language=None, wrap_lines=True)
         if not settings.is_lesson():
             st.button(
-                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=settings.present,
+                "Present it to a room",
+                key="present",
+                icon=":material/present_to_all:",
+                on_click=settings.present,
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
-            )  # fmt: skip
+            )
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
     if settings.is_lesson():

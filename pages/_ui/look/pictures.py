@@ -140,9 +140,14 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: s
             st.image(svg, width="stretch")
             with st.container(horizontal=True):
                 st.download_button(
-                    "SVG", svg, f"{name}.svg", "image/svg+xml", key=f"picture_svg_{key}", icon=":material/download:",
+                    "SVG",
+                    svg,
+                    f"{name}.svg",
+                    "image/svg+xml",
+                    key=f"picture_svg_{key}",
+                    icon=":material/download:",
                     on_click="ignore",
-                )  # fmt: skip
+                )
                 st.html(f'<button class="save-png" data-name="{name}.png">PNG</button>', width="content")
 
 

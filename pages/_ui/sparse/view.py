@@ -150,9 +150,12 @@ def fit(fits: Fits) -> go.Figure:
     band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
     figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     figure.add_scatter(
-        x=fits.inducing, y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
-        name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
-    )  # fmt: skip
+        x=fits.inducing,
+        y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range),
+        mode="markers",
+        name="inducing inputs",
+        marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+    )
     return named_lines(on_axes(figure, data, fits.x), _SHORT)
 
 
@@ -233,10 +236,14 @@ def choice_shares(choices: Choices) -> go.Figure:
     for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
         for j, length in enumerate(choices.candidates):
             figure.add_bar(
-                x=labels, y=100 * shares[:, j], name=f"{name}: {length:g}", offsetgroup=name,
-                marker={"color": faded(colour, 0.35 + 0.3 * j)}, showlegend=False,
+                x=labels,
+                y=100 * shares[:, j],
+                name=f"{name}: {length:g}",
+                offsetgroup=name,
+                marker={"color": faded(colour, 0.35 + 0.3 * j)},
+                showlegend=False,
                 hovertemplate=f"{name}<br>lengthscale {length:g}: %{{y:.0f}} %<extra></extra>",
-            )  # fmt: skip
+            )
     figure.update_layout(barmode="relative")
     figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
     return finish(figure, 420)
@@ -323,7 +330,9 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             text.help_of("Error"),
         ),
         Metric(
-            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
+            "Error without privacy",
+            f"{text.number(without)} {unit}",
+            "nothing hidden",
             text.help_of("Without privacy"),
         ),
         Metric(
@@ -334,7 +343,7 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             "too cautious: both are faults.",
         ),
         promise[1],
-    ]  # fmt: skip
+    ]
 
 
 def _judgement(held: float) -> str:

@@ -139,9 +139,13 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
         curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
     figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
     figure.add_scatter(
-        x=rate, y=limit, name="limit that epsilon and delta promise", line={"color": GUARANTEE, "dash": "dash"},
-        fill="tozeroy", fillcolor=faded(GUARANTEE, 0.10),
-    )  # fmt: skip
+        x=rate,
+        y=limit,
+        name="limit that epsilon and delta promise",
+        line={"color": GUARANTEE, "dash": "dash"},
+        fill="tozeroy",
+        fillcolor=faded(GUARANTEE, 0.10),
+    )
     figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
     figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
     return finish(figure, 420)
@@ -312,22 +316,32 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
         x=x, y=[100 * each.limit.low for each in beliefs], line={"color": GUARANTEE}, showlegend=False, mode="lines"
     )
     figure.add_scatter(
-        x=x, y=[100 * each.limit.high for each in beliefs], line={"color": GUARANTEE}, fill="tonexty",
-        fillcolor=faded(GUARANTEE, 0.15), name="where epsilon keeps it", mode="lines",
-    )  # fmt: skip
+        x=x,
+        y=[100 * each.limit.high for each in beliefs],
+        line={"color": GUARANTEE},
+        fill="tonexty",
+        fillcolor=faded(GUARANTEE, 0.15),
+        name="where epsilon keeps it",
+        mode="lines",
+    )
     figure.add_scatter(
-        x=x, y=[100 * each.telling.high for each in beliefs], line={"color": RISK, "dash": "dash"},
-        name="after the most telling 1 in 100", mode="lines",
-    )  # fmt: skip
+        x=x,
+        y=[100 * each.telling.high for each in beliefs],
+        line={"color": RISK, "dash": "dash"},
+        name="after the most telling 1 in 100",
+        mode="lines",
+    )
     figure.add_scatter(
         x=x, y=[100 * each.prior for each in beliefs], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
     )
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
     last = beliefs[-1]
     values = (
-        (last.limit.high, "at most", GUARANTEE), (last.limit.low, "at least", GUARANTEE),
-        (last.telling.high, "most telling 1 in 100", RISK), (last.prior, "before", TRUTH),
-    )  # fmt: skip
+        (last.limit.high, "at most", GUARANTEE),
+        (last.limit.low, "at least", GUARANTEE),
+        (last.telling.high, "most telling 1 in 100", RISK),
+        (last.prior, "before", TRUTH),
+    )
     ends = [End((math.log10(max(100 * value, 1e-9)) + 2) / 4, name, colour) for value, name, colour in values]
     return named(_against_epsilon(figure, epsilon), ends)
 
@@ -341,9 +355,12 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         x=x, y=[cost.nonprivate] * len(x), line={"color": NON_PRIVATE, "width": 2}, name="without privacy", mode="lines"
     )
     figure.add_scatter(
-        x=[epsilon], y=[min(cost.at(epsilon), top)], mode="markers", marker={"color": PRIVATE, "size": 12},
+        x=[epsilon],
+        y=[min(cost.at(epsilon), top)],
+        mode="markers",
+        marker={"color": PRIVATE, "size": 12},
         showlegend=False,
-    )  # fmt: skip
+    )
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
     return named(_against_epsilon(figure, epsilon), ends)
