@@ -1,6 +1,6 @@
-"""Checks of numbers and shapes, and of what somebody declares or a file says was declared.
+"""Checks of numbers and shapes, and of declarations, of a person or of a file.
 
-Each says in a sentence what was given, and what to give instead.
+Each message names the value given, and a remedy.
 """
 
 from __future__ import annotations
@@ -83,6 +83,13 @@ def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> 
     if not low <= value <= high:
         raise ValueError(f"{name} must lie in {low:g} ... {high:g}, got {shown(value)}")
     return float(value)
+
+
+def switch(name: str, value: object) -> bool:
+    """True or false; 1 is neither."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {shown(value)}")
+    return value
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:

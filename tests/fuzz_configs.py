@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 from dpgp_core.release import CHOICES, spec_to_json
-from dpgp_core.release.specification import EXAMPLE, spec_to_object
+from dpgp_core.release.json_text import spec_to_object
+from dpgp_core.release.specification import EXAMPLE
 from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: those outside the box are refused
@@ -12,23 +13,95 @@ GOOD = spec_to_object(SPEC)
 NEEDED = {"x", "x_box", "y", "y_bounds", "unit", "grid", "epsilon", "delta"}
 OPTIONAL = GOOD.keys() - NEEDED
 NASTY = [
-    None, True, False, "", " ", "1", "nan", "x" * 100_000, "\x00", "a\nb", "\ud800", "\u2028", " age", -1, 0.5, 1e308,
-    1e-308, -0.0, 10**30, -(10**400), [], [[]], {}, {"a": 1}, [None], [True], ["\udfff"], [[1, 2, 3]], [[2, 1]],
-    [[1, 1]], [["0", "1"]], [[0, True]], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9], [[0, 10**400]],
-]  # fmt: skip
+    None,
+    True,
+    False,
+    "",
+    " ",
+    "1",
+    "nan",
+    "x" * 100_000,
+    "\x00",
+    "a\nb",
+    "\ud800",
+    "\u2028",
+    " age",
+    -1,
+    0.5,
+    1e308,
+    1e-308,
+    -0.0,
+    10**30,
+    -(10**400),
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [None],
+    [True],
+    ["\udfff"],
+    [[1, 2, 3]],
+    [[2, 1]],
+    [[1, 1]],
+    [["0", "1"]],
+    [[0, True]],
+    [1, 2],
+    [0],
+    [-5],
+    [1.5],
+    ["age", "age"],
+    [10**9],
+    [[0, 10**400]],
+]
 # values that some key accepts: with them a configuration may be good
 HARMLESS = {
-    "x_units": [None, "", "1"], "y_unit": ["", "1", "nan"], "unit": ["1", "nan"], "y": ["1", "nan"],
-    "y_bounds": [[1, 2]], "y_scale": [None, 0.5], "cells": [None], "total_delta": [None], "epsilon": [0.5],
-    "noise_variance": [0.5], "tolerance": [None, 0.5], "log": [True, False], "coordinates": [None],
-    "centiles": [False], "person": [None], "bounds_unit": [None], "bounds_share": [0.5], "total_epsilon": [None],
-    "lengthscale": [None, [1.5]], "dates": [None, {}, []], "x_levels": [None, [None]], "numbers": [None],
-    "separator": [None, " "], "encoding": [None], "yes": [None], "no": [None], "date_order": [None],
-    "ignore": [None, "1", [], [1, 2], [10**9]], "sheet": [None, "1", "nan"],
+    "x_units": [None, "", "1"],
+    "y_unit": ["", "1", "nan"],
+    "unit": ["1", "nan"],
+    "y": ["1", "nan"],
+    "y_bounds": [[1, 2]],
+    "y_scale": [None, 0.5],
+    "cells": [None],
+    "total_delta": [None],
+    "epsilon": [0.5],
+    "noise_variance": [0.5],
+    "tolerance": [None, 0.5],
+    "log": [True, False],
+    "coordinates": [None],
+    "centiles": [False],
+    "person": [None],
+    "bounds_unit": [None],
+    "bounds_share": [0.5],
+    "total_epsilon": [None],
+    "lengthscale": [None, [1.5]],
+    "dates": [None, {}, []],
+    "x_levels": [None, [None]],
+    "numbers": [None],
+    "separator": [None, " "],
+    "encoding": [None],
+    "yes": [None],
+    "no": [None],
+    "date_order": [None],
+    "ignore": [None, "1", [], [1, 2], [10**9]],
+    "sheet": [None, "1", "nan"],
     "missing": [  # a word or a code, or a list of them
-        None, "", "1", "nan", -1, 0.5, 1e-308, -0.0, [], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9],
+        None,
+        "",
+        "1",
+        "nan",
+        -1,
+        0.5,
+        1e-308,
+        -0.0,
+        [],
+        [1, 2],
+        [0],
+        [-5],
+        [1.5],
+        ["age", "age"],
+        [10**9],
     ],
-}  # fmt: skip
+}
 
 
 def written(found):

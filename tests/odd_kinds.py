@@ -136,9 +136,7 @@ ODD: dict[str, Odd] = {
     "rows one longer than the names": Odd(
         table("age,height", range(N), AGE, HEIGHT), refused=WIDTH, cured=table("id,age,height", range(N), AGE, HEIGHT)
     ),
-    "no names": Odd(
-        table(f"{AGE[0]},{HEIGHT[0]}", AGE[1:], HEIGHT[1:]), refused="add a header line", cured=PLAIN
-    ),
+    "no names": Odd(table(f"{AGE[0]},{HEIGHT[0]}", AGE[1:], HEIGHT[1:]), refused="add a header line", cured=PLAIN),
     # separators and quotes
     "carets": Odd(table("age^height", AGE, HEIGHT, sep="^")),
     "tildes": Odd(table("age~height", AGE, HEIGHT, sep="~")),
@@ -146,8 +144,9 @@ ODD: dict[str, Odd] = {
     "double bars": Odd(table("age||height", AGE, HEIGHT, sep="||")),
     "separators at the end of all rows": Odd(table("age,height", AGE, [f"{height}," for height in HEIGHT])),
     "fixed width": Odd(
-        "".join(["  age   height\n", *(f"{age:5d} {height:8.1f}\n" for age, height in zip(AGE, HEIGHT, strict=True))])
-        .encode()
+        "".join(
+            ["  age   height\n", *(f"{age:5d} {height:8.1f}\n" for age, height in zip(AGE, HEIGHT, strict=True))]
+        ).encode()
     ),
     "quoted lines within cells": Odd(table("age,note,height", AGE, ['"two\nlines"'] * N, HEIGHT)),
     "quotes of one stroke": Odd(table("'age','height'", [f"'{age}'" for age in AGE], [f"'{y}'" for y in HEIGHT])),
@@ -159,7 +158,9 @@ ODD: dict[str, Odd] = {
         table("age,height", AGE, comma(HEIGHT)), refused=WIDTH, cured=table("age;height", AGE, comma(HEIGHT), sep=";")
     ),
     "thousands between commas, not quoted": Odd(
-        table("age,height", AGE, grouped(",")), **SALARY, refused=WIDTH,
+        table("age,height", AGE, grouped(",")),
+        **SALARY,
+        refused=WIDTH,
         cured=table("age;height", AGE, grouped(","), sep=";"),
     ),
     "quotes escaped by a stroke": Odd(
@@ -278,8 +279,9 @@ ODD: dict[str, Odd] = {
     ),
     "JSON": Odd(
         json.dumps([{"age": age, "height": y} for age, y in zip(AGE, HEIGHT, strict=True)]).encode(),
-        refused=CONVERT, cured=PLAIN,
+        refused=CONVERT,
+        cured=PLAIN,
     ),
     "HTML": Odd(b"<html><table><tr><td>63</td><td>160.8</td></tr></table>", refused=CONVERT, cured=PLAIN),
-}  # fmt: skip
+}
 assert np.isfinite(HEIGHT).all()

@@ -64,14 +64,14 @@ class NotDecoded(ValueError):
 
 
 def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
-    """The encoding of a file and its byte order mark, which goes before what is declared; b"" for none.
+    """The encoding of a file and its byte order mark, which overrules the declared encoding; b"" for none.
 
     Args:
         start: the first bytes of a file, four or more if it has them.
         declared: the encoding, or None for UTF-8.
     """
-    found = next((mark for mark in _ORDER_MARKS if start.startswith(mark)), b"")
-    return (_ORDER_MARKS[found], found) if found else (_ENDED.get(declared or "", declared or "utf-8"), b"")
+    mark = next((each for each in _ORDER_MARKS if start.startswith(each)), b"")
+    return (_ORDER_MARKS[mark], mark) if mark else (_ENDED.get(declared or "", declared or "utf-8"), b"")
 
 
 def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int | None = None) -> Iterator[str]:
@@ -83,7 +83,7 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
         max_bytes: more are refused.
 
     Raises:
-        ValueError: a line is too long, or the stream is no text; the message names the line, never what stands there.
+        ValueError: a line is too long, or the stream is no text; the message names the line, never its text.
     """
     piece = stream.read(_PIECE)
     if isinstance(piece, str):
@@ -149,8 +149,8 @@ def _refuse_other_kinds(start: bytes) -> None:
     if packed is not None:
         raise ValueError(f"the file is {packed}, which is not unpacked here; unpack it, and name the table inside")
     kind = next((kind for magic, kind in _OTHER_KINDS.items() if start.startswith(magic)), None)
-    if kind is None and (found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
-        kind = "HTML or XML" if b"<" in found[0] else "JSON"
+    if kind is None and (markup := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8))):
+        kind = "HTML or XML" if b"<" in markup[0] else "JSON"
     if kind is not None:
         raise ValueError(f"the file is {kind}, which is not converted here; save it as CSV in UTF-8")
 
@@ -193,7 +193,7 @@ class Header(NamedTuple):
     writing: Writing
     later: Callable[[Sequence[str]], int]
 
-    def places(self, columns: Sequence[str]) -> list[int]:
+    def positions(self, columns: Sequence[str]) -> list[int]:
         """Where columns stand. No others need a name of their own.
 
         Raises:
@@ -243,7 +243,7 @@ def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
 
 
 def as_written(stream: BinaryIO, writing: Writing) -> Writing:
-    """What is declared of a table's writing, with what its first line and byte order mark say instead of nothing."""
+    """A table's declared writing, completed by its first line and byte order mark."""
     at = stream.tell()
     start = stream.read(4)
     stream.seek(at)
@@ -275,7 +275,7 @@ def opened(
 
 
 def no_rows(lines: Sequence[int]) -> str:
-    """What to declare of lines that are notes, units, sums and the like."""
+    """Remedy for lines that are notes, units, sums and the like."""
     return f'declare "ignore": {json.dumps(entries_of(lines))}'
 
 
@@ -295,9 +295,9 @@ def plain_name(name: str) -> str:
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
-def read_rows(stream: BinaryIO, writing: Writing | None = None, *, max_bytes: int | None = None) -> Iterator[Row]:
-    """Yield (line number, fields) of every line that holds something; more than ``max_bytes`` are refused."""
-    return _Rows(stream, Writing() if writing is None else writing, max_bytes)
+def read_rows(stream: BinaryIO, writing: Writing | None = None) -> Iterator[Row]:
+    """Yield (line number, fields) of every line that holds something, however long the stream is."""
+    return _Rows(stream, Writing() if writing is None else writing, None)
 
 
 class _Rows:

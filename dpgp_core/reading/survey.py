@@ -1,4 +1,4 @@
-"""What a table holds, column by column, in one pass: whether it can be read as what somebody will say it is.
+"""Contents of a table, column by column, in one pass: whether it can be read as somebody will declare it.
 
 For the eyes of who holds the table: none of it is released, and nothing is declared by it.
 """
@@ -19,7 +19,7 @@ from .columns import Wrong, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
-_MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
+_MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
 _ANY_WAY = frozenset(NUMBERS)
 _USUAL = Words(USUAL, "1234.5").texts
@@ -66,7 +66,7 @@ class Column(NamedTuple):
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
         codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
-        texts: what it holds.
+        texts: those of its cells.
     """
 
     rows: int
@@ -97,7 +97,7 @@ class Column(NamedTuple):
         return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
 
     def as_numbers(self, name: str, numbers: str = "1234.5", *, or_dates: bool = True) -> str:
-        """What is wrong if it is to hold numbers written in one way, and what to do; "" for nothing.
+        """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
             name: of the column.
@@ -122,7 +122,7 @@ class Column(NamedTuple):
         return self._counted(name, Wrong.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """What is wrong if it is to hold dates in one order, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold dates in one order; "" for nothing."""
         count, line = self.undated[order_of(format)]
         if not count:
             return ""
@@ -136,7 +136,7 @@ class Column(NamedTuple):
         return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
-        """What is wrong if it is to hold these levels, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold these levels; "" for nothing."""
         if OTHER in levels:
             return ""
         remedy = f"declare a level {OTHER!r}, which takes all others"
@@ -161,7 +161,7 @@ class Column(NamedTuple):
         )
 
     def as_people(self, name: str) -> str:
-        """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
+        """Fault and remedy if it is to say whose row it is; "" for nothing."""
         if self.empty == self.rows:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
@@ -182,14 +182,14 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     names = list(columns)
-    places, key = header.places(names), secrets.token_bytes(16)
-    seen = [_Seen() for _ in names]
+    positions, key = header.positions(names), secrets.token_bytes(16)
+    cells = [_Cells() for _ in names]
     count = 0
     for line, row in rows:
         count += 1
-        for column, place in zip(seen, places, strict=True):
-            column.take(row[place], line)
-    return {name: column.summed(count, key) for name, column in zip(names, seen, strict=True)}
+        for column, position in zip(cells, positions, strict=True):
+            column.take(row[position], line)
+    return {name: column.summed(count, key) for name, column in zip(names, cells, strict=True)}
 
 
 def words_of(
@@ -212,8 +212,8 @@ def words_of(
         order: of dates, which are then left out likewise.
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    [place], missing = header.places([column]), writing.missing_words.texts
-    counted = Counter(row[place] for _, row in rows if folded(row[place]) not in missing)
+    [position], missing = header.positions([column]), writing.missing_words.texts
+    counted = Counter(row[position] for _, row in rows if folded(row[position]) not in missing)
     if numbers is not None:
         counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
     if order is not None:
@@ -227,8 +227,8 @@ def order_of(format: Format) -> Format:
     return next(order for order in ORDERS if order.replace("-", "/") == plain)
 
 
-class _Seen:
-    """What was seen of one column so far."""
+class _Cells:
+    """Cells of one column, counted as they come."""
 
     def __init__(self) -> None:
         self.texts: Counter[str] = Counter()
@@ -286,15 +286,15 @@ class _Seen:
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
     """Ways that read most of the rows, the best first; of equally good ones the first to be named."""
-    found = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
-    return sorted(found, key=lambda way: missed[way][0])
+    ways = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
+    return sorted(ways, key=lambda way: missed[way][0])
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
     """Numbers that often stand for a missing value, and lie apart from all others."""
     values = sorted(numbers)
-    found = {*_apart(values), *_apart(values[::-1])}
-    return {code: numbers[code] for code in sorted(found)} if sum(numbers[code] for code in found) > 1 else {}
+    codes = {*_apart(values), *_apart(values[::-1])}
+    return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
 
 
 def _apart(values: Sequence[float]) -> Sequence[float]:

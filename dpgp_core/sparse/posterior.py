@@ -1,8 +1,8 @@
-"""What released statistics say about f: post-processing only, at no further privacy cost.
+"""Posterior of f given released statistics: post-processing only, at no further privacy cost.
 
 Ours first, with errors in variables; then the published posterior, to show the difference: regularised by lam, cross
 terms left out; then a fit in the output's unit: one private release, any number of predictions; last intervals, where
-what clipping at the bounds does is simulated from the model.
+the effect of clipping at the bounds is simulated from the model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.clipping import seen
+from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
 from ..kernels import Kernel
@@ -188,10 +188,10 @@ def paper_posterior(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SparseFit:
-    """One private release of the statistics, and what it says anywhere: predictions cost nothing more.
+    """One private release of the statistics, and its predictions anywhere, which cost nothing more.
 
     Attributes:
-        statistics: what was released, in model units.
+        statistics: as released, in model units.
         posterior: computed from it, in model units.
         dataset_units: (y_scale, midpoint), public.
         guarantee: the promise; it covers every prediction.
@@ -205,7 +205,7 @@ class SparseFit:
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,) and variance (P,) of the latent f at X_test (P, D), in the output's unit and its square.
 
-        The variance includes what the privacy noise leaves unknown. Both may be published.
+        The variance includes that of the privacy noise. Both may be published.
         """
         scale, midpoint = self.dataset_units
         mean, variance = self.posterior.predict(X_test)
@@ -279,13 +279,13 @@ class SparseInterval:
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
         model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
-        h, v = seen(f, self.noise_variance, self.half_range)
+        h, v = clipped_moments(f, self.noise_variance, self.half_range)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
         return _MadeUp((model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi)
 
 
 class _MadeUp(NamedTuple):
-    """Curves made up by the model: E[f* | f at points of the box] (S, P), what that leaves unknown (P,), gamma (S, m).
+    """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
 
     And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
     """

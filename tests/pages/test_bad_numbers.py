@@ -11,9 +11,29 @@ from tests import fuzz_links
 from tests.pages.reading import ROOT
 
 NOT_USED = [
-    "", " ", "inf", "-inf", "+inf", "Infinity", "nan", "-nan", "1e400", "-1e400", "1e9999999999", "9" * 400,
-    "-" + "9" * 400, "9" * 5000, "-1e308", "½", "²", "１e４００", "0x10", "\x00", "nothing", "None",
-]  # fmt: skip
+    "",
+    " ",
+    "inf",
+    "-inf",
+    "+inf",
+    "Infinity",
+    "nan",
+    "-nan",
+    "1e400",
+    "-1e400",
+    "1e9999999999",
+    "9" * 400,
+    "-" + "9" * 400,
+    "9" * 5000,
+    "-1e308",
+    "½",
+    "²",
+    "１e４００",
+    "0x10",
+    "\x00",
+    "nothing",
+    "None",
+]
 
 
 def page_of_every_kind() -> None:

@@ -10,8 +10,8 @@ import pytest
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
+from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.publishing import read_outcomes
-from dpgp_core.release.specification import spec_from_object
 from pages._ui.own import upload
 from tests.core.release.test_odd_kinds import CELLS, days, owners
 from tests.odd_kinds import ODD
@@ -19,10 +19,19 @@ from tests.pages import own
 
 READ = [name for name in ODD if not ODD[name].refused]
 REFUSED_AT_ONCE = {
-    "rows one longer than the names", "no names", "decimal commas between commas, not quoted", "a zipped table",
-    "thousands between commas, not quoted", "quotes escaped by a stroke", "a table compressed by gzip", "JSON", "HTML",
-    "a table compressed by bzip2", "an OpenDocument spreadsheet", "a workbook of several sheets",
-}  # fmt: skip
+    "rows one longer than the names",
+    "no names",
+    "decimal commas between commas, not quoted",
+    "a zipped table",
+    "thousands between commas, not quoted",
+    "quotes escaped by a stroke",
+    "a table compressed by gzip",
+    "JSON",
+    "HTML",
+    "a table compressed by bzip2",
+    "an OpenDocument spreadsheet",
+    "a workbook of several sheets",
+}
 ENCODED = {"UTF-16 without a mark": "utf-16", "old letters in a note": "cp1252"}
 
 

@@ -71,9 +71,20 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
     assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
     said = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
     for wanted in (
-        "What does privacy do", "height by age", "example draw 1", "95 %", "ε = 1", "δ = 1e-5", "protects outputs",
-        result.dataset.privacy_unit, "Howell", "Licence:", "2026-01-02", LINK, "noise can be drawn again",
-    ):  # fmt: skip
+        "What does privacy do",
+        "height by age",
+        "example draw 1",
+        "95 %",
+        "ε = 1",
+        "δ = 1e-5",
+        "protects outputs",
+        result.dataset.privacy_unit,
+        "Howell",
+        "Licence:",
+        "2026-01-02",
+        LINK,
+        "noise can be drawn again",
+    ):
         assert wanted in said, wanted
     assert sheet.STAMP not in said
     for at in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)"', svg):

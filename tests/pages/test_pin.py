@@ -84,10 +84,17 @@ def test_unpin_takes_it_out_of_page_and_link(open_page):
 
 @pytest.mark.parametrize(
     "raw",
-    ["<script>alert(1)</script>", "kung_curves?epsilon=0.37", "kung_curves?draw=0", "kung_curves?kernel=Linear",
-     "kung_curves?draw=٢", "kung_curves?epsilon=nan", "kung_curves?" + "a=1&" * 600],
+    [
+        "<script>alert(1)</script>",
+        "kung_curves?epsilon=0.37",
+        "kung_curves?draw=0",
+        "kung_curves?kernel=Linear",
+        "kung_curves?draw=٢",
+        "kung_curves?epsilon=nan",
+        "kung_curves?" + "a=1&" * 600,
+    ],
     ids=lambda raw: raw[:30],
-)  # fmt: skip
+)
 def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
     app = open_page(PAGE, pin=raw)
     assert not app.exception

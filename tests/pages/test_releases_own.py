@@ -100,9 +100,16 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
     published = Published(
-        X_test=spec.points(), values=np.arange(5.0), curve=(-half, half), outputs=(-half, half), statistics=(),
-        step=1.0, n=2, guarantee=spec.guarantee,
-    )  # fmt: skip
+        X_test=spec.points(),
+        values=np.arange(5.0),
+        curve=(-half, half),
+        outputs=(-half, half),
+        statistics=(),
+        step=1.0,
+        n=2,
+        outcome=spec.outcome,
+        guarantee=spec.guarantee,
+    )
     _, known, unknown = figures.released(published, spec).data
     np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
     np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])
@@ -114,7 +121,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
     cells, faded, crosses = figures.released(four, square).data
     np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
-    np.testing.assert_allclose(faded.z, 1 - known_share(four, square).reshape(2, 2).T * np.isfinite(cells.z))
+    np.testing.assert_allclose(faded.z, 1 - known_share(four).reshape(2, 2).T * np.isfinite(cells.z))
     assert (crosses.name, list(crosses.x), list(crosses.y)) == ("of no use", [0.0], [1.0])
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison as baseline
-from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, rung
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
@@ -235,10 +235,7 @@ def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
 
 def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, gap=PICTURE_GAP)
-    held = hold_out(mechanism, data, folds_of(data))
-    for fold in held:
-        plan_near(mechanism, fold)
-    return held
+    return hold_out(mechanism, data, folds_of(data))
 
 
 def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:

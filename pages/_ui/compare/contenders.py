@@ -344,7 +344,7 @@ def found(dataset: Dataset, name: str, delta: float, epsilon: float) -> tuple[Fo
     """Polynomials and binned means, each at its best, on the data set of that name."""
     s, folds = noise_multiplier(epsilon, delta), folds_of(dataset)
     best = (in_hindsight(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
-    return tuple(Found(each.peer.title, float(each.errors.mean())) for each in best)
+    return tuple(Found(peer.title, float(errors.mean())) for peer, errors in best)
 
 
 def table(rows: tuple[Found, ...], scale: Scale) -> pd.DataFrame:

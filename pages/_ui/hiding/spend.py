@@ -11,8 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.by_hand import Known, known_from, placed, world
+from dpgp_core.evaluation.by_hand import placed, world
 from dpgp_core.evaluation.limits import Limits, limits, risk_model
+from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes
 from dpgp_core.table import Dataset
@@ -77,29 +78,24 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
-    known = [known_from(kernel, NOISE, data.X, grid, B, t) for B in (hand, plan.B)]
-    errors = [scale * known_from(kernel, NOISE, data.X, data.X, B, t).error for B in (hand, plan.B)]
+    posteriors = [posterior_of_sums(kernel, data.X, grid, NOISE, B, t) for B in (hand, plan.B)]
+    errors = [scale * posterior_of_sums(kernel, data.X, data.X, NOISE, B, t).error for B in (hand, plan.B)]
     means = []
-    for at, (each, B) in enumerate(zip(known, (hand, plan.B), strict=True)):
+    for at, (each, B) in enumerate(zip(posteriors, (hand, plan.B), strict=True)):
         z = B @ y + t**0.5 * np.random.default_rng([spending.seed, at]).standard_normal(len(B))
-        means.append(_in_units(data, each, z))
+        means.append(data.in_data_units(each.gain @ z))
     bound: Limits = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
         by_hand=means[0],
         best=means[1],
-        deviation=scale * known[0].deviation,
+        deviation=scale * posteriors[0].deviation,
         errors=(errors[0], errors[1]),
         rank=plan.rank,
         limit=scale * bound.any,
         without=scale * bound.without_privacy,
     )
-
-
-def _in_units(data: Dataset, known: Known, z: FloatArray) -> FloatArray:
-    mean: FloatArray = data.midpoint + data.y_scale * (known.reading @ z)
-    return mean
 
 
 def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...], str]:

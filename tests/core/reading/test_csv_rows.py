@@ -64,11 +64,11 @@ def test_quotes_that_do_not_end_are_named_by_their_line(content):
 
 def test_only_columns_that_are_used_need_a_name_of_their_own():
     header, _ = opened(io.BytesIO(b",age,note,note,wage\n"))
-    assert header.places(["wage", "age"]) == [4, 1]
+    assert header.positions(["wage", "age"]) == [4, 1]
     with pytest.raises(ValueError, match="columns 3 and 4 of the file have the same name: 'note'; rename all but"):
-        header.places(["note"])
+        header.positions(["note"])
     with pytest.raises(ValueError, match="the file has no column 'size'; its comma-separated columns are: '', 'age'"):
-        header.places(["size"])
+        header.positions(["size"])
     assert column_names(io.BytesIO(b",age,note,note,wage\n")) == ["age", "wage"]
 
 
@@ -80,7 +80,7 @@ def test_a_header_that_may_be_a_record_is_not_shown(first):
         column_names(io.BytesIO(first + b"\n1,2\n"))
     header, _ = opened(io.BytesIO(first + b"\n1,2\n"))
     with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as other:
-        header.places(["size"])
+        header.positions(["size"])
     for error in (caught, other):
         assert "Ada" not in str(error.value)
         assert "73" not in str(error.value)
@@ -96,7 +96,7 @@ def test_too_many_columns_are_refused_at_once():
 def test_a_long_line_of_names_is_cut_short():
     header, _ = opened(io.BytesIO(",".join(f"column number {k}" for k in range(500)).encode()))
     with pytest.raises(ValueError, match="no column 'age'") as caught:
-        header.places(["age"])
+        header.positions(["age"])
     assert len(str(caught.value)) < 500
 
 
