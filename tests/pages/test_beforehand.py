@@ -10,7 +10,7 @@ import pytest
 
 from pages._ui import opening
 from pages._ui.cloaking import computed
-from pages._ui.compare import compute, contenders
+from pages._ui.compare import compute, contenders, words
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL
 from pages._ui.compare.words import concerning
 from pages._ui.model import PICTURE_GAP
@@ -38,8 +38,8 @@ def used(monkeypatch):
 
 
 @pytest.mark.usefixtures("used")
-def test_compare_opens_with_curves_of_the_file():
-    contest = compute.opening()
+@pytest.mark.parametrize("contest", [compute.opening(), *compute.linked()], ids=lambda each: each.model.dataset)
+def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
     for name in USUAL:
         found = compute.curve(contest, name)
         assert found is FILE[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
@@ -48,6 +48,12 @@ def test_compare_opens_with_curves_of_the_file():
         assert not found.errors.flags.writeable
         assert compute.is_ready(contest, name)
     assert not compute.is_ready(replace(contest, delta=1e-4), "bayes")
+
+
+def test_lessons_lead_to_what_is_linked():
+    led = [lesson["compare_dataset"] for _, lesson in words.LESSONS if "bins" in lesson and "compare_dataset" in lesson]
+    assert led == [*compute.LINKED]
+    assert {"compare_dataset": "london_hexes", "bins": compute.LINKED["london_hexes"]} in dict(words.LESSONS).values()
 
 
 @pytest.mark.usefixtures("used")

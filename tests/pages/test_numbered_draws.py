@@ -68,7 +68,7 @@ def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monk
     apart = staged.measure(data, scene, plan, draws)
     assert apart.guarantee.budget == together.guarantee.budget
     assert apart.guarantee.releases == together.guarantee.releases == 3
-    for one, other in zip(apart.stages, together.stages, strict=True):
+    for one, other in zip(apart.measured.stages, together.measured.stages, strict=True):
         np.testing.assert_allclose(one.z, other.z, atol=1e-6)
 
 

@@ -240,3 +240,9 @@ def test_what_is_written_above_bars_side_by_side_stands_above_its_own():
         near = min(bars, key=lambda middle: abs(middle - float(x)))
         assert abs(near - float(x)) < 0.2
         assert 0 < bars[near] - float(y) < 20
+
+
+def test_an_address_ends_where_the_other_lines_of_a_picture_do():
+    address = "http://localhost:8501/kung_curves?" + "&".join(f"growth_w_{at}=10" for at in range(40))
+    assert max(map(len, sheet.wrapped(address, 20, 1500))) <= 1500 / (0.58 * 20)  # as measured in a browser
+    assert max(map(len, sheet.wrapped("a few words " * 40, 20, 1500))) > 1500 / (0.58 * 20)

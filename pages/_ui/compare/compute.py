@@ -119,6 +119,7 @@ def limits(contest: Contest) -> Possible:
 
 
 BINS, INDUCING = 10, 6  # that pages open with
+LINKED = {"london_hexes": 6}  # data to which Compare's own lesson leads, and its bins: a minute and more of a processor
 
 
 def opening() -> Contest:
@@ -127,11 +128,17 @@ def opening() -> Contest:
     return Contest(usual(name), offers.DELTA, BINS, INDUCING)
 
 
+def linked() -> Iterator[Contest]:
+    """Those to which a lesson leads."""
+    for name, bins in LINKED.items():
+        yield Contest(usual(name), offers.DELTA, bins, INDUCING)
+
+
 def opening_curves() -> Iterator[Wish]:
-    """Its curves, each whole."""
-    contest = opening()
-    for name in USUAL:
-        yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
+    """Their curves, each whole."""
+    for contest in (opening(), *linked()):
+        for name in USUAL:
+            yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
 
 
 def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:

@@ -17,6 +17,7 @@ from pages._ui.look import text
 _EDGE, _INK, _SOFT, _PAPER = 48, "#1a1a1a", "#444444", "#ffffff"
 _TITLE, _LEAD, _PANEL, _FOOT = 40, 24, 20, 18  # px of type
 _LETTER = 0.56  # of a sans-serif letter's width over its size, about
+_OF_LINKS = 0.6  # the same of an address, which has no spaces
 _FONT = "system-ui, 'Segoe UI', Arial, sans-serif"
 STAMP = "contains true data: not for publication"
 
@@ -222,7 +223,10 @@ def _across(stamp: str, shape: Shape) -> str:
 
 def wrapped(words: str, size: float, across: float) -> list[str]:
     """Words in lines that fit."""
-    return textwrap.wrap(words, max(12, int(across / (_LETTER * size))), break_on_hyphens=False)
+    letters = int(across / (_LETTER * size))
+    if max(map(len, words.split()), default=0) > letters:
+        letters = int(across / (_OF_LINKS * size))
+    return textwrap.wrap(words, max(12, letters), break_on_hyphens=False)
 
 
 def wide(words: str, size: float) -> float:
