@@ -381,12 +381,8 @@ class BayesCloaking(BayesSettings, Mechanism):
         Args:
             statistics: of a release with these models.
         """
-        low, high = statistics.bounds
-        half_range = (high - low) / statistics.y_scale / 2
-        people = statistics.n if isinstance(statistics, CellStatistics) else None
-        models = self.models(statistics.x_box, half_range, statistics.reading, people)
-        mean = read(statistics, models).at(X_test).curve.mean[0]
-        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
+        mean = read(statistics, self.models_of_release(statistics)).at(X_test).curve.mean[0]
+        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds)
         return values
 
     def _over_cells(self, dataset: Dataset) -> bool:

@@ -160,9 +160,7 @@ def load(path: str | Path) -> LoadedRelease:
             "Releases by Bayes cloaking do"
         )
     statistics, guarantee = statistics_from_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
-    low, high = statistics.bounds
-    half_range = (high - low) / statistics.y_scale / 2
-    models = _mechanism(card.get("config"), guarantee).models(statistics.x_box, half_range, statistics.reading)
+    models = _mechanism(card.get("config"), guarantee).models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 
 
