@@ -1,6 +1,6 @@
-"""Checks of numbers and shapes, and of what somebody declares or a file says was declared.
+"""Checks of numbers and shapes, and of declarations, of a person or of a file.
 
-Each says in a sentence what was given, and what to give instead.
+Each message names the value given, and a remedy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Inputs that are dates: such a column of X holds whole days since a declared public first day.
 
-A column is one of dates because somebody says so, never because it looks like one. What is declared is the order of
+A column is one of dates because somebody says so, never because it looks like one. Declared is the order of
 day, month and year; between them stands any of . / - and a space, the month may have its name, and a time of day may
 follow, which is left out. A month, quarter or week without a day counts as its first day. No message holds a cell.
 """
@@ -61,7 +61,7 @@ _OF_MONTHS = {
     "year": (
         rf"{_LONG_YEAR}[/-]{_MONTH}",
         rf"{_LONG_YEAR}[/ -]?{_NAME}",
-        rf"{_LONG_YEAR}M(?P<month>[0-9]{{2}})",
+        rf"{_LONG_YEAR}M(?P<month>[0-9]{{1,2}})",
         rf"{_LONG_YEAR}[/ -]?{_QUARTER}",
         rf"{_LONG_YEAR}-?W(?P<week>[0-9]{{2}})",
     ),
@@ -98,7 +98,7 @@ class Dates:
     Args:
         name: of the column.
         first: public first day, in ISO's way of writing; day 0.
-        format: the order of day, month and year in the table, and how dates are written in what is released.
+        format: the order of day, month and year in the table, and their writing in releases.
         period: after which the outcome may come again: "week", "year" or a number of days; None for no such thing.
 
     Raises:
@@ -132,7 +132,7 @@ class Dates:
         return f"days since {self.first}"
 
     def days(self, cell: str) -> float | None:
-        """A cell as days since the first day; None for what is no date in the declared order."""
+        """A cell as days since the first day; None for any other text than a date in the declared order."""
         first = date.fromisoformat(self.first)
         day = parsed(cell, self.format, first)
         return None if day is None else float((day - first).days)
@@ -167,7 +167,7 @@ def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool 
 
 @cache
 def _forms(first_part: str, *, whole: bool) -> tuple[re.Pattern[str], ...]:
-    """How dates of an order are written, the commonest first."""
+    """Ways of writing dates of an order, the commonest first."""
     forms = _OF_DAYS[first_part] + (() if whole else _OF_MONTHS[first_part])
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
@@ -186,7 +186,7 @@ def _day_of(parts: Mapping[str, str], first: date | None) -> date | None:
 
 
 def _month(name: str) -> int:
-    """The number of a month by its name or the beginning of it; 0 for what is none."""
+    """The number of a month by its name or the beginning of it; 0 for any other text."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     return _month_names().get(plain.replace("maerz", "marz"), 0)
 
@@ -194,13 +194,13 @@ def _month(name: str) -> int:
 @cache
 def _month_names() -> dict[str, int]:
     """Months by name, and by every beginning of three letters or more that no other month has."""
-    known = dict[str, set[int]]()
+    beginnings = dict[str, set[int]]()
     for names in _MONTHS:
         for number, name in enumerate(names.split(), start=1):
             for end in range(3, len(name) + 1):
-                known.setdefault(name[:end], set()).add(number)
-    found = {beginning: numbers.pop() for beginning, numbers in known.items() if len(numbers) == 1}
-    return found | {"mrt": 3}
+                beginnings.setdefault(name[:end], set()).add(number)
+    months = {beginning: numbers.pop() for beginning, numbers in beginnings.items() if len(numbers) == 1}
+    return months | {"mrt": 3, "mrz": 3}
 
 
 @cache
@@ -222,16 +222,22 @@ def written(day: date, format: Format) -> str:
 
 
 def looks_like_a_date(cell: str, *, whole: bool = False) -> bool:
-    """Whether text is a date in one of the orders: only ever used to say what is wrong with it as something else."""
+    """Whether text is a date in one of the orders: only ever used in messages about other faults."""
     return any(parsed(cell, order, whole=whole) is not None for order in ORDERS)
 
 
 def has_the_form_of_a_date(cell: str) -> bool:
     """Whether text is written as dates are, in whatever calendar."""
     text = cell.strip()
-    return _SHORTEST_DATE <= len(text) <= _LONGEST and any(
-        form.fullmatch(text) for order in ORDERS for form in _forms(_order(order)[0], whole=False)
-    )
+    return _SHORTEST_DATE <= len(text) <= _LONGEST and _any_form().fullmatch(text) is not None
+
+
+@cache
+def _any_form() -> re.Pattern[str]:
+    """All forms of dates as one, so that long columns of text are soon looked through."""
+    forms = dict.fromkeys(form for forms in (*_OF_DAYS.values(), *_OF_MONTHS.values()) for form in forms)
+    apart = [re.sub(r"\(\?P([<=])mark", rf"(?P\1mark{number}", form) for number, form in enumerate(forms)]
+    return re.compile("|".join(re.sub(r"\(\?P<(?!mark)\w+>", "(?:", form) for form in apart), re.IGNORECASE)
 
 
 def declared_day(name: str, value: object) -> date:

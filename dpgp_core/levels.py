@@ -1,13 +1,14 @@
 """Inputs that are categories: such a column of X holds the number of one of its declared public levels, 0 ... L - 1.
 
 The side of the box along it is derived, (-1/2, L - 1/2): each level's number lies in the middle of an L-th of it. The
-side itself says that it is one of levels, so that whatever is made from a box alone is right for them too.
+side itself says that it is one of levels, so that cells and models made from a box alone are right for them too.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ Interval = tuple[float, float]
 
 MOST_LEVELS = 20  # of one input
 MOST_GROUPS = 40  # combinations of levels of all inputs
-OTHER = "other"  # the level that takes what is none of the others
+OTHER = "other"  # the level that takes any other text
 
 
 class LevelSide(NamedTuple):
@@ -36,7 +37,7 @@ class LevelSide(NamedTuple):
 
 
 def level_number(cell: str, levels: Sequence[str]) -> float | None:
-    """The number of the level that a cell holds; what is none is "other" where that is declared, or None."""
+    """The number of the level that a cell holds; any other text is "other" where that is declared, or None."""
     level = cell.strip()
     level = level if level in levels else OTHER
     return float(levels.index(level)) if level in levels else None
@@ -62,12 +63,25 @@ def groups_of(box: Sequence[Interval]) -> int:
     return math.prod(side.levels for side in box if isinstance(side, LevelSide))
 
 
+def in_every_group(box: Sequence[Interval], numbers: FloatArray) -> FloatArray:
+    """Points (G P, D) of one group after the other: for each combination of levels, ``numbers`` (P, D') of the rest.
+
+    The levels of the last category run fastest.
+    """
+    categories = level_columns(box)
+    codes = list(product(*(range(round(box[d][1] - box[d][0])) for d in categories)))
+    points = np.empty((len(codes) * len(numbers), len(box)))
+    points[:, categories] = np.repeat(codes, len(numbers), axis=0)
+    points[:, [d for d in range(len(box)) if d not in categories]] = np.tile(numbers, (len(codes), 1))
+    return points
+
+
 def checked_levels(name: str, values: object) -> Levels:
     """Levels as declared: 2 to ``MOST_LEVELS`` different texts. ValueError says which are not.
 
     Args:
         name: of the input.
-        values: what was declared.
+        values: as declared.
     """
     texts = checks.texts(f"levels of {name!r}", values)
     if not 2 <= len(texts) <= MOST_LEVELS:
@@ -105,19 +119,15 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
 def check_levels(levels: Sequence[Levels | None]) -> None:
     """Raise ValueError unless at least one input is a number, and the combinations of levels are few enough."""
     if all(each is not None for each in levels):
-        raise ValueError("every input is a category; at least one must be a number")
+        raise ValueError(
+            "every input is a category; at least one must be a number: write ranges such as 30-34 as their middles"
+        )
     groups = math.prod(len(each) for each in levels if each is not None)
     if groups > MOST_GROUPS:
         raise ValueError(
             f"the levels of all inputs have {groups} combinations, more than {MOST_GROUPS}, the limit. "
             "Declare fewer levels, or fewer inputs with levels"
         )
-
-
-def whole_box(box: Sequence[Interval | None], levels: Sequence[Levels | None]) -> tuple[Interval, ...]:
-    """The box of all D inputs, the sides along categories being derived: ``sides_of_inputs``, none missing."""
-    sides = sides_of_inputs(box, levels, [f"input {d + 1}" for d in range(len(levels))])
-    return tuple(side if each is None else side_of(each) for side, each in zip(sides, levels, strict=True))
 
 
 def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[str]) -> list[Any]:

@@ -31,7 +31,7 @@ def column_norms(rows: FloatArray) -> FloatArray:
 
 
 def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
-    """L (r, r), lower, with L L^T = S but for what rounding left of a covariance that it made indefinite. Never fails.
+    """L (r, r), lower, with L L^T = S up to rounding, of a covariance that rounding made indefinite. Never fails.
 
     A little more of the diagonal is tried first; then eigenvalues below ``least`` are raised to it, and L is the
     transposed triangle of a QR factorisation of diag(sqrt(values)) V^T. Numbers that are not finite count as 0.

@@ -34,7 +34,7 @@ class Seasonal:
     """A trend and a wave for each period: trend(x, x') + sum_k variance EQ(x, x') exp(-2 sin^2(pi d_k / p_k) / l^2).
 
     Args:
-        trend: covariance of what does not come again.
+        trend: covariance of the part that does not come again.
         periods: of each input; not all None.
         wave: variance of each wave, >= 0, in squared model units; 0 for a trend alone.
         slow: lengthscales over which waves change, > 0, one per input, in its unit.
@@ -86,7 +86,7 @@ def periodic(periods: Periods) -> list[tuple[int, float]]:
 
 
 def lifted(X: FloatArray, periods: Periods) -> FloatArray:
-    """X (n, D) with its phases behind it (n, D + K); what is lifted stays as it is."""
+    """X (n, D) with its phases behind it (n, D + K); lifted inputs stay as they are."""
     waves = periodic(periods)
     if not waves or X.shape[1] == len(periods) + len(waves):
         return X

@@ -1,6 +1,6 @@
 """A table, described once: its columns, its outcome, and the public bounds that a guarantee rests on.
 
-Readers, releases and estimators make ``Column`` and ``Outcome`` of what somebody declares, and hand them on.
+Readers, releases and estimators make ``Column`` and ``Outcome`` of declarations, and hand them on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .levels import Interval, Levels, check_codes, check_levels, checked_levels,
 from .seasons import check_room
 
 Kind = Literal["number", "amount", "count", "yes/no"]
-"""What an outcome is: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
+"""Kinds of outcomes: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _UNDECLARED: Interval = (math.nan, math.nan)
 MOST_RATIO = 1e12  # of bounds whose logarithm is measured
@@ -37,7 +37,7 @@ class Column:
         unit: of its numbers; of dates it is derived, days since the first.
         box: (low, high), the domain and not the range of the data, in ``unit``; derived where there are levels.
         levels: of a category; X then holds the number of a level, 0 ... L - 1. None for a number.
-        dates: how a date is written and when its first day is; None for what is no date.
+        dates: how a date is written and when its first day is; None for any other column.
 
     Raises:
         ValueError: levels or box are none, or a period comes too seldom in the box.
@@ -76,17 +76,17 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The private output of a table, and what of it is public.
+    """The public description of a table's private output.
 
     Taking logarithms first costs no privacy: y_j -> ln(clip(y_j, bounds)) is a public function of one record alone, so
     tables that differ in one record still do, and its result lies within the logarithms of the bounds, which is all
-    that the proof of a mechanism asks of an output. Going back by exp is a public function of what was released.
+    that the proof of a mechanism asks of an output. Going back by exp is a public function of the release.
 
     Args:
         name, unit: of the column.
         bounds: declared public (low, high), in ``unit``; neighbours may differ by high - low. Above 0 where ``log``.
-        kind: what a method may expect of it, never what is promised.
-        scale: public constant that outputs are divided by before modelling, in the unit of what is measured.
+        kind: an assumption of methods, never of the promise.
+        scale: public constant that outputs are divided by before modelling, in the unit of ``measured``.
         log: whether its natural logarithm is measured; errors are then factors.
 
     Raises:
@@ -139,7 +139,7 @@ class Outcome:
     def given_back(self, values: FloatArray) -> FloatArray:
         """Released values of any shape in ``unit``: of a curve of logarithms the median, ends of intervals as such.
 
-        What passes the bounds by more than their ratio, where noise is all there is, is cut there.
+        Values beyond the bounds by more than their ratio, where noise is all there is, are cut there.
         """
         if not self.log:
             return values
@@ -148,7 +148,34 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Dataset:
+class Inputs:
+    """Anything about D inputs, with a ``Column`` for each."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def x_names(self) -> tuple[str, ...]:
+        """Names of the D inputs."""
+        return tuple(each.name for each in self.columns)
+
+    @property
+    def x_units(self) -> tuple[str, ...]:
+        """Units of the D inputs."""
+        return tuple(each.unit for each in self.columns)
+
+    @property
+    def x_box(self) -> tuple[Interval, ...]:
+        """D declared public (low, high) pairs."""
+        return tuple(each.box for each in self.columns)
+
+    @property
+    def x_levels(self) -> tuple[Levels | None, ...] | None:
+        """Of each input its levels, and None where it is a number; None where all are."""
+        return levels_of(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Dataset(Inputs):
     """Inputs X, private outputs y, and everything about them that is public.
 
     Records are finite numbers by definition, those of neighbours too, so NaN and infinity are refused here.
@@ -163,9 +190,9 @@ class Dataset:
         X: inputs (n, D), in the units of the columns. Public unless a mechanism says otherwise.
         y: outputs (n,), in the unit of the outcome. Private; kept unclipped, moved into their kind by ``of_kind``.
         columns: of the D inputs.
-        outcome: what is public about y.
+        outcome: public description of y.
         privacy_unit: whom one record is about, for example "one woman's height".
-        source, licence: where the figures come from and on what terms.
+        source, licence: of the figures.
         bounds_reason: why the bounds are public knowledge.
         simulated: True if the outputs were generated, not observed.
         labels: public per-record columns for display only, each (n,).
@@ -175,14 +202,13 @@ class Dataset:
         told: sentences about the table for the eyes of its owner, in no file. Not private.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, or an input is not of its levels. What is said of inputs
-            names none of them.
+        ValueError: shapes disagree, a value is not finite, or an input is not of its levels. Messages about inputs
+            repeat none of them.
     """
 
     name: str
     X: FloatArray
     y: FloatArray
-    columns: tuple[Column, ...]
     outcome: Outcome
     privacy_unit: str
     source: str = ""
@@ -209,26 +235,6 @@ class Dataset:
         object.__setattr__(self, "y", of_kind(self.y_kind, self.y))
         if self.person is not None and self.person.shape != (n,):
             raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
-
-    @property
-    def x_names(self) -> tuple[str, ...]:
-        """Names of the D inputs."""
-        return tuple(each.name for each in self.columns)
-
-    @property
-    def x_units(self) -> tuple[str, ...]:
-        """Units of the D inputs."""
-        return tuple(each.unit for each in self.columns)
-
-    @property
-    def x_box(self) -> tuple[Interval, ...]:
-        """D declared public (low, high) pairs."""
-        return tuple(each.box for each in self.columns)
-
-    @property
-    def x_levels(self) -> tuple[Levels | None, ...] | None:
-        """Of each input its levels, and None where it is a number; None where all are."""
-        return levels_of(self.columns)
 
     @property
     def y_name(self) -> str:
@@ -350,7 +356,7 @@ def pair_of(value: object, name: str) -> Interval:
 EXAMPLE_OF_DATES = '{"day": {"format": "day/month/year", "period": "year"}}'
 DeclaredDates = Mapping[str, Mapping[str, object]] | Sequence[Dates]
 """More about inputs that are dates, by name: ``{"format": ..., "period": ...}``; or as they were declared before."""
-_SAID = ("format", "period")
+_DESCRIBED = ("format", "period")
 
 
 def declared_columns(
@@ -376,28 +382,26 @@ def declared_columns(
     Raises:
         ValueError: lists have other lengths, or an entry is none that can be.
     """
-    of_each = [None] * len(names) if levels is None else list(levels)
-    if len(of_each) != len(names):
-        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(of_each)}")
-    for name, each in zip(names, of_each, strict=True):
-        if each is not None:
-            checked_levels(name, each)
+    given = [None] * len(names) if levels is None else list(levels)
+    if len(given) != len(names):
+        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(given)}")
+    of_each = [None if each is None else checked_levels(name, each) for name, each in zip(names, given, strict=True)]
     sides = sides_of_inputs(box, of_each, names)
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
         raise ValueError(f"x_units must have {len(names)} entries, one per column of x, got {len(texts)}")
-    known, said = _said_of_dates(names, dates)
+    earlier, described = _described_dates(names, dates)
     made = []
     for name, unit, side, each in zip(names, texts, sides, of_each, strict=True):
         if each is not None:
-            made.append(Column(name=name, unit=unit, levels=checked_levels(name, each)))
+            made.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
-            about = said.get(name) or {key: getattr(known[name], key) for key in _SAID if name in known}
+            about = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
             made.append(column_of_dates(name, side, **{"format": order or ISO} | about))
-        elif name in said:
+        elif name in described:
             raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {shown(ISO)}")
         else:
-            made.append(Column(name=name, unit=unit, box=pair_of(side, "each entry of x_box"), dates=known.get(name)))
+            made.append(Column(name=name, unit=unit, box=pair_of(side, "each entry of x_box"), dates=earlier.get(name)))
     check_levels([each.levels for each in made])
     return tuple(made)
 
@@ -408,7 +412,7 @@ def is_date_box(side: object) -> bool:
 
 
 def column_of_dates(name: str, side: object, *, format: object = ISO, period: Any = None) -> Column:
-    """A column of dates whose side of the box is two ISO dates. ValueError says what of it is none."""
+    """A column of dates whose side of the box is two ISO dates. ValueError names the end that is none."""
     ends = checks.entries(f"x_box of {name!r}", side)
     if len(ends) != 2:
         raise ValueError(f"x_box of {name!r} must be two dates [first, last], got {len(ends)} entries")
@@ -421,24 +425,24 @@ def column_of_dates(name: str, side: object, *, format: object = ISO, period: An
     return Column(name=name, box=(0.0, float((last - first).days)), dates=dates)
 
 
-def _said_of_dates(
+def _described_dates(
     names: Sequence[str], declared: DeclaredDates | None
 ) -> tuple[dict[str, Dates], dict[str, dict[str, Any]]]:
-    """Dates that were declared before, and what is said of others, by name."""
-    known, said = dict[str, Dates](), dict[str, dict[str, Any]]()
+    """Dates that were declared before, and formats and periods of others, by name."""
+    earlier, described = dict[str, Dates](), dict[str, dict[str, Any]]()
     if isinstance(declared, Mapping):
         for name, about in declared.items():
-            if not isinstance(about, Mapping) or not about.keys() <= set(_SAID):
+            if not isinstance(about, Mapping) or not about.keys() <= set(_DESCRIBED):
                 raise ValueError(
                     f"dates of {checks.shown(name)} must be an object with format or period, such as {EXAMPLE_OF_DATES}"
                 )
-            said[name] = dict(about)
+            described[name] = dict(about)
     elif declared is not None:
         for each in checks.entries("dates", declared):
             if not isinstance(each, Dates):
                 raise ValueError(f"dates must be an object that names inputs, such as {EXAMPLE_OF_DATES}; got a list")
-            known[each.name] = each
-    unknown = next((name for name in (*known, *said) if name not in names), None)
+            earlier[each.name] = each
+    unknown = next((name for name in (*earlier, *described) if name not in names), None)
     if unknown is not None:
         raise ValueError(f"dates speak of {checks.shown(unknown)}, which is no input; name it in x too")
-    return known, said
+    return earlier, described

@@ -102,8 +102,10 @@ def _draws(mechanism: Mechanism) -> Figures:
 def _accounting() -> Figures:
     budgets = [(e, d) for e in (0.1, 1.0, 8.0) for d in (1e-9, 1e-2)]
     losses = [
-        BestOfManyLoss(GaussianLoss(0.3), eta=1.0, gamma=0.1), PureLoss(0.5, rho=0.02), ApproximateLoss(0.2, 1e-4)
-    ]  # fmt: skip
+        BestOfManyLoss(GaussianLoss(0.3), eta=1.0, gamma=0.1),
+        PureLoss(0.5, rho=0.02),
+        ApproximateLoss(0.2, 1e-4),
+    ]
     return [
         [noise_multiplier(*each) for each in budgets],
         [noise_multiplier(0.5, 1e-3, "hall"), epsilon_of(0.7, 1e-6), zcdp_of(1.0, 1e-5)],

@@ -32,6 +32,7 @@ from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
 from pages._ui.model import load_dataset
 from tests.core.measurement.test_cell_statistics_file import of_groups
+from tests.core.tables import columns
 from tests.pages.reading import ROOT
 
 TAUGHT = Teaching("toy_1d", 1.0, 0.01)
@@ -230,11 +231,19 @@ def of_cells(private: bool) -> dict[str, bytes]:
 
     known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))
     statistics = CellStatistics(
-        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known, stages=(stage(4), stage(2)),
-        z=rng.standard_normal(3 if private else 0), n=50, per_side=3, x_names=("a", "b"), x_units=("m", ""),
-        x_box=((0.0, 1.0), (-1.0, 1.0)), y_name="y", y_unit="cm", bounds=(40.0, 180.0), y_scale=20.0, guarantee={},
+        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known,
+        stages=(stage(4), stage(2)),
+        z=rng.standard_normal(3 if private else 0),
+        n=50,
+        per_side=3,
+        columns=columns(("a", "b"), ("m", ""), ((0.0, 1.0), (-1.0, 1.0))),
+        y_name="y",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={},
         reading="any outcomes",
-    )  # fmt: skip
+    )
     return published(statistics, TAUGHT.mechanism.guarantee)
 
 

@@ -18,10 +18,37 @@ SECRET = "7391"
 HEADER = ["age", "height", "note"]
 FORMULA_STARTS = "=+-@\t\r＝＋－＠"
 NOT_NUMBERS = [
-    "1e999", "-1e999", "1_000", "١٢٣", "１２", "½", "nan", "NaN", "inf", "-Infinity", "0x1f", "1e", "--1", "1 000",
-    "12%%", "$", "TRUE", "None", "", " ", "1.2.3", "=1+1", "@SUM(A1)", "1;5", "0b1", "1j", "#N/A", "²",
-    "1\u00a0000", "\u2013 1",
-]  # fmt: skip
+    "1e999",
+    "-1e999",
+    "1_000",
+    "١٢٣",
+    "１２",
+    "½",
+    "nan",
+    "NaN",
+    "inf",
+    "-Infinity",
+    "0x1f",
+    "1e",
+    "--1",
+    "1 000",
+    "12%%",
+    "$",
+    "TRUE",
+    "None",
+    "",
+    " ",
+    "1.2.3",
+    "=1+1",
+    "@SUM(A1)",
+    "1;5",
+    "0b1",
+    "1j",
+    "#N/A",
+    "²",
+    "1\u00a0000",
+    "\u2013 1",
+]
 
 
 def rows(rng, n=None):
@@ -186,10 +213,35 @@ def too_many_rows(rng):
 
 
 PIECES = [
-    b'"', b"\0", b"\n", b"\r", b"\r\n", b",", b";", b"\t", b" ", b"\xff", b"\xef\xbb\xbf", b"\xff\xfe", b"''", b"=",
-    b"#", b"e9", b"-", b".", b"NA", b"nan", b"1e999", b"\xe2\x80\xa8", b"\xed\xa0\x80", b'""', b",,,,", b";;;\n", b"/",
+    b'"',
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b",",
+    b";",
+    b"\t",
+    b" ",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"''",
+    b"=",
+    b"#",
+    b"e9",
+    b"-",
+    b".",
+    b"NA",
+    b"nan",
+    b"1e999",
+    b"\xe2\x80\xa8",
+    b"\xed\xa0\x80",
+    b'""',
+    b",,,,",
+    b";;;\n",
+    b"/",
     b"0" * 400,
-]  # fmt: skip
+]
 
 
 @cache

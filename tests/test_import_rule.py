@@ -171,8 +171,18 @@ def test_every_room_of_the_core_stands_on_those_below():
 
 
 SHARED = {
-    "look", "work", "model", "session", "environment", "hosts", "visitor", "serve", "ledgers", "datasets", "dpgp_core",
-}  # fmt: skip
+    "look",
+    "work",
+    "model",
+    "session",
+    "environment",
+    "hosts",
+    "visitor",
+    "serve",
+    "ledgers",
+    "datasets",
+    "dpgp_core",
+}
 HUBS = {"menu", "main", "page", "tour"}  # they know the rooms of pages
 
 
@@ -203,9 +213,16 @@ def test_no_folder_has_more_modules_than_one_can_keep_in_mind():
 
 # Of pages, by what benchmarks and deploy import
 MEASURED = {
-    "cloaking.results", "environment", "look.offers", "menu", "model", "opening", "work.beforehand", "work.engine",
+    "cloaking.results",
+    "environment",
+    "look.offers",
+    "menu",
+    "model",
+    "opening",
+    "work.beforehand",
+    "work.engine",
     "work.workers",
-}  # fmt: skip
+}
 
 
 def test_benchmarks_and_deploy_import_nothing_private_of_pages():
@@ -232,9 +249,12 @@ def test_the_graph_is_read_off_every_kind_of_import(tmp_path):
         (tmp_path / where).write_text(text)
     found = structure.graph(tmp_path, ("a",))
     assert found == {
-        "a": {"a.one"}, "a.one": set(), "a.two": set(), "a.two.inner": {"a.one", "a.three"},
+        "a": {"a.one"},
+        "a.one": set(),
+        "a.two": set(),
+        "a.two.inner": {"a.one", "a.three"},
         "a.three": {"a.two", "a.two.inner"},
-    }  # fmt: skip
+    }
     assert structure.circles(found) == [["a.three", "a.two.inner"]]
     assert structure.graph(tmp_path, ("a",), types=True)["a.one"] == {"a.three"}
     assert structure.folders(tmp_path, ("a",)) == {"a": 2, "a/two": 1}

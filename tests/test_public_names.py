@@ -18,12 +18,35 @@ ROOT = Path(__file__).parents[1]
 NAMES = dict(vars(dpgp_core)["_HOMES"])
 KERNELS = ["EQ", "RBF", "Matern12", "Matern32", "Matern52", "RationalQuadratic"]
 RELIED_ON = [
-    *KERNELS, "cloaking_matrix", "posterior", "noise_multiplier", "epsilon_of", "design_noise", "NoiseDesign",
-    "MECHANISMS", "BayesCloaking", "DPGaussianProcessRegressor", "GPPrior", "Cloaking", "CloakingInducing",
-    "RefinedCloaking", "LaplaceBinning", "IntegralBinning", "PosteriorSampling", "SparseVariational", "refit",
-    "posterior_sampling_epsilon", "selection_probabilities", "excursion_probability", "iou", "Budget", "Guarantee",
-    "Ledger", "Dataset", "read_csv",
-]  # fmt: skip
+    *KERNELS,
+    "cloaking_matrix",
+    "posterior",
+    "noise_multiplier",
+    "epsilon_of",
+    "design_noise",
+    "NoiseDesign",
+    "MECHANISMS",
+    "BayesCloaking",
+    "DPGaussianProcessRegressor",
+    "GPPrior",
+    "Cloaking",
+    "CloakingInducing",
+    "RefinedCloaking",
+    "LaplaceBinning",
+    "IntegralBinning",
+    "PosteriorSampling",
+    "SparseVariational",
+    "refit",
+    "posterior_sampling_epsilon",
+    "selection_probabilities",
+    "excursion_probability",
+    "iou",
+    "Budget",
+    "Guarantee",
+    "Ledger",
+    "Dataset",
+    "read_csv",
+]
 NEEDED = inspect.Parameter.empty
 
 
@@ -103,8 +126,14 @@ def test_signature_of_kernels(name):
         ("design_noise", {"C": NEEDED, "objective": "trace", "weights": None, "gap": 1e-3, "rank_tolerance": 1e-7}),
         (
             "posterior_sampling_epsilon",
-            {**dict.fromkeys(("n", "r", "sigma", "kappa", "delta"), NEEDED), "M": 1.0, "L": 1, "eta": 0.0,
-             "sensitivity": "generic", "bound": "proven"},
+            {
+                **dict.fromkeys(("n", "r", "sigma", "kappa", "delta"), NEEDED),
+                "M": 1.0,
+                "L": 1,
+                "eta": 0.0,
+                "sensitivity": "generic",
+                "bound": "proven",
+            },
         ),
         ("selection_probabilities", dict.fromkeys(("scores", "sensitivity", "epsilon"), NEEDED)),
         ("excursion_probability", dict.fromkeys(("mean", "variance", "threshold"), NEEDED)),
@@ -112,7 +141,7 @@ def test_signature_of_kernels(name):
         ("iou", dict.fromkeys(("a", "b"), NEEDED)),
         ("read_csv", dict.fromkeys(("path", "x", "y", "y_bounds", "x_box"), NEEDED)),
     ],
-)  # fmt: skip
+)
 def test_signature_begins_as_promised(name, expected):
     found = signature(name)
     assert dict(list(found.items())[: len(expected)]) == expected

@@ -30,6 +30,7 @@ from tests.e2e.own_table import Counted, answer, choose, download, fill, press, 
 
 DATES, MISSING, NUMBERS = "the order of dates", "what means missing", "how numbers are written"
 WORDS, ENCODING, GROUPS = "the words for yes and no", "the encoding", "whether words are groups"
+BOTH = "the order of dates with how numbers are written, in one click"
 _GRID = 9
 
 
@@ -62,7 +63,10 @@ PLANS = {
         ("age",), "weight", AGES, (0, 200), ((NUMBERS, ("numbers", "1234,5")),), {"numbers": "1234,5"}
     ),
     "latin1_header": Plan(
-        ("Date",), "Bikes", (("2023-03-01", "2023-05-31"),), (0, 1000),
+        ("Date",),
+        "Bikes",
+        (("2023-03-01", "2023-05-31"),),
+        (0, 1000),
         ((ENCODING, ("encoding", "Windows, western Europe (cp1252)")), (DATES, (YEAR,))),
         {"encoding": "cp1252", "date_order": YEAR},
     ),
@@ -73,11 +77,19 @@ PLANS = {
         ("measured_at",), "height", (("2022-05-01", "2022-08-31"),), (100, 250), ((DATES, ("year-month-day",)),)
     ),
     "yes_no_words": Plan(
-        ("age",), "survived", AGES, None, ((WORDS, ("yes", "yes")), (MISSING, ("missing", USUAL))),
+        ("age",),
+        "survived",
+        AGES,
+        None,
+        ((WORDS, ("yes", "yes")), (MISSING, ("missing", USUAL))),
         {"yes": "yes", "no": "no", "missing": []},
     ),
     "positive_negative_invalid": Plan(
-        ("day",), "result", ((0, 100),), None, ((WORDS, ("yes", "positive")), (WORDS, ("no", "negative"))),
+        ("day",),
+        "result",
+        ((0, 100),),
+        None,
+        ((WORDS, ("yes", "positive")), (WORDS, ("no", "negative"))),
         {"yes": "positive", "no": "negative"},
     ),
     "missing_words": Plan(("age",), "bmi", AGES, (10, 60), ((MISSING, ("missing", USUAL)),), {"missing": []}),
@@ -89,20 +101,27 @@ PLANS = {
         ("Alter",), "Gehalt", AGES, (0, 200_000), ((NUMBERS, ("numbers", "1.234,5")),), {"numbers": "1.234,5"}
     ),
     "empty_tail": Plan(
-        ("day",), "CO", (("2024-03-01", "2024-06-30"),), (0, 20),
-        ((DATES, (YEAR,)), (NUMBERS, ("numbers", "1234,5")), (MISSING, ("missing", "-200"))),
+        ("day",),
+        "CO",
+        (("2024-03-01", "2024-06-30"),),
+        (0, 20),
+        ((BOTH, (YEAR,)), (MISSING, ("missing", "-200"))),
         {"date_order": YEAR, "numbers": "1234,5", "missing": [-200]},
     ),
     "unused_twins": Plan(("age",), "wage", AGES, (0, 100)),
     "text_groups": Plan(
-        ("age", "smoking"), "stroke", AGES, None, ((GROUPS, ("Yes: formerly, never, smokes",)),),
+        ("age", "smoking"),
+        "stroke",
+        AGES,
+        None,
+        ((GROUPS, ("Yes: formerly, never, smokes",)),),
         {"x_levels": [None, ["formerly", "never", "smokes"]]},
     ),
     "survey_years": Plan(("year",), "visits", ((1984, 1988),), (0, 20)),
     "claims_few_values": Plan(("ncd",), "claims", ((0, 50),), None),
     "education_years": Plan(("education",), "wage", ((8, 18),), (0, 100)),
     "towns": Plan(("lat", "long"), "price", ((50, 60), (-8, 2)), (0, 1_500_000)),
-}  # fmt: skip
+}
 
 
 def numbers_of(plan: Plan) -> list[str]:

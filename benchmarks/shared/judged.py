@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.evaluation.comparison import left_out
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import interval_score
 from dpgp_core.mechanisms.base import Mechanism, Release
@@ -26,9 +27,8 @@ Releasing = Callable[[Dataset, np.random.Generator, int], Release]
 
 def splits(dataset: Dataset) -> list[Part]:
     """The public folds."""
-    everybody = np.arange(dataset.n)
     folds = k_folds(dataset.n, FOLDS, np.random.default_rng(0))
-    return [(dataset.subset(np.delete(everybody, test)), dataset.X[test], dataset.clipped_y[test]) for test in folds]
+    return [(fold.train, fold.X_test, fold.truth) for fold in left_out(dataset, folds)]
 
 
 def releasing(mechanism: Mechanism, data: Dataset, X_test: FloatArray) -> Releasing:

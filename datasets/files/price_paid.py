@@ -29,9 +29,23 @@ from dpgp_core.reading.writing import Writing
 MAX_SALES = 2_000_000  # kept; a file with more is refused
 FIRST_YEAR = 1995  # of the published data
 COLUMNS = (
-    "transaction identifier", "price", "date of transfer", "postcode", "property type", "old/new", "duration", "PAON",
-    "SAON", "street", "locality", "town/city", "district", "county", "PPD category type", "record status",
-)  # fmt: skip
+    "transaction identifier",
+    "price",
+    "date of transfer",
+    "postcode",
+    "property type",
+    "old/new",
+    "duration",
+    "PAON",
+    "SAON",
+    "street",
+    "locality",
+    "town/city",
+    "district",
+    "county",
+    "PPD category type",
+    "record status",
+)
 TYPES = "DSTFO"
 
 _PRICE, _DATE, _POSTCODE, _TYPE, _COUNTY, _CATEGORY, _STATUS = 1, 2, 3, 4, 13, 14, 15

@@ -1,4 +1,4 @@
-"""Empirical lower bounds on epsilon: what a mechanism's releases prove about it, whatever it claims."""
+"""Empirical lower bounds on epsilon: proven from a mechanism's releases, whatever it claims."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_TRIALS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What an audit found.
+    """Result of an audit.
 
     Attributes:
         epsilon_lower: with probability ``confidence`` or more, the true epsilon at ``delta`` is at least this.
@@ -60,7 +60,7 @@ def audit(
     The bound holds for any score and any pair of neighbours; a better score or a worse pair only makes it larger.
 
     Args:
-        mechanism: what to audit, at its own delta.
+        mechanism: to be audited, at its own delta.
         dataset: one data set.
         neighbour: the other, which differs in one record.
         rng: source of the releases.

@@ -1,6 +1,6 @@
 """The best attack on Gaussian releases from two neighbouring data sets, and two that are learnt from releases alone.
 
-One looks at what noise does not reach: rounding errors in the directions that hold no noise at all.
+One looks at rounding errors in the directions that hold no noise at all.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _BATCH = 20_000  # shadows solved at once
 
 
 class Observables(NamedTuple):
-    """What each shadow's release shows: mean of the L values (S,), and their scaled variance (S,) if L > 1."""
+    """Observables of each shadow's release: mean of the L values (S,), and their scaled variance (S,) if L > 1."""
 
     mean: FloatArray
     variance: FloatArray | None
@@ -137,11 +137,11 @@ class Densities:
     mean: LatentMixture
     log_variance: Mixture | None
 
-    def log_density(self, seen: Observables) -> FloatArray:
+    def log_density(self, observed: Observables) -> FloatArray:
         """Joint log density of each release (S,), up to the factor 1 / v^ common to both hypotheses."""
-        total = self.mean.log_density(seen.mean)
-        if self.log_variance is not None and seen.variance is not None:
-            total = total + self.log_variance.log_density(np.log(seen.variance))
+        total = self.mean.log_density(observed.mean)
+        if self.log_variance is not None and observed.variance is not None:
+            total = total + self.log_variance.log_density(np.log(observed.variance))
         return total
 
 
@@ -152,9 +152,9 @@ class Lira:
     member: Densities
     other: Densities
 
-    def score(self, seen: Observables) -> FloatArray:
+    def score(self, observed: Observables) -> FloatArray:
         """Log p_in - log p_out of each release (S,); the attacker says "in" above a threshold."""
-        return self.member.log_density(seen) - self.other.log_density(seen)
+        return self.member.log_density(observed) - self.other.log_density(observed)
 
 
 def labels(x: FloatArray) -> FloatArray:
@@ -170,9 +170,9 @@ def fit_lira(shadows: Shadows, rng: np.random.Generator, count: int) -> Lira:
     """
     fitted = []
     for member in (True, False):
-        seen = shadows.observe(rng, count, member=member)
-        log_variance = None if seen.variance is None else fit_mixture(np.log(seen.variance))
-        fitted.append(Densities(mean=fit_latent_mixture(seen.mean), log_variance=log_variance))
+        observed = shadows.observe(rng, count, member=member)
+        log_variance = None if observed.variance is None else fit_mixture(np.log(observed.variance))
+        fitted.append(Densities(mean=fit_latent_mixture(observed.mean), log_variance=log_variance))
     return Lira(member=fitted[0], other=fitted[1])
 
 

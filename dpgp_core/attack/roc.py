@@ -1,4 +1,4 @@
-"""What an attacker's scores achieve: the ROC curve, its area, and its power at small false-alarm rates."""
+"""Power of an attacker's scores: the ROC curve, its area, and true alarms at small false-alarm rates."""
 
 from __future__ import annotations
 

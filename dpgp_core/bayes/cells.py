@@ -20,6 +20,7 @@ from scipy.special import expit, log_ndtr, softmax
 from scipy.stats import norm
 
 from ..arrays import FloatArray
+from ..gp.grid import Grid
 from ..gp.pivoted import factorise
 from ..kernels import EQ, AcrossLevels, Kernel
 from ..levels import groups_of, level_columns, number_sides
@@ -117,14 +118,12 @@ class CellGrid:
 
     def place(self, X: FloatArray) -> Cells:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
-        shape = np.array(self.shape)
-        side = np.minimum((self._share(X) * shape).astype(np.intp), shape - 1)
-        cells: Cells = np.ravel_multi_index(tuple(side.T), self.shape)
-        return cells
+        return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
 
     def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
         """Linear interpolation (n,) at X (n, D) of ``values`` (F,) at the nodes; none between levels."""
-        coordinates = self._share(X).T * np.array(self.fine)[:, None] - 0.5
+        low, high = np.array(self.sides).T
+        coordinates = ((self._lifted(X) - low) / (high - low)).T * np.array(self.fine)[:, None] - 0.5
         levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
         interpolated: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
@@ -142,12 +141,10 @@ class CellGrid:
         axes = tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
-    def _share(self, X: FloatArray) -> FloatArray:
-        """Place of each input along each side, in [0, 1] (n, D + K); of a level, in the middle of its part."""
+    def _lifted(self, X: FloatArray) -> FloatArray:
+        """Inputs clipped to the box, and their phases (n, D + K)."""
         low, high = np.array(self.sides).T
-        X = lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
-        share: FloatArray = (X - low) / (high - low)
-        return share
+        return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
     @property
     def _split(self) -> tuple[int, ...]:
@@ -158,11 +155,9 @@ class CellGrid:
 
     def _points(self, counts: Sequence[int]) -> FloatArray:
         """So many along each side; along categories, the numbers of levels."""
-        shares = [(np.arange(count) + 0.5) / count for count in counts]
-        axes = [low + (high - low) * share for (low, high), share in zip(self.sides, shares, strict=True)]
-        for d in level_columns(self.sides):
-            axes[d] = np.arange(counts[d], dtype=float)
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, self.dim)
+        points, levels = Grid(box=self.sides, bins=tuple(counts)).centres, list(level_columns(self.sides))
+        points[:, levels] = np.rint(points[:, levels])
+        return points
 
 
 def cells_of(

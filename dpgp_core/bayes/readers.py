@@ -74,16 +74,13 @@ class ExactRecords:
         return Statistics(
             stages=tuple(self._stages),
             X=data.X,
-            x_names=data.x_names,
-            x_units=data.x_units,
-            x_box=data.x_box,
+            columns=data.columns,
             y_name=data.y_name,
             y_unit=data.y_unit,
             y_scale=data.y_scale,
             guarantee=promise_of(guarantee),
             reading=reading_for(data.y_kind),
             distances=self._distances,
-            x_levels=data.x_levels,
         )
 
 
@@ -182,9 +179,7 @@ class CellReader:
             n=data.people,
             per_side=self._grid.per_side,
             periods=self._grid.periods,
-            x_names=data.x_names,
-            x_units=data.x_units,
-            x_box=data.x_box,
+            columns=data.columns,
             y_name=data.y_name,
             y_unit=data.y_unit,
             bounds=data.y_bounds,
@@ -192,7 +187,6 @@ class CellReader:
             guarantee=promise_of(guarantee),
             reading=reading_for(data.y_kind),
             distances=self._distances,
-            x_levels=data.x_levels,
         )
 
     def _residuals(self, g: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What is declared to an estimator and never inferred, and arrays and tables as numbers, as declared.
+"""Declarations of an estimator, which are never inferred, and arrays and tables read by them as numbers.
 
 Tables are those of pandas, which need not be installed.
 """
@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..dates import Dates, Format
-from ..levels import level_number
+from ..levels import in_every_group, level_number
 from ..reading.columns import reader_of_yes_and_no
 from ..reading.writing import Writing, as_float, words
 from ..table import Column, declared_columns, is_date_box
@@ -68,28 +67,22 @@ def check_inside(X: FloatArray, columns: Sequence[Column]) -> None:
 
 
 def grid_of(columns: Sequence[Column]) -> FloatArray:
-    """Public places all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
+    """Public points all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
 
-    Where inputs are categories, these places of the others for each combination of levels.
+    Where inputs are categories, these points of the others for each combination of levels.
 
     Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
     """
-    places = _spread(np.array([each.box for each in columns if each.levels is None]))
-    groups = list(product(*(range(len(each.levels)) for each in columns if each.levels is not None)))
-    everywhere = np.empty((len(groups) * len(places), len(columns)))
-    numbers, codes = iter(np.tile(places, (len(groups), 1)).T), iter(np.repeat(groups, len(places), axis=0).T)
-    for d, each in enumerate(columns):
-        everywhere[:, d] = next(numbers if each.levels is None else codes)
-    return everywhere
+    spread = _spread(np.array([each.box for each in columns if each.levels is None]))
+    return in_every_group([each.box for each in columns], spread)
 
 
 def _spread(box: FloatArray) -> FloatArray:
-    """Places (P, D) all over the box (D, 2) of inputs that are numbers."""
+    """Points (P, D) all over the box (D, 2) of inputs that are numbers."""
     lows, highs = box.T
     dim = len(lows)
     if dim <= 2:
-        sides = [np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim
-        unit = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, dim)
+        unit = lattice([np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim)
     else:
         g = 1.0
         for _ in range(60):  # a contraction: to rounding
@@ -128,19 +121,19 @@ def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | Non
     """A column of texts or dates as numbers; None for one of numbers."""
     values, levels, dates = np.asarray(cells, dtype=object), column.levels, column.dates
     if levels is not None and np.asarray(cells).dtype.kind not in "iufb":
-        found = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
+        numbers = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
         remedy = 'none of its levels in {}; name these levels too, or declare a level "other"'
     elif dates is not None and any(isinstance(cell, str) for cell in values):
-        found = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
+        numbers = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
         remedy = f"no date in the order {dates.format} in {{}}; declare date_order, or leave out these rows"
     elif dates is not None:
         local = getattr(getattr(cells, "dt", None), "tz", None)  # the day is that of the clock on the wall
         return _days((cells.dt.tz_localize(None) if local is not None else cells).to_numpy("datetime64[ns]"), dates)
     else:
         return None
-    if wrong := sum(each is None for each in found):
-        raise ValueError(f"column {name!r} has {remedy.format(f'{wrong:,} of {len(found):,} rows')}")
-    return np.array(found, dtype=float)
+    if wrong := sum(each is None for each in numbers):
+        raise ValueError(f"column {name!r} has {remedy.format(f'{wrong:,} of {len(numbers):,} rows')}")
+    return np.array(numbers, dtype=float)
 
 
 def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
@@ -150,7 +143,7 @@ def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
 
 
 def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
-    """Y in words for yes and no as 1 and 0, and what is neither as NaN; y as it was where no words are declared.
+    """Y in words for yes and no as 1 and 0, and anything else as NaN; y as it was where no words are declared.
 
     Args:
         y: outcomes (n,) or (n, 1).
@@ -161,8 +154,8 @@ def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | 
         return y
     read = reader_of_yes_and_no(Writing(yes=words(yes), no=words(no)))
     cells = np.asarray(y, dtype=object)
-    found = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
-    return np.array([each if isinstance(each, float) else np.nan for each in found]).reshape(cells.shape)
+    numbers = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
+    return np.array([each if isinstance(each, float) else np.nan for each in numbers]).reshape(cells.shape)
 
 
 def is_missing(cell: object) -> bool:
@@ -245,8 +238,8 @@ def _floats(name: str, values: ArrayLike) -> FloatArray:
     if np.iscomplexobj(array):
         raise ValueError(f"Complex data not supported: {name} must be of real numbers")
     floats = _as_floats(name, array)
-    for holds, what in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
+    for holds, named in ((np.isnan, "NaN, a missing value,"), (np.isinf, "infinity (inf)")):
         count = int(holds(floats).sum())
         if count:
-            raise ValueError(f"{name} must be finite, and holds {what} {count:,} times; leave out or fill such rows")
+            raise ValueError(f"{name} must be finite, and holds {named} {count:,} times; leave out or fill such rows")
     return floats

@@ -1,4 +1,4 @@
-"""All that can be asked of a fitted estimator: computed from what was measured, so it spends nothing.
+"""Predictions of a fitted estimator: computed from its measurements, so they spend nothing.
 
 By the conventions of scikit-learn, which need not be installed: parameters by name, tags, its own error.
 """
@@ -34,7 +34,7 @@ class FittedReading:
 
     Attributes:
         read: the release and its models.
-        outcome: what is public about the output.
+        outcome: public description of the output.
         columns: of the inputs.
         cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
@@ -67,7 +67,7 @@ class FittedReading:
         return self.read.at(X_test).joint()
 
     def log_evidence(self) -> float:
-        """Log density of what was measured of the outputs under the mixture, prior weights included."""
+        """Log density of the measurements of the outputs under the mixture, prior weights included."""
         return float(logsumexp(self.read.log_evidence(), b=weights_of(self.read.models)))
 
 
@@ -83,21 +83,21 @@ class Regressor:
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters by name, for the next ``fit``; what was fitted stays as it is.
+        """Change parameters by name, for the next ``fit``; fitted attributes stay as they are.
 
         Raises:
             ValueError: a name is unknown; nothing is changed.
         """
-        known = self.get_params()
+        parameters = self.get_params()
         for name in params:
-            if name not in known:
-                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+            if name not in parameters:
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(parameters)}")
         for name, value in params.items():
             setattr(self, name, value)
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """Asked for by scikit-learn's ``clone``: the copies of an estimator know what they spend together."""
+        """Asked for by scikit-learn's ``clone``: the copies of an estimator count their spending together."""
         return cloned(self, self.get_params())
 
     def spent_by_copies(self) -> tuple[float, float]:
@@ -213,7 +213,7 @@ class Predicting(Regressor):
         return curves
 
     def log_evidence(self) -> float:
-        """Log density of what the last fit measured, under the mixture of models. Free."""
+        """Log density of the last fit's measurements, under the mixture of models. Free."""
         return self._fitted().log_evidence()
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
@@ -233,13 +233,13 @@ class Predicting(Regressor):
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        found, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
-        known = getattr(self, "feature_names_in_", None)
-        if found.shape[1] != self.n_features_in_:
+        matrix, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
+        fitted = getattr(self, "feature_names_in_", None)
+        if matrix.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {found.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                f"X has {matrix.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                 "features as input"
             )
-        if names is not None and known is not None and names != tuple(known):
-            raise ValueError(f"the columns of X must be {tuple(known)}, in this order, as in fit; got {names}")
-        return found
+        if names is not None and fitted is not None and names != tuple(fitted):
+            raise ValueError(f"the columns of X must be {tuple(fitted)}, in this order, as in fit; got {names}")
+        return matrix

@@ -36,12 +36,12 @@ from .spending import COUNTING, composed, count, warn
 class DPGaussianProcessRegressor(Predicting):
     """Gaussian process regression with differential privacy; see ``mechanisms.BayesCloaking``.
 
-    ``fit`` measures what is protected once, with noise, and keeps nothing else of it. All other methods but ``score``
-    compute from those measurements, so they spend nothing, wherever and however often they are called. Inputs X are
-    public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and infinity are
-    refused before anything is measured, and no finite number that is private is refused. ``clone`` and everything that
-    copies an estimator, like cross-validation, makes one that knows nothing of what this one spent: each copy's fit
-    spends again, and a ``Ledger`` adds up what their ``guarantee_`` say.
+    ``fit`` measures the protected columns once, with noise, and keeps nothing else of them. All other methods but
+    ``score`` compute from those measurements, so they spend nothing, wherever and however often they are called.
+    Inputs X are public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and
+    infinity are refused before anything is measured, and no finite number that is private is refused. ``clone`` and
+    everything that copies an estimator, like cross-validation, makes one that knows nothing of this one's spending:
+    each copy's fit spends again, and a ``Ledger`` adds up their ``guarantee_``.
 
     Args:
         epsilon, delta: the budget of one fit.
@@ -54,24 +54,24 @@ class DPGaussianProcessRegressor(Predicting):
         noise_variances: one per kernel, in squared model units.
         y_scale: public unit of the model, > 0, in the output's unit.
         stages: number of stages, from 1 to 10.
-        gap: of each stage's strategy, as a share of what privacy costs.
+        gap: of each stage's strategy, as a share of the cost of privacy.
         random_state: None for a real measurement, in integers with exact noise from the operating system. A whole
             number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
         outcome: declared kind of y: "number"; "amount", 0 or more and skewed; "count", whole numbers of 0 or more;
-            "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 if nothing else is said.
+            "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 unless declared otherwise.
         x_levels: of each column of X its declared public levels, where it is a category, and None where it is a number;
             such a column holds the number of a level, 0 ... L - 1, or its text in a table of pandas, and ``x_box`` has
             no entry for it. None: all are
             numbers.
-        yes, no: words or codes of an outcome of yes and no, as ``read_csv`` has them; what is neither is refused as
+        yes, no: words or codes of an outcome of yes and no, as ``read_csv`` has them; anything else is refused as
             missing. None: y is 1 and 0.
         date_order: of dates in texts, in a table of pandas; None for "year-month-day".
 
     Attributes:
         guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
             measured, and those of several threads at once: a fit is counted before its noise is drawn.
-        statistics_: what the last finished fit measured, for files and ``refit``; None after a teaching draw.
-        reading_: what predictions are computed from; public.
+        statistics_: measurements of the last finished fit, for files and ``refit``; None after a teaching draw.
+        reading_: the posterior behind predictions; public.
         n_features_in_, feature_names_in_: columns of X, and their names if it was a table.
     """
 
@@ -177,13 +177,13 @@ class DPGaussianProcessRegressor(Predicting):
         )
         return self
 
-    def _keep(self, names: tuple[str, ...] | None, **found: object) -> None:
-        """Leave what was found, all at once: an interruption must not mix what belongs to two fits."""
+    def _keep(self, names: tuple[str, ...] | None, **fitted: object) -> None:
+        """Keep the results of a fit, all at once: an interruption must not mix those of two fits."""
         if names is not None:
-            found["feature_names_in_"] = np.array(names, dtype=object)
+            fitted["feature_names_in_"] = np.array(names, dtype=object)
         with COUNTING:
             vars(self).pop("feature_names_in_", None)
-            vars(self).update(found)
+            vars(self).update(fitted)
 
     def _bounds(self) -> Pair | None:
         return (0.0, 1.0) if self.y_bounds is None and self.outcome == "yes/no" else self.y_bounds

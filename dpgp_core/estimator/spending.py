@@ -1,4 +1,4 @@
-"""What several fits of one estimator, or of its copies, promise together, said before the outputs are read."""
+"""The promise of several fits of one estimator, or of its copies, made before the outputs are read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACROSS_FITS = "one person has at most one record in each fit, and all budgets we
 PEOPLE_ACROSS_FITS = "groups name the same people in each fit, and all budgets were fixed before any result was seen"
 
 COUNTING = threading.RLock()
-"""Held while a fit is counted: of several threads that fit one estimator, none may overwrite what another counted."""
+"""Held while a fit is counted: of several threads that fit one estimator, none may overwrite the count of another."""
 
 
 class SpentAgain(UserWarning):
@@ -62,7 +62,7 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
 
 
 def warn(guarantee: Guarantee) -> None:
-    """Say what all fits together spend."""
+    """Warn of the sum of all fits."""
     budget = guarantee.budget
     warnings.warn(
         f"this estimator measures outputs again: its {guarantee.releases} fits together spend epsilon = "
@@ -83,17 +83,17 @@ class SpentByCopies(UserWarning):
 
 @dataclass
 class Copies:
-    """What an estimator and its clones in this process have spent so far.
+    """Spending of an estimator and its clones in this process so far.
 
     Attributes:
         losses: of each real fit.
         delta: the largest of them.
-        said: whether the warning was given.
+        warned: whether the warning was given.
     """
 
     losses: list[PrivacyLoss] = field(default_factory=list)
     delta: float = 0.0
-    said: bool = False
+    warned: bool = False
 
     @property
     def epsilon(self) -> float:
@@ -114,7 +114,7 @@ def cloned(estimator: Estimator, params: dict[str, Any]) -> Estimator:
 
 
 def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
-    """Count a fit among those of its copies before it measures, and say once what they spend together.
+    """Count a fit among those of its copies before it measures, and warn once of the sum.
 
     Args:
         estimator: that is fitted.
@@ -126,8 +126,8 @@ def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
         return
     copies.losses.append(promise.loss)
     copies.delta = max(copies.delta, promise.budget.delta)
-    if len(copies.losses) > 1 and not copies.said:
-        copies.said = True
+    if len(copies.losses) > 1 and not copies.warned:
+        copies.warned = True
         warnings.warn(
             f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
             f"{len(copies.losses)} so far, together epsilon = {rounded_up(copies.epsilon).normalize():f} at delta = "

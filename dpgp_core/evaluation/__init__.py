@@ -1,1 +1,1 @@
-"""How good a release is: errors, held-out comparison."""
+"""Quality of releases: errors, comparison on records left out, limits."""

@@ -1,9 +1,9 @@
-"""Measurements that somebody places by hand, and what is known of f from any measurements of noisy sums.
+"""Measurements that somebody places by hand, and the bias of clipping by hand.
 
-The prior is f ~ GP(0, kernel), y = f(X) + N(0, noise variance). Measured is z = B y + N(0, t I). It hides everybody if
-no column of B is longer than 1 and t = (range / mu)^2.
+The prior is f ~ GP(0, kernel), y = f(X) + N(0, noise variance). Measured is z = B y + N(0, t I), read by
+``gp.regression.posterior_of_sums``. It hides everybody if no column of B is longer than 1 and t = (range / mu)^2.
 
-And what a clip does to a mean of n outputs: a narrow interval needs little noise, and leaves a bias.
+Clipping a mean of n outputs: a narrow interval needs little noise, and leaves a bias.
 
 E clip(y, low, high) = low + int_low^high P(y > x) dx,    whatever the distribution of y.
 """
@@ -14,30 +14,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
 from .limits import functions
-
-
-class Known(NamedTuple):
-    """What noisy sums say of f at P test inputs.
-
-    Attributes:
-        reading: E f_* = reading z, (P, r).
-        deviation: standard deviation of f_* given z (P,), in model units.
-    """
-
-    reading: FloatArray
-    deviation: FloatArray
-
-    @property
-    def error(self) -> float:
-        """Root mean square error over the test inputs, averaged over the worlds of the prior."""
-        return float(np.sqrt((self.deviation**2).mean()))
 
 
 def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
@@ -62,34 +44,6 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     if not longest > 0:
         raise ValueError(f"no record is near any of the {len(B)} places; move one, or make width = {width:g} larger")
     return B / longest
-
-
-def known_from(
-    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, B: FloatArray, t: float
-) -> Known:
-    """What z = B y + N(0, t I) says of f at the test inputs.
-
-    S = B (K + noise I) B^T + t I,    reading = K_*f B^T S^-1,    variance = k_** - diag(reading B K_f*).
-
-    Args:
-        noise_variance: of an output about f, >= 0.
-        B: (r, n).
-        t: noise variance of each number, > 0.
-
-    Raises:
-        ValueError: shapes disagree, or t is not positive.
-    """
-    check_columns(X, X_test)
-    check_positive("t", t)
-    if B.ndim != 2 or B.shape[1] != len(X):
-        raise ValueError(f"B must have {len(X)} columns, one per record, got shape {B.shape}")
-    K = kernel(X, X)
-    K[np.diag_indices(len(X))] += noise_variance
-    S = B @ K @ B.T + t * np.eye(len(B))
-    moved = kernel(X_test, X) @ B.T
-    reading = moved if not len(B) else cho_solve(cho_factor(S, lower=True), moved.T).T
-    variance = kernel.diagonal(X_test) - (reading * moved).sum(axis=1)
-    return Known(reading, np.sqrt(np.maximum(variance, 0.0)))
 
 
 def world(

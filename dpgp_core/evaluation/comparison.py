@@ -33,26 +33,37 @@ from ..bayes.settings import reading_for
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
-from ..mechanisms.base import Mechanism, Release
+from ..mechanisms.base import Mechanism
 from ..table import Dataset
 from .cross_validation import Folds, held_out_matrices
-from .errors import interval_score, rmse
+from .errors import held_out_rmse, interval_score
 
 LEVEL = 0.95  # of the intervals reported
 _RUNG = 4.0  # factor between budgets that are planned for
 
 
 class Held(NamedTuple):
-    """One fold: what a mechanism may train on, where it is tested, and its public plan if it has one.
+    """One fold: the records that a mechanism may train on, and the outputs that it is tested on.
 
-    ``by_budget`` holds the plans of a mechanism whose plan depends on the budget, by the epsilon planned for.
+    ``plans`` are public, by the epsilon planned for; None where one plan serves every budget.
     """
 
     train: Dataset
     X_test: FloatArray
     truth: FloatArray
-    plan: Any
-    by_budget: dict[float, Any]
+    plans: dict[float | None, Any]
+
+    def plan_for(self, mechanism: Mechanism) -> Any:
+        """The mechanism's plan; of one for a budget that for the power of four next to epsilon, as planning is dear.
+
+        A plan holds at any budget. Which it is depends on epsilon alone, so errors do not depend on the order in
+        which budgets are tried.
+        """
+        epsilon = None if mechanism.one_plan else rung(mechanism.guarantee.budget.epsilon)
+        if epsilon not in self.plans:
+            planned = mechanism if epsilon is None else with_epsilon(mechanism, epsilon)
+            self.plans[epsilon] = planned.plan_for(self.train, self.X_test)
+        return self.plans[epsilon]
 
 
 class Errors(NamedTuple):
@@ -79,13 +90,19 @@ class Residuals(NamedTuple):
     half_score: FloatArray
 
 
-def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
-    """Split a data set by public folds and plan what does not depend on epsilon, once for all epsilons.
+def left_out(dataset: Dataset, folds: Folds) -> list[Held]:
+    """Split a data set by public folds; nothing is planned yet."""
+    everybody = np.arange(dataset.n)
+    splits = ((dataset.subset(np.delete(everybody, test)), test) for test in folds)
+    return [Held(train, dataset.X[test], dataset.clipped_y[test], {}) for train, test in splits]
 
-    Args:
-        mechanism: any; Gaussian ones are planned here and reused at other budgets.
-    """
-    return [held_fold(mechanism, dataset, test) for test in folds]
+
+def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
+    """Split a data set by public folds, each with the mechanism's plan, which serves other budgets too."""
+    held = left_out(dataset, folds)
+    for fold in held:
+        fold.plan_for(mechanism)
+    return held
 
 
 def held_out_errors(
@@ -116,17 +133,10 @@ def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
     return changed
 
 
-def held_fold(mechanism: Mechanism, dataset: Dataset, test: NDArray[np.intp]) -> Held:
-    """The records ``test`` held out, planned as by ``hold_out``."""
-    train = dataset.subset(np.delete(np.arange(dataset.n), test))
-    X_test, truth = dataset.X[test], dataset.clipped_y[test]
-    plan = mechanism.plan_for(train, X_test) if mechanism.one_plan else None
-    return Held(train, X_test, truth, plan, {})
-
-
 def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
-    """What ``draws`` releases trained on a fold miss, and how wide their intervals are: nan without ``intervals``."""
-    release = _release(mechanism, fold, np.random.default_rng(seed), draws)
+    """Residuals of ``draws`` releases trained on a fold, and widths of their intervals: nan without ``intervals``."""
+    rng = np.random.default_rng(seed)
+    release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
     missed, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
     if not intervals or isinstance(release.uncertainty, NoInterval):
         return Residuals(missed, none, none)
@@ -139,31 +149,15 @@ def errors_of(parts: Iterable[Residuals]) -> Errors:
     """Of all folds together."""
     missed, widths, scores = zip(*parts, strict=True)
     return Errors(
-        rmse=rmse(np.concatenate(missed, axis=1), np.zeros(1)),
+        rmse=held_out_rmse(missed),
         half_width=float(np.median(np.concatenate(widths))),
         half_score=float(np.mean(np.concatenate(scores))),
     )
 
 
-def _release(mechanism: Mechanism, fold: Held, rng: np.random.Generator, draws: int) -> Release:
-    plan = fold.plan if mechanism.one_plan else plan_near(mechanism, fold)
-    return mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-
-
 def rung(epsilon: float) -> float:
-    """The power of four next to an epsilon: what is planned for at that epsilon."""
+    """The power of four next to an epsilon, for which plans at that epsilon are made."""
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
-
-
-def plan_near(mechanism: Mechanism, fold: Held) -> Any:
-    """The fold's plan for the power of four next to epsilon: planning is the dear part, and a plan holds at any budget.
-
-    Which plan that is depends on epsilon alone, so errors do not depend on the order in which budgets are tried.
-    """
-    epsilon = rung(mechanism.guarantee.budget.epsilon)
-    if epsilon not in fold.by_budget:
-        fold.by_budget[epsilon] = with_epsilon(mechanism, epsilon).plan_for(fold.train, fold.X_test)
-    return fold.by_budget[epsilon]
 
 
 Piece = tuple[list[Residuals], float]
@@ -234,7 +228,7 @@ def sweep_fold(
 ) -> Piece:
     """One fold of a sweep, for ``gathered``: indices ``test``, number ``index``; the rest is as of ``sweep``."""
     start = time.perf_counter()
-    held = held_fold(mechanism, dataset, test)
+    [held] = left_out(dataset, (test,))
     residuals_of(mechanism, held, 1, [seed, index], intervals=False)
     seconds = time.perf_counter() - start
     rows = []
@@ -285,24 +279,17 @@ def error_without_privacy(
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
     """
-    y, missed = dataset.standardised(), []
-    for test in folds:
-        train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        missed.append(without_privacy(train, dataset.X[test]) - dataset.clipped_y[test])
-    errors = [_error(missed)]
+    held = left_out(dataset, folds)
+    errors = [held_out_rmse([without_privacy(fold.train, fold.X_test) - fold.truth for fold in held])]
     for kernel, noise_variance in declared:
         matrices = held_out_matrices(kernel, dataset.X, folds, noise_variance)
-        residuals = [C @ np.delete(y, test) - y[test] for C, test in zip(matrices, folds, strict=True)]
-        errors.append(dataset.y_scale * _error(residuals))
+        curves = (dataset.in_data_units(C @ fold.train.standardised()) for C, fold in zip(matrices, held, strict=True))
+        errors.append(held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)]))
     for mechanism in mechanisms:
-        held = hold_out(mechanism, dataset, folds)
-        exact = held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), held, _DRAWS, 0, intervals=False)
-        errors.append(float(exact.rmse.mean()))
-    return min(errors)
-
-
-def _error(missed: Sequence[FloatArray]) -> float:
-    return float(rmse(np.concatenate(missed), np.zeros(1)))
+        planned = [fold._replace(plans={}) for fold in held]
+        exact = held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), planned, _DRAWS, 0, intervals=False)
+        errors.append(exact.rmse.mean())
+    return float(min(errors))
 
 
 def _under(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, float]:

@@ -47,7 +47,7 @@ class FoldPlan:
         return len(self.residual_map)
 
     def matrices(self) -> list[FloatArray]:
-        """Weights A_k (test_k, train_k) of each fold's predictions: the cloaking matrix, less what the rank dropped."""
+        """Weights A_k (test_k, train_k) of each fold's predictions: C_k, less the directions dropped by rank."""
         blocks = np.split(self.residual_map, np.cumsum([len(test) for test in self.folds])[:-1])
         return [-np.delete(block, test, axis=1) for block, test in zip(blocks, self.folds, strict=True)]
 
@@ -97,7 +97,7 @@ def plan_folds(
     rank_tolerance: float = 1e-7,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> FoldPlan:
-    """Plan what each fold's private release would predict for its test records, and its noise at unit scale.
+    """Plan each fold's private predictions of its test records, and its noise at unit scale.
 
     Args:
         objective: see ``design_noise``.
@@ -114,7 +114,7 @@ def plan_folds(
         design = design_noise(C, objective, gap=gap, rank_tolerance=rank_tolerance)
         rows = slice(row, row + len(test))
         train = np.delete(np.arange(len(X)), test)
-        # residual = y_T - U U^T C y_S: what the rank tolerance drops leaves the released mean too
+        # residual = y_T - U U^T C y_S: directions that the rank tolerance drops leave the released mean too
         residual_map[rows, train] = -design.project(C)
         residual_map[np.arange(row, row + len(test)), test] = 1
         traces.append(float(design.variance().sum()))

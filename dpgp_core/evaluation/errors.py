@@ -1,4 +1,4 @@
-"""How good predictions are: root mean squared error, predictive density, coverage; the epsilon that an error needs."""
+"""Quality of predictions: root mean squared error, predictive density, coverage; the epsilon that an error needs."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
     """
     squared: FloatArray = np.mean((predictions - truth) ** 2, axis=-1)
     return np.sqrt(squared)
+
+
+def held_out_rmse(missed: Sequence[FloatArray]) -> FloatArray:
+    """Root mean squared error over all folds together.
+
+    Args:
+        missed: prediction minus truth of each fold (..., P_k), in the output's unit.
+
+    Returns:
+        (...,), in the same unit.
+    """
+    return rmse(np.concatenate(missed, axis=-1), np.zeros(1))
 
 
 def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:

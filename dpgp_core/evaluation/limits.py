@@ -1,11 +1,11 @@
-"""What no mechanism can fall below, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
+"""Least errors of any mechanism, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
 
 A matrix van Trees inequality: if z says at most the information I about a Gaussian vector of prior covariance K, no
 estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gill & Levit 1995). Privacy bounds the
 diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
 bound is taken. The proofs are in docs/guarantees.md.
 
-``reached`` says what Bayes cloaking reaches on average over worlds of that prior: outputs are clipped to the bounds,
+``reached`` simulates the average error of Bayes cloaking over worlds of that prior: outputs are clipped to the bounds,
 measured in stages with numbered noise, and f is predicted. The mechanism is told the prior, as the limits are, and
 mixes it with others all the same, as it always does.
 """
@@ -27,7 +27,7 @@ from ..bayes.models import Model
 from ..bayes.readers import RecordsInFloats
 from ..bayes.stages import Public
 from ..checks import check_positive
-from ..gp.clipping import seen
+from ..gp.clipping import clipped_moments
 from ..gp.pivoted import factorise
 from ..kernels import Kernel, Stationary
 from ..linalg import check_columns
@@ -97,16 +97,16 @@ def limits(
     check_positive("noise_variance", noise_variance)
     check_positive("mu", mu)
     check_positive("output_range", output_range)
-    known = risk_model(kernel, noise_variance, X, X_test)
-    least = risk_without_privacy([known])
-    fixed = bayes([known], (output_range / mu) ** 2, gap=gap).bound
+    model = risk_model(kernel, noise_variance, X, X_test)
+    least = risk_without_privacy([model])
+    fixed = bayes([model], (output_range / mu) ** 2, gap=gap).bound
     latent = risk_model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
     some = bayes([latent], noise_variance / information_share(mu), gap=gap).bound
     return Limits(*(math.sqrt(risk) for risk in (least, max(fixed, least), max(some, least))))
 
 
 def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> float:
-    """Root mean square error of f at the test inputs when y itself is known: what no budget buys, in model units.
+    """Root mean square error of f at the test inputs given y itself: the limit of any budget, in model units.
 
     sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over the worlds of a mixture, each read by its own model.
 
@@ -117,8 +117,8 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
         ValueError: shapes disagree.
     """
     check_columns(X, X_test)
-    known = [replace(risk_model(m.kernel, m.noise_variance, X, X_test), weight=m.weight) for m in models]
-    return math.sqrt(risk_without_privacy(known) / sum(model.weight for model in models))
+    risks = [replace(risk_model(m.kernel, m.noise_variance, X, X_test), weight=m.weight) for m in models]
+    return math.sqrt(risk_without_privacy(risks) / sum(model.weight for model in models))
 
 
 def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:
@@ -184,7 +184,7 @@ def reached(
     filtered = record_filter(plan.models, X, X_test, public=Public(x_box, half_range))
     _, posterior = run_stages(filtered, plan.stages, reader, draws=worlds)
     predicted = np.clip(filtered.predict(posterior).mean, -half_range, half_range)
-    truth = seen(f[:, len(X) :], noise_variance, half_range)[0]
+    truth = clipped_moments(f[:, len(X) :], noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())
     return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))

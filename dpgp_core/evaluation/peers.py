@@ -1,4 +1,4 @@
-"""What a user might otherwise pick, at its best: a polynomial by AdaSSP, and binned means. Simulated only.
+"""Other methods at their best: a polynomial by AdaSSP, and binned means. Simulated only.
 
 Each adds all of its noise to one vector of sums that a replaced record, inputs and output, moves by at most 1: with
 normal noise of standard deviation s on every entry it is (1 / s)-GDP. The degree, or the number of bins, is the best in
@@ -11,38 +11,21 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebvander
-from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..checks import check_positive
+from ..gp.grid import Grid, IndexArray
 from ..table import Dataset
+from .comparison import left_out
 from .cross_validation import Folds
-from .errors import rmse
+from .errors import held_out_rmse
 
 _FAILING = 0.05  # probability of too small a ridge, as Wang (2018) has it
 _LEAST = 1e-6  # of the largest eigenvalue that one record can have: below, a noisy one says nothing
 DEGREES, BINS = range(10), (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
-
-
-class Peer(Protocol):
-    """One mechanism with its setting."""
-
-    @property
-    def title(self) -> str:
-        """What it is called, and its setting."""
-        ...
-
-    def sums(self, dataset: Dataset) -> FloatArray:
-        """All that is measured (r,); a replaced record moves it by at most 1."""
-        ...
-
-    def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; of a data set only what is public."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -62,11 +45,11 @@ class Polynomial:
 
     @property
     def title(self) -> str:
-        """See ``Peer``."""
+        """Its name and setting."""
         return f"polynomial of degree {self.degree} (AdaSSP)"
 
     def sums(self, dataset: Dataset) -> FloatArray:
-        """See ``Peer``: upper triangle of the Gram matrix, its least eigenvalue, and the cross products."""
+        """Upper triangle of the Gram matrix, its least eigenvalue, and the cross products, (r,)."""
         phi, half = self._features(dataset, dataset.X), dataset.output_range / 2
         gram, cross = phi.T @ phi, phi.T @ (dataset.clipped_y - dataset.midpoint)
         a, b, c = self._scales(phi.shape[1], half)
@@ -76,7 +59,7 @@ class Polynomial:
         return np.concatenate([a * root_two * gram[upper], [c * least], b * cross])
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """See ``Peer``."""
+        """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; no output is read."""
         phi, half = self._features(dataset, X_test), dataset.output_range / 2
         d = phi.shape[1]
         a, b, c = self._scales(d, half)
@@ -84,7 +67,7 @@ class Polynomial:
         gram = np.zeros((len(z), d, d))
         gram[:, *upper] = z[:, : len(upper[0])] / np.where(upper[0] == upper[1], a, a * math.sqrt(2))
         gram = gram + np.swapaxes(np.triu(gram, 1), 1, 2)
-        # lambda = sqrt(d log(2 d^2 / rho)) s / a, less what the data are known to have of their own
+        # lambda = sqrt(d log(2 d^2 / rho)) s / a, less a lower bound of the data's own eigenvalue
         own = z[:, len(upper[0])] / c - math.sqrt(2 * math.log(1 / _FAILING)) * s / c
         ridge = math.sqrt(d * math.log(2 * d * d / _FAILING)) * s / a
         values, vectors = np.linalg.eigh(gram)
@@ -96,7 +79,8 @@ class Polynomial:
 
     def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
         """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
-        each = [chebvander(2 * part - 1, self.degree) for part in _in_box(dataset, X).T]
+        low, high = np.array(dataset.x_box).T
+        each = [chebvander(2 * part - 1, self.degree) for part in ((np.clip(X, low, high) - low) / (high - low)).T]
         powers = [p for p in product(range(self.degree + 1), repeat=len(each)) if sum(p) <= self.degree]
         columns = [np.prod([one[:, k] for one, k in zip(each, p, strict=True)], axis=0) for p in powers]
         return np.stack(columns, axis=1)
@@ -121,35 +105,30 @@ class BinnedMeans:
 
     @property
     def title(self) -> str:
-        """See ``Peer``."""
+        """Its name and setting."""
         return f"means of {self.per_side} bins along each input"
 
     def sums(self, dataset: Dataset) -> FloatArray:
-        """See ``Peer``: sums of y - midpoint, then counts."""
-        where, bins = self._bins(dataset, dataset.X), self.per_side ** len(dataset.x_box)
+        """Sums of y - midpoint, then counts, (r,)."""
+        where, bins = self._bins(dataset, dataset.X), self.per_side**dataset.dim
         residuals = dataset.clipped_y - dataset.midpoint
         sums = np.bincount(where, residuals, minlength=bins) / dataset.output_range
         return np.concatenate([sums, np.bincount(where, minlength=bins) / 2])
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """See ``Peer``; a bin that hardly stands out of the noise says the midpoint."""
+        """Curves (D, P), as of polynomials; the midpoint in a bin that hardly stands out of the noise."""
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
         predicted: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
         return predicted
 
-    def _bins(self, dataset: Dataset, X: FloatArray) -> NDArray[np.intp]:
-        each = np.minimum((_in_box(dataset, X) * self.per_side).astype(int), self.per_side - 1)
-        where: NDArray[np.intp] = np.ravel_multi_index(tuple(each.T), (self.per_side,) * each.shape[1])
-        return where
+    def _bins(self, dataset: Dataset, X: FloatArray) -> IndexArray:
+        low, high = np.array(dataset.x_box).T
+        return Grid(box=dataset.x_box, bins=self.per_side).index(np.clip(X, low, high))
 
 
-class Hindsight(NamedTuple):
-    """The setting that turned out best, and its held-out error in each draw (draws,), in the output's unit."""
-
-    peer: Peer
-    errors: FloatArray
+Peer = Polynomial | BinnedMeans
 
 
 def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> FloatArray:
@@ -164,31 +143,25 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
     """
     check_positive("draws", draws)
     missed = []
-    for index, test in enumerate(folds):
-        train = dataset.subset(np.delete(np.arange(dataset.n), test))
-        sums = peer.sums(train)
+    for index, fold in enumerate(left_out(dataset, folds)):
+        sums = peer.sums(fold.train)
         z = sums + s * np.random.default_rng([seed, index]).standard_normal((draws, len(sums)))
-        missed.append(peer.predict(z, s, train, dataset.X[test]) - dataset.clipped_y[test])
-    return rmse(np.concatenate(missed, axis=1), np.zeros(1))
+        missed.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
+    return held_out_rmse(missed)
 
 
-def in_hindsight(peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> Hindsight:
-    """The peer of least mean held-out error; arguments and errors as of ``held_out``."""
-    tried = [Hindsight(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
-    return min(tried, key=lambda found: float(found.errors.mean()))
+def in_hindsight(
+    peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int
+) -> tuple[Peer, FloatArray]:
+    """The peer of least mean held-out error, and its errors; arguments and errors as of ``held_out``."""
+    tried = [(peer, held_out(peer, dataset, folds, s, draws, seed)) for peer in peers]
+    return min(tried, key=lambda each: float(each[1].mean()))
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
-    """What is tried of each: polynomials, and binned means with at most a thousand bins.
+    """Settings tried of each: polynomials, and binned means with at most a thousand bins.
 
     Args:
         inputs: D.
     """
     return [Polynomial(k) for k in DEGREES], [BinnedMeans(k) for k in BINS if k**inputs <= 1000]
-
-
-def _in_box(dataset: Dataset, X: FloatArray) -> FloatArray:
-    """Inputs as shares of the public box (n, D), at its edge where they are outside."""
-    low, high = np.array(dataset.x_box).T
-    share: FloatArray = np.clip((X - low) / (high - low), 0.0, 1.0)
-    return share

@@ -1,1 +1,1 @@
-"""Where a function exceeds a level, seen through released paths."""
+"""Sets where a function exceeds a level, from released paths."""

@@ -36,13 +36,13 @@ _HALVINGS = 20  # of the range of log scale: better than 1e-5 of it
 
 @dataclass(frozen=True, kw_only=True)
 class PathSetting:
-    """One choice of hyperparameters and what it achieves.
+    """One choice of hyperparameters, its loss and its cost.
 
     Attributes:
         r: root of the ridge q, no unit.
         scale: s of posterior sampling; for Hall's release its noise c, in model units.
         bce: integrated binary cross-entropy, mean over the targets, in nats.
-        epsilon: what the release costs.
+        epsilon: of the release.
     """
 
     lengthscale: float

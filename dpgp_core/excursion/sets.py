@@ -1,4 +1,4 @@
-"""Excursion sets {x : f(x) >= t}: their probability, how well an estimate matches, and the data to try it on.
+"""Excursion sets {x : f(x) >= t}: their probability, the quality of an estimate, and data to try it on.
 
 And pointwise posteriors on a grid, for many ridges at once.
 """
@@ -118,16 +118,22 @@ def vote_share(paths: FloatArray, threshold: float) -> FloatArray:
     return share
 
 
-def smoothed(paths: FloatArray, side: int, pixels: float = 2.0) -> FloatArray:
+_SMOOTHING = 2.0  # grid steps
+
+
+def smoothed(paths: FloatArray, side: int) -> FloatArray:
     """Paths on a square grid after a Gaussian filter, (..., side^2) -> (..., side^2). Post-processing: costs nothing.
+
+    Its standard deviation is 2 grid steps; beyond the edge, the edge's value continues.
 
     Args:
         paths: values on a grid whose second coordinate runs fastest.
         side: points along one edge of the grid.
-        pixels: standard deviation of the filter, in grid steps; beyond the edge, the edge's value continues.
     """
     maps = paths.reshape(-1, side, side)
-    return np.asarray(gaussian_filter(maps, (0, pixels, pixels), mode="nearest"), dtype=float).reshape(paths.shape)
+    return np.asarray(gaussian_filter(maps, (0, _SMOOTHING, _SMOOTHING), mode="nearest"), dtype=float).reshape(
+        paths.shape
+    )
 
 
 def effective_dimension(K: FloatArray, ridge: float) -> float:

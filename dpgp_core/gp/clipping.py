@@ -1,4 +1,4 @@
-"""What a clipped Gaussian output looks like to a linear filter: closed-form moments of the truncated normal."""
+"""Clipped Gaussian outputs as observations of a linear filter: closed-form moments of the truncated normal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: Float
     return Clipped(mean + sd * first, gain, variance * np.maximum(second - first * first - gain * gain, 0.0))
 
 
-def seen(f: FloatArray, noise_variance: float, half_range: float) -> tuple[FloatArray, FloatArray]:
+def clipped_moments(f: FloatArray, noise_variance: float, half_range: float) -> tuple[FloatArray, FloatArray]:
     """h(f) and v(f): mean and variance of clip(f + e, +-R), e ~ N(0, noise_variance), of the shape of f.
 
     Args:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..checks import check_interval
 from ..kernels import EQ
 
@@ -34,7 +34,7 @@ class Grid:
     """
 
     box: tuple[tuple[float, float], ...]
-    bins: int | tuple[int, ...]
+    bins: int | Sequence[int]
 
     def __post_init__(self) -> None:
         bins = check_bins(self.bins)
@@ -51,12 +51,18 @@ class Grid:
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of bins along each of the D dimensions."""
-        return self.bins if isinstance(self.bins, tuple) else (self.bins,) * len(self.box)
+        return tuple(self.bins) if isinstance(self.bins, Sequence) else (self.bins,) * len(self.box)
 
     def edges(self, dim: int) -> FloatArray:
         """Edges along one dimension (bins + 1,), ascending, in input units."""
         low, high = self.box[dim]
         return np.linspace(low, high, self.shape[dim] + 1)
+
+    @property
+    def centres(self) -> FloatArray:
+        """Middles of all bins, in the order of their numbers (prod of ``shape``, D), in input units."""
+        sides = zip(self.box, self.shape, strict=True)
+        return lattice([low + (high - low) * ((np.arange(count) + 0.5) / count) for (low, high), count in sides])
 
     def index(self, X: FloatArray) -> IndexArray:
         """Number (n,) of the one bin that each point is in, counted in C order.
@@ -147,7 +153,7 @@ def k_FF(kernel: EQ, boxes: FloatArray, others: FloatArray) -> FloatArray:
 
     In one dimension, with L = sqrt(2) l and g(z) = sqrt(pi) z erf(z) + exp(-z^2),
     k_FF((s, t), (s', t')) = a l^2 [g((t-s')/L) + g((s-t')/L) - g((t-t')/L) - g((s-s')/L)];
-    in more, the variance a times the product over dimensions of what multiplies it.
+    in more, the variance a times the product over dimensions of the factors after it.
 
     Args:
         kernel: EQ kernel of f, variance a, one lengthscale l or one per dimension, in input units.
@@ -175,7 +181,7 @@ def k_Ff(kernel: EQ, boxes: FloatArray, X: FloatArray) -> FloatArray:
     """Covariance (b, P) of the integrals of f over boxes with f at points, in squared model units times volume.
 
     In one dimension, with L = sqrt(2) l, k_Ff((s, t), x) = a l sqrt(pi / 2) [erf((t-x)/L) + erf((x-s)/L)];
-    in more, the variance a times the product over dimensions of what multiplies it.
+    in more, the variance a times the product over dimensions of the factors after it.
 
     Args:
         kernel: EQ kernel of f, as for ``k_FF``.
@@ -226,7 +232,7 @@ def _interval_covariance(left: FloatArray, right: FloatArray, scale: float) -> F
     """k_FF / a of intervals (b, 2) and (c, 2) in one dimension: (b, c)."""
     L = math.sqrt(2) * scale
     if max(np.diff(left).max(), np.diff(right).max()) < _NARROW * L:
-        # sum over nodes u, v of w_u w_v exp(-((u - v) / L)^2): nothing cancels, and what is summed is a covariance
+        # sum over nodes u, v of w_u w_v exp(-((u - v) / L)^2): nothing cancels, and the sum is one of covariances
         u, v = _nodes(left), _nodes(right)
         values = np.exp(-(((u[:, None, :, None] - v[None, :, None, :]) / L) ** 2)) @ _WEIGHTS @ _WEIGHTS
         return np.asarray(np.diff(left) * np.diff(right).T * values)

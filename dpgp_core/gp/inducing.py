@@ -5,7 +5,7 @@ Last, the variational sparse GP (Titsias): everything the data say passes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
@@ -15,7 +15,6 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
-from .grid import Grid, check_bins
 
 _RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept
 
@@ -132,21 +131,6 @@ def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatA
     check_columns(X, Z)
     phi: FloatArray = solve_triangular(root, kernel(Z, X), lower=True).T
     return phi
-
-
-def grid_in_box(box: Sequence[tuple[float, float]], counts: int | Sequence[int]) -> FloatArray:
-    """Inducing inputs (m, D): the centres of a regular grid of equal cells over a public box.
-
-    Args:
-        counts: number of cells along each dimension (D,), or one number for all.
-
-    Raises:
-        ValueError: a count is not a whole number >= 1, or does not fit the box.
-    """
-    grid = Grid(box=tuple(box), bins=check_bins(counts))
-    edges = [grid.edges(dim) for dim in range(len(grid.box))]
-    centres = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
-    return np.stack([centre.ravel() for centre in centres], axis=1)
 
 
 def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tuple[FloatArray, FloatArray]]:

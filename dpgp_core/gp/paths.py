@@ -72,7 +72,7 @@ class Paths:
     the prior path at all n inputs too: (P + P')^3 / 3 operations for any number of paths.
 
     Args:
-        process: what the paths are drawn from.
+        process: posterior that the paths are drawn from.
         draws: number of paths.
         rng: source of the randomness, kept for later points.
     """

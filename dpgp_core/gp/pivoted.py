@@ -1,4 +1,4 @@
-"""A covariance matrix of low rank, K_ff ~ V V^T, and what follows from it.
+"""A covariance matrix of low rank, K_ff ~ V V^T, and inference with it.
 
 Row i of V is phi(x_i)^T with phi(x) = L^-1 k(Z, x), Z the pivots and L L^T = k(Z, Z): V at any inputs is one
 triangular solve. Pivoted Cholesky finds them in passes over blocks of inputs (``factorise``): they are chosen from
@@ -163,7 +163,7 @@ def factorise(
 
     Args:
         tolerance: bound on tr(K_ff - V V^T) / tr K_ff, in [1e-13, 1).
-        largest_rank: most pivots; default 2000, or what keeps V within 4 GB.
+        largest_rank: most pivots; default 2000, or as many as keep V within 4 GB.
         executor: runs the passes over blocks of inputs, see ``Columns.over_blocks``. Where its workers do not share
             this memory, V is not kept, and they compute their blocks of it when needed.
 
@@ -229,7 +229,7 @@ def _extend(features: Features, left: FloatArray, target: float, most: int) -> F
     """More pivots, among the inputs where much is left over (n,); the same if rounding leaves nothing to choose."""
     X = features.X[_candidates(left, target, first=len(features.Z) == 0)]
     V = features.at(X).values()
-    # what the pivots so far do not explain, S = k(X, X) - V V^T, in pivoted order A A^T
+    # remainder about the pivots so far, S = k(X, X) - V V^T, in pivoted order A A^T
     S = features.kernel(X, X) - V @ V.T
     remaining = float(np.trace(S))
     A, order, rank, _ = dpstrf(S, lower=1, tol=target / 16, overwrite_a=1)

@@ -1,14 +1,14 @@
 """Gaussian process regression: the cloaking matrix C and the posterior, exact or low-rank.
 
-Exact is one Cholesky factorisation of K = K_ff + noise_variance I. Which it is, is chosen by the number of records and
-what each would cost.
+Exact is one Cholesky factorisation of K = K_ff + noise_variance I. The choice depends on the number of records and
+on the cost of each.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -80,7 +80,7 @@ class InferenceChoice:
         """K_ff ~ V V^T for inputs X (n, D), or None where inference is exact.
 
         Raises:
-            ValueError: n is too large for what was asked.
+            ValueError: n is too large for the inference asked for.
         """
         n = len(X)
         if self.inference == "lowrank":
@@ -115,9 +115,7 @@ class InferenceChoice:
         check_columns(X, X_test)
         low = self.low_rank(kernel, X, executor)
         if low is None:
-            factor = cho_factor(output_covariance(kernel, X, noise_variance), lower=True, overwrite_a=True)
-            # C = K_*f K^-1 = (K^-1 K_f*)^T, K symmetric
-            return np.ascontiguousarray(cho_solve(factor, kernel(X, X_test)).T), None
+            return _gain(output_covariance(kernel, X, noise_variance), kernel(X, X_test)), None
         return low.matrix(X_test, noise_variance), low
 
 
@@ -129,7 +127,7 @@ def cloaking_matrix(
     method: Method = "exact",
     tolerance: float = TOLERANCE,
 ) -> FloatArray:
-    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is what record j can do.
+    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is the influence of record j.
 
     Args:
         method: "exact", "lowrank" or "auto", see ``InferenceChoice``.
@@ -146,6 +144,11 @@ def cloaking_matrix(
     choice = InferenceChoice(inference=method, tolerance=tolerance)
     C, _ = choice.cloaking_matrix(kernel, X, X_test, noise_variance)
     return dense_of(C)
+
+
+def _gain(observed: FloatArray, crossed: FloatArray) -> FloatArray:
+    """K_*z S^-1 (P, r) = (S^-1 K_z*)^T, from S (r, r), which is overwritten, and K_z* (r, P)."""
+    return np.ascontiguousarray(cho_solve(cho_factor(observed, lower=True, overwrite_a=True), crossed).T)
 
 
 def describe(low: LowRank | None) -> Inference:
@@ -173,3 +176,45 @@ def posterior(
     C = cloaking_matrix(kernel, X, X_test, noise_variance)
     # mean = C y;  covariance = K_** - K_*f K^-1 K_f* = K_** - C K_f*
     return C @ y, kernel(X_test, X_test) - C @ kernel(X, X_test)
+
+
+class SumsPosterior(NamedTuple):
+    """Posterior of f at P test inputs given noisy sums z of outputs.
+
+    Attributes:
+        gain: E f_* = gain z, (P, r).
+        deviation: standard deviation of f_* given z (P,), in model units.
+    """
+
+    gain: FloatArray
+    deviation: FloatArray
+
+    @property
+    def error(self) -> float:
+        """Root mean square error over the test inputs, averaged over the worlds of the prior."""
+        return float(np.sqrt((self.deviation**2).mean()))
+
+
+def posterior_of_sums(
+    kernel: Kernel, X: FloatArray, X_test: FloatArray, noise_variance: float, B: FloatArray, t: float
+) -> SumsPosterior:
+    """Posterior of f at X_test given z = B y + N(0, t I).
+
+    S = B K B^T + t I,    gain = K_*f B^T S^-1,    variance = k_** - diag(gain B K_f*).
+
+    Args:
+        B: (r, n); r may be 0.
+        t: noise variance of each number, > 0.
+
+    Raises:
+        ValueError: shapes disagree, or a variance is not positive.
+    """
+    check_columns(X, X_test)
+    check_positive("t", t)
+    if B.ndim != 2 or B.shape[1] != len(X):
+        raise ValueError(f"B must have {len(X)} columns, one per record, got shape {B.shape}")
+    S = B @ output_covariance(kernel, X, noise_variance) @ B.T + t * np.eye(len(B))
+    crossed = B @ kernel(X, X_test)
+    gain = _gain(S, crossed) if len(B) else crossed.T
+    variance = kernel.diagonal(X_test) - np.einsum("pr,rp->p", gain, crossed)
+    return SumsPosterior(gain, np.sqrt(np.maximum(variance, 0.0)))

@@ -1,6 +1,6 @@
-"""How far the truth lies from what was released, under a declared model: one definition, from public values only.
+"""Intervals: the distance of truth and release under a declared model, one definition, from public values only.
 
-``Predictive`` is what a public model expects of f at test points given the outputs, and outputs drawn from it. It reads
+``Predictive`` is a public model's prediction of f at test points given the outputs, and outputs drawn from it. It reads
 no output.
 """
 
@@ -27,7 +27,7 @@ _TOGETHER = 16  # of some hundred shifts
 
 
 class Uncertainty(Protocol):
-    """How far the truth lies from what was released, under a public model; computed from public values only."""
+    """Intervals of the truth about a release, under a public model; computed from public values only."""
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """Ends (draws, P), (draws, P) of the central interval, in the output's unit."""
@@ -70,9 +70,9 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
     high = np.sqrt((shifts**2 + sd**2).mean(axis=0) / (1 - level))
     low = _LEAST * high
     for _ in range(_HALVINGS):
-        tried = np.sqrt(low * high)
-        below = (ndtr((tried - shifts) / sd) - ndtr((-tried - shifts) / sd)).mean(axis=0) < level
-        low, high = np.where(below, tried, low), np.where(below, high, tried)
+        middle = np.sqrt(low * high)
+        below = (ndtr((middle - shifts) / sd) - ndtr((-middle - shifts) / sd)).mean(axis=0) < level
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(high)
 
 
@@ -106,7 +106,7 @@ class Predictive:
 
     Attributes:
         C: C = K_*f K^-1 (P, n).
-        variance: diag(K_** - C K_f*) (P,): what the outputs would leave unknown of f.
+        variance: diag(K_** - C K_f*) (P,): posterior variance of f given the outputs.
         low: K_ff ~ V V^T, where inference is low-rank; None where it is exact.
     """
 

@@ -14,8 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays import FloatArray
-from ..levels import Interval, Levels, LevelSide, check_codes, check_levels, whole_box
+from ..levels import Interval, LevelSide, check_codes
 from ..seasons import Periods, phase_cells
+from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
 Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
@@ -171,43 +172,33 @@ class _InUnits:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Released(_InUnits):
+class Released(_InUnits, Inputs):
     """Common part of the two below: stages, and what a reader needs to map them. It holds no private value, no seed.
 
     Args:
         stages: in the order measured; at least one.
-        x_names, x_units: D names and D units.
+        columns: of the D inputs.
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.
         reading: what kind of outcomes the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
-        x_levels: of each input its levels, or None where it is a number; None: all are numbers.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
     """
 
     stages: tuple[Stage, ...]
-    x_names: tuple[str, ...]
-    x_units: tuple[str, ...]
-    x_box: tuple[tuple[float, float], ...]
     y_name: str
     y_unit: str
     y_scale: float
     guarantee: Mapping[str, Any]
     reading: Reading = "normal outcomes"
     distances: MeasuredDistances | None = None
-    x_levels: tuple[Levels | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.stages:
             raise ValueError("statistics must have at least one stage")
-        if self.x_levels is not None:
-            check_levels(self.x_levels)
-            object.__setattr__(self, "x_box", whole_box(self.x_box, self.x_levels))
-        if not len(self.x_names) == len(self.x_units) == len(self.x_box):
-            raise ValueError(f"x_names and x_units must each have {len(self.x_box)} entries, one per side of the box")
         if not (math.isfinite(self.y_scale) and self.y_scale > 0):
             raise ValueError(f"y_scale must be a positive number, got {self.y_scale}")
         try:

@@ -15,8 +15,8 @@ import numpy as np
 
 from .. import checks
 from ..arrays import FloatArray
-from ..levels import Levels, check_levels, checked_levels, whole_box
 from ..seasons import Periods, check_periods
+from ..table import Column, declared_columns
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement, from_zero
@@ -182,28 +182,26 @@ def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
     """Numbers of cells and nodes, within what memory holds."""
     dim, per_side = len(card["inputs"]["names"]), whole(card["cells_per_side"])
     if 1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim):
-        box, _ = _box(card)
+        box = tuple(each.box for each in _columns(card))
         cells, nodes = sizes_of(box, per_side, _periods(card))
         if cells <= _MOST_CELLS:
             return cells, nodes
     raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
 
 
-def _box(card: Mapping[str, Any]) -> tuple[tuple[tuple[float, float], ...], tuple[Levels | None, ...] | None]:
-    """The box with a side for every level, and the levels; None where the description does not speak of any."""
+def _columns(card: Mapping[str, Any]) -> tuple[Column, ...]:
+    """The inputs, as somebody could have declared them; without dates, whose days are numbers here."""
     inputs, levels = card["inputs"], None
-    box = tuple(map(pair, inputs["box"]))
+    names, units, sides = tuple(map(str, inputs["names"])), tuple(map(str, inputs["units"])), inputs["box"]
+    for what, texts in (("name", names), ("unit", units)):
+        for i, text in enumerate(texts, start=1):
+            checks.text(f"the {what} of input {i}", text.strip(), empty=True)
+    box = [checks.interval(f"the box of input {i}", pair(side)) for i, side in enumerate(sides, start=1)]
     if "levels" in inputs:
-        pairs = zip(inputs["names"], checks.entries("levels", inputs["levels"], len(inputs["names"])), strict=True)
-        named = ((checks.text("the name of an input", str(name)), each) for name, each in pairs)
-        levels = tuple(None if each is None else checked_levels(name, each) for name, each in named)
-        check_levels(levels)
+        levels = checks.entries("levels", inputs["levels"], len(names))
         if all(each is None for each in levels):
             raise ValueError("levels are announced, and no input has any")
-        box = whole_box(box, levels)
-    if len(box) != len(inputs["names"]):
-        raise ValueError(f"the box has {len(box)} sides, for {len(inputs['names'])} inputs")
-    return box, levels
+    return declared_columns(names, box, units=units, levels=levels)
 
 
 def _periods(card: Mapping[str, Any]) -> Periods:
@@ -213,17 +211,13 @@ def _periods(card: Mapping[str, Any]) -> Periods:
 
 def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | CellStatistics:
     floats = {name: np.asarray(array, dtype=float) for name, array in arrays.items()}
-    output, inputs, over_cells = card["output"], card["inputs"], "kind" in card
-    box, levels = _box(card)
+    output, over_cells = card["output"], "kind" in card
     common: dict[str, Any] = {
         "stages": tuple(
             _stage(kept, i, None if over_cells else pair(output["bounds"]), floats)
             for i, kept in enumerate(card["stages"], start=int(over_cells))
         ),
-        "x_names": tuple(map(str, inputs["names"])),
-        "x_units": tuple(map(str, inputs["units"])),
-        "x_box": box,
-        "x_levels": levels,
+        "columns": _columns(card),
         "y_name": str(output["name"]),
         "y_unit": str(output["unit"]),
         "y_scale": number(output["scale"]),
@@ -328,13 +322,9 @@ def _refusing() -> Iterator[None]:
 def check_read(found: Statistics | CellStatistics) -> None:
     """Raise ValueError unless all that was read can be of a release, and so be computed with."""
     names = {"name of the output": found.y_name, "unit of the output": found.y_unit}
-    names |= {f"name of input {i}": name for i, name in enumerate(found.x_names, start=1)}
-    names |= {f"unit of input {i}": unit for i, unit in enumerate(found.x_units, start=1)}
     for what, name in names.items():
         checks.text(f"the {what}", name.strip(), empty=True)
     low, high = checks.interval("the bounds of the output", found.bounds)
-    for i, box in enumerate(found.x_box, start=1):
-        checks.interval(f"the box of input {i}", box)
     width = high - low
     checks.number("the scale of the output", found.y_scale, width / checks.MOST, width * checks.MOST)
     if isinstance(found, Statistics):

@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from ..accounting.guarantee import BEYOND_ONE_RELEASE, FIXED_IN_ADVANCE, ONE_OUTPUT, Budget, Guarantee
 from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
-from ..gp.clipping import seen
+from ..gp.clipping import clipped_moments
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
@@ -333,8 +333,8 @@ class IntegralBinning(BinMeans):
 class BinInterval:
     """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
 
-    Given f at its input, a clipped output has mean h(f) and variance v(f) (``gp.clipping.seen``). The first term is
-    N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
+    Given f at its input, a clipped output has mean h(f) and variance v(f) (``gp.clipping.clipped_moments``). The first
+    term is N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
     variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
     In large tables f is drawn at some of the records of every bin.
 
@@ -371,7 +371,7 @@ class BinInterval:
         f = model.outputs(rng, _SIMULATED)
         h, v = (
             _bin_means(each, self.plan.members[rows], len(counts))
-            for each in seen(f, self.noise_variance, self.half_range)
+            for each in clipped_moments(f, self.noise_variance, self.half_range)
         )
         noise = v / counts + self.noise_sds**2 * rng.standard_exponential(v.shape)
         return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T

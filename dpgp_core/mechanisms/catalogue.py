@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ..gp.inducing import grid_in_box
+from ..gp.grid import Grid
 from ..kernels import KERNELS, Stationary
 from ..seasons import Periods
 from .base import Mechanism
@@ -129,7 +129,7 @@ def _published(p: Parameters) -> Mechanism:
 
 
 def _inducing(p: Parameters) -> Mechanism:
-    Z = None if p.inducing else grid_in_box(p.x_box, p.needed_cells).tolist()
+    Z = None if p.inducing else Grid(box=tuple(p.x_box), bins=p.needed_cells).centres.tolist()
     return CloakingInducing(**_modelled(p), Z=Z, n_inducing=p.inducing)
 
 

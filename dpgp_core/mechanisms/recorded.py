@@ -212,7 +212,7 @@ class SimulatedInterval:
 
         Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
         from the declared model.
-        """  # fmt: skip
+        """
         return mixture_half_width(self._simulated.without_noise, self._simulated.variance, level)
 
     @property
@@ -269,9 +269,7 @@ def statistics_of(public: Dataset, stages: Sequence[Stage], guarantee: Guarantee
     return Statistics(
         stages=tuple(stages),
         X=public.X,
-        x_names=public.x_names,
-        x_units=public.x_units,
-        x_box=public.x_box,
+        columns=public.columns,
         y_name=public.y_name,
         y_unit=public.y_unit,
         y_scale=public.y_scale,

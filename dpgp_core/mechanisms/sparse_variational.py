@@ -13,8 +13,8 @@ from ..accounting.guarantee import OTHER_ROWS, Budget, Guarantee
 from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.grid import check_bins
-from ..gp.inducing import Features, grid_in_box, inducing_root, row_blocks, whitened_features
+from ..gp.grid import Grid, check_bins
+from ..gp.inducing import Features, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
 from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
@@ -235,4 +235,4 @@ class SparseVariational(Mechanism):
         """Inducing inputs (m, D): those given, or the grid in the public box."""
         if self.n_inducing is None:
             return np.array(self.Z, dtype=float)
-        return grid_in_box(dataset.x_box, self.n_inducing)
+        return Grid(box=dataset.x_box, bins=self.n_inducing).centres

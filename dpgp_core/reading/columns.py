@@ -1,4 +1,4 @@
-"""Named columns of a table as numbers: a cell as what it stands for, and what is wrong counted to the end.
+"""Named columns of a table as numbers: each cell as its value, and faults counted to the end.
 
 So one remedy serves all rows. No message holds a cell.
 """
@@ -45,7 +45,7 @@ class Wrong(Enum):
 
 
 Read = Callable[[str], float | Wrong]
-"""A cell without spaces around it: the number that it stands for, or what is wrong with it."""
+"""A cell without spaces around it: the number that it stands for, or its fault."""
 
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
@@ -64,7 +64,7 @@ def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
 
 
 def reader_of_yes_and_no(writing: Writing) -> Read:
-    """Of an outcome of yes and no, whose words are declared; what is neither is missing."""
+    """Of an outcome of yes and no, whose words are declared; anything else is missing."""
     yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
 
     def read(cell: str) -> float | Wrong:
@@ -112,7 +112,7 @@ def reader_of_levels(levels: Levels, writing: Writing) -> Read:
 
 
 def reader_of(column: Column, writing: Writing) -> Read:
-    """How a cell of a column is read: as a number if nothing else is said, its unit beside it or not."""
+    """Reader of a column's cells: numbers unless declared otherwise, with their unit beside them or not."""
     if column.dates is not None:
         return reader_of_dates(column.dates, writing)
     if column.levels is not None:
@@ -129,10 +129,10 @@ def remedy_of(
     lines: Sequence[int] = (),
     others: Collection[str] = (),
 ) -> str:
-    """What to do about all cells of a kind at once.
+    """Remedy for all cells of a kind at once.
 
     Args:
-        wrong: what is wrong with them.
+        wrong: their fault.
         cells: some of them.
         share: of all rows.
         name: of the column.
@@ -187,7 +187,7 @@ def is_time(cell: str) -> bool:
     return _TIME.fullmatch(cell) is not None
 
 
-def what_is_written(wrong: Wrong, cell: str) -> Wrong:
+def narrowed(wrong: Wrong, cell: str) -> Wrong:
     """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
     if wrong is not Wrong.TEXT:
         return wrong
@@ -230,7 +230,7 @@ def _stands(cell: str, words: Words, numbers: str) -> bool:
 
 
 class Columns(NamedTuple):
-    """What was read.
+    """Columns as read.
 
     Attributes:
         values: of complete rows (n, k), and a number for each person behind them if there are people.
@@ -275,54 +275,71 @@ def read_columns(
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     writing = header.writing
     names = [*(each.name for each in columns), outcome]
-    *places, whose = header.places([*names, names[0] if person is None else person])
+    *positions, of_person = header.positions([*names, names[0] if person is None else person])
     readers = [reader_of(each, writing) for each in columns]
     readers.append(reader_of_yes_and_no(writing) if writing.two_valued else reader_of_numbers(writing, unit))
-    pairs = list(zip(readers, places, strict=True))
+    pairs = list(zip(readers, positions, strict=True))
     leaves_out = writing.missing is not None
-    may_lack = [leaves_out] * len(columns) + [leaves_out or writing.two_valued]
-    problems = _Problems([*names, person or ""], may_lack)
-    people, complete = dict[str, int](), set[int]()
-    values = array("d")  # 8 bytes a value, against 32 in a list
-    count = kept = 0
+    problems = _Problems([*names, person or ""], [leaves_out] * len(columns) + [leaves_out or writing.two_valued])
+    complete, count = _Complete(len(names), max_rows, of_people=person is not None), 0
     for line, row in rows:
         count += 1
-        numbers = [read(row[place]) for read, place in pairs]
-        found = [number for number in numbers if isinstance(number, float)]
-        if count <= _LOOKED_AT:
-            problems.saw([row[place] for place in places], numbers)
-        if len(found) < len(numbers):
-            for at, wrong in enumerate(numbers):
-                if isinstance(wrong, Wrong):
-                    problems.found(at, wrong, row[places[at]], line)
+        numbers = [read(row[at]) for read, at in pairs]
+        floats = [number for number in numbers if isinstance(number, float)]
+        if count <= _LOOKED_AT or len(floats) < len(numbers):
+            problems.row(count, [row[at] for at in positions], numbers, line)
+        whose = None
         if person is not None:
-            name = row[whose]
+            name = row[of_person]
             if folded(name) in writing.missing_words.texts if leaves_out else not name:
-                problems.found(len(names), Wrong.NOBODY, "", line)
+                problems.add(len(names), Wrong.NOBODY, "", line)
                 continue
-            whom = people.setdefault(name, len(people))
-        if len(found) < len(numbers):
-            continue
-        kept += 1
-        values.extend(found)
-        if person is not None:
-            values.append(whom)
-            complete.add(whom)
-        if (kept if person is None else len(complete)) > max_rows:
-            counted = "rows" if person is None else "people"
-            raise ValueError(f"the file has more than {max_rows} {counted}, the limit; keep a random sample of them")
+            whose = complete.number_of(name)
+        if len(floats) == len(numbers):
+            complete.add(floats, whose)
     problems.refuse(count, leaves_out=leaves_out)
-    if person is not None and count and len(complete) < 2:
-        raise ValueError(f"the file has {len(complete)} different people below its header; it needs 2 ... {max_rows}")
-    if count < 2:
-        raise ValueError(f"the file has {count} row{'' if count == 1 else 's'} below its header; it needs at least 2")
-    if kept < 2:
-        raise ValueError(
-            f"{kept} of {count:,} rows have a value in every column that is used; at least 2 are needed: check what is "
-            "declared as missing, yes and no"
-        )
-    left_out = count - kept if person is None else len(people) - len(complete)
-    return Columns(np.array(values).reshape(kept, -1), left_out, problems.neither)
+    return complete.columns(count, problems.neither)
+
+
+class _Complete:
+    """Complete rows, with a number for each person behind them if they are ``of_people``; at most ``most`` of these."""
+
+    def __init__(self, width: int, most: int, *, of_people: bool) -> None:
+        self._width, self._most, self._of_people = width, most, of_people
+        self._values = array("d")  # 8 bytes a value, against 32 in a list
+        self._kept = 0
+        self._people, self._with_rows = dict[str, int](), set[int]()
+
+    def number_of(self, name: str) -> int:
+        """The number of a person, who may have no complete row."""
+        return self._people.setdefault(name, len(self._people))
+
+    def add(self, row: Sequence[float], whose: int | None) -> None:
+        """Keep a row. ValueError for the first beyond the limit."""
+        self._kept += 1
+        self._values.extend(row)
+        if whose is not None:
+            self._values.append(whose)
+            self._with_rows.add(whose)
+        if (len(self._with_rows) if self._of_people else self._kept) > self._most:
+            counted = "people" if self._of_people else "rows"
+            raise ValueError(f"the file has more than {self._most} {counted}, the limit; keep a random sample of them")
+
+    def columns(self, count: int, neither: int) -> Columns:
+        """All of ``count`` rows that were kept. ValueError where they, or the people, are fewer than 2."""
+        people, kept = len(self._with_rows), self._kept
+        if self._of_people and count and people < 2:
+            raise ValueError(f"the file has {people} different people below its header; it needs 2 ... {self._most}")
+        if count < 2:
+            rows = f"{count} row{'' if count == 1 else 's'}"
+            raise ValueError(f"the file has {rows} below its header; it needs at least 2")
+        if kept < 2:
+            raise ValueError(
+                f"{kept} of {count:,} rows have a value in every column that is used; at least 2 are needed: check "
+                "what is declared as missing, yes and no"
+            )
+        left_out = len(self._people) - people if self._of_people else count - kept
+        return Columns(np.array(self._values).reshape(kept, self._width + self._of_people), left_out, neither)
 
 
 @dataclass
@@ -335,42 +352,44 @@ class _Problem:
 
 
 class _Problems:
-    """What is wrong, by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
+    """Faults by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
 
     def __init__(self, names: Sequence[str], may_lack: Sequence[bool]) -> None:
         self._names, self._may_lack = names, may_lack
-        self._found: dict[tuple[int, Wrong], _Problem] = {}
+        self._problems: dict[tuple[int, Wrong], _Problem] = {}
         self._read = [set[str]() for _ in names]
         self.neither = 0
 
-    def saw(self, cells: Sequence[str], numbers: Sequence[float | Wrong]) -> None:
-        """Keep the cells of a row that are read, by column."""
-        for read, cell, number in zip(self._read, cells, numbers, strict=False):
-            if isinstance(number, float):
-                read.add(cell)
+    def row(self, count: int, cells: Sequence[str], numbers: Sequence[float | Wrong], line: int) -> None:
+        """Count the faults of a row, and keep the cells that are read of the first ``_LOOKED_AT``, by column."""
+        for column, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
+            if isinstance(number, Wrong):
+                self.add(column, number, cell, line)
+            elif count <= _LOOKED_AT:
+                self._read[column].add(cell)
 
-    def found(self, column: int, wrong: Wrong, cell: str, line: int) -> None:
+    def add(self, column: int, wrong: Wrong, cell: str, line: int) -> None:
         """Count one cell."""
         if wrong is Wrong.NEITHER:
             self.neither += 1
             return
         if wrong is Wrong.EMPTY and self._may_lack[column]:
             return
-        known = self._found.get((column, wrong))
-        if known is None or known.rows < _LOOKED_AT:
-            wrong = what_is_written(wrong, cell)
-            known = self._found.setdefault((column, wrong), _Problem())
-            known.cells.add(cell)
-        known.rows += 1
-        if len(known.lines) <= MOST_LINES:
-            known.lines.append(line)
+        problem = self._problems.get((column, wrong))
+        if problem is None or problem.rows < _LOOKED_AT:
+            wrong = narrowed(wrong, cell)
+            problem = self._problems.setdefault((column, wrong), _Problem())
+            problem.cells.add(cell)
+        problem.rows += 1
+        if len(problem.lines) <= MOST_LINES:
+            problem.lines.append(line)
 
     def refuse(self, rows: int, *, leaves_out: bool) -> None:
-        """Raise ValueError for what concerns most rows, if there is anything."""
-        found = [(key, each) for key, each in self._found.items() if not (key[1] is Wrong.NOBODY and leaves_out)]
-        if not found:
+        """Raise ValueError for the fault of most rows, if there is any."""
+        problems = [(key, each) for key, each in self._problems.items() if not (key[1] is Wrong.NOBODY and leaves_out)]
+        if not problems:
             return
-        (column, wrong), most = max(found, key=lambda pair: pair[1].rows)
+        (column, wrong), most = max(problems, key=lambda pair: pair[1].rows)
         lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
         remedy = remedy_of(wrong, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
         where = f"in line {most.lines[0]} of the file"

@@ -2,7 +2,7 @@
 
 Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
 read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
-numbers by definition: rows that lack a value in one of these columns are left out where it is declared what means
+numbers by definition: rows that lack a value in one of these columns are left out where words are declared for
 that, and refused elsewhere, also where inputs are private. Which rows are complete is public.
 """
 
@@ -68,11 +68,11 @@ def read_csv(
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
         person: name of the column that says whose row it is, where people may have several, in any text that is equal
             for rows of one person, but for spaces around it; its texts are not kept.
-        levels: declared public levels of inputs that are categories, by name. What is none of them counts as "other"
+        levels: declared public levels of inputs that are categories, by name. Any other text counts as "other"
             where that is a level, and is refused elsewhere.
-        separator: how the table is written: this and what follows is described at ``Writing``.
+        separator: how the table is written: this and the following are described at ``Writing``.
         numbers: one of ``NUMBERS``.
-        encoding: None for UTF-8, or what a byte order mark says.
+        encoding: None for UTF-8, or that of a byte order mark.
         missing: words and codes for a missing value; None: a row that lacks one is refused.
         yes: words or codes that mean 1 in an outcome of yes and no.
         no: those that mean 0.
@@ -98,17 +98,7 @@ def read_csv(
         ignore=None if ignore is None else tuple(ignore),
         sheet=sheet,
     )
-    if isinstance(x, str):
-        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
-    if not x:
-        raise ValueError("x is empty; name at least one input column")
-    repeated = next((column for column in x if list(x).count(column) > 1), None)
-    if repeated is not None:
-        raise ValueError(f"x names the column {repeated!r} more than once; name each input column once")
-    if y in x:
-        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
-    if person in {*x, y}:
-        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
+    _check_names(x, y, person)
     columns = declared_columns(x, x_box, units=x_units, levels=levels_by_column(x, levels), order=writing.date_order)
     outcome = Outcome(name=y, unit=y_unit, bounds=pair_of(y_bounds, "y_bounds"), scale=y_scale)
     with _opened(path) as stream:
@@ -144,17 +134,17 @@ def read_dataset(
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
-            moved is in ``told`` alone. What is no finite number is refused all the same.
+            moved is in ``told`` alone. Cells that are no finite number are refused all the same.
 
     Raises:
         ValueError: as ``read_csv`` does.
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
-    found = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
-    X, n, told = found.values[:, :dim].copy(), len(found.values), []
-    if found.neither:
+    read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
+    X, n, told = read.values[:, :dim].copy(), len(read.values), []
+    if read.neither:
         told.append(
-            f"{found.neither:,} of {n + found.neither:,} outcomes are neither the word for yes nor that for no, and "
+            f"{read.neither:,} of {n + read.neither:,} outcomes are neither the word for yes nor that for no, and "
             "are left out."
         )
     if private_inputs:
@@ -169,17 +159,32 @@ def read_dataset(
     return Dataset(
         name=name,
         X=X,
-        y=found.values[:, dim].copy(),
+        y=read.values[:, dim].copy(),
         columns=columns,
         outcome=outcome,
         privacy_unit=privacy_unit,
         source="your own CSV file",
         licence="yours to state; this project neither keeps nor shares the file",
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
-        person=None if person is None else found.values[:, -1].astype(np.int64),
-        left_out=found.left_out,
+        person=None if person is None else read.values[:, -1].astype(np.int64),
+        left_out=read.left_out,
         told=tuple(told),
     )
+
+
+def _check_names(x: Sequence[str], y: str, person: str | None) -> None:
+    """Raise ValueError unless the columns that are named are different ones, with at least one input."""
+    if isinstance(x, str):
+        raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
+    if not x:
+        raise ValueError("x is empty; name at least one input column")
+    repeated = next((column for column in x if list(x).count(column) > 1), None)
+    if repeated is not None:
+        raise ValueError(f"x names the column {repeated!r} more than once; name each input column once")
+    if y in x:
+        raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
+    if person in {*x, y}:
+        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
 
 
 def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:

@@ -1,4 +1,4 @@
-"""What could be declared of a table, read off it for the eyes of its owner: a configuration to check and fill in.
+"""Declarations proposed from a table for the eyes of its owner: a configuration to check and fill in.
 
 Nothing of it is private. A proposal becomes a declaration when the owner writes it into a configuration.
 """
@@ -6,6 +6,7 @@ Nothing of it is private. A proposal becomes a declaration when the owner writes
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,6 @@ from .. import checks
 from ..levels import MOST_LEVELS
 from .columns import unit_beside
 from .rows import (
-    SHOWN_LETTERS,
     Header,
     NotDecoded,
     WrongWidth,
@@ -36,8 +36,11 @@ _MARKED = (
     "before, above all y_bounds and x_box, which are null"
 )
 _TRIED = ("utf-8", "cp1252", "latin-1", "utf-16")
-_YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success")
-_NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
+_TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # of spreadsheets
+_FALSE = ("false", "falsch", "faux", "falso", "onwaar", "falsk", "falskt")
+_YES = ("yes", "y", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success", *_TRUE)
+_NO = ("no", "n", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure", *_FALSE)
+_LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")  # a code before its label, "1. Yes", as SPSS exports
 _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _SOME = 50  # texts of a column in which its unit is looked for
@@ -46,11 +49,11 @@ _MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a mis
 
 
 class Look(NamedTuple):
-    """What could be declared.
+    """Declarations that could be made.
 
     Attributes:
         writing: how the table seems to be written; nothing of words.
-        columns: what each holds.
+        columns: contents of each.
     """
 
     writing: Writing
@@ -58,7 +61,7 @@ class Look(NamedTuple):
 
 
 def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
-    """Read a table once and see how it is written.
+    """Read a table once and find its writing and the contents of its columns.
 
     Args:
         stream: in binary mode, at the start of the table.
@@ -70,39 +73,39 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     problem = None
     for encoding in _TRIED:
         try:
-            writing, found = _looked(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
+            writing, columns = _looked(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
         except NotDecoded as error:
             problem = problem or error
             stream.seek(0)
             continue
-        used = [found[name] for name in names if name in found] or list(found.values())
-        return Look(replace(writing, numbers=numbers_of(used), date_order=order_of_dates(used)), found)
+        used = [columns[name] for name in names if name in columns] or list(columns.values())
+        return Look(replace(writing, numbers=numbers_of(used), date_order=order_of_dates(used)), columns)
     raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
 
 
 def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
-    """What columns hold, where the table stands between lines that are no rows, too."""
+    """Contents of the columns, also of a table between lines that are no rows."""
     declared = with_ignored(stream, declared, names) or declared
     writing = as_written(stream, declared)
-    columns = column_names(stream, writing)
+    header = column_names(stream, writing)
     stream.seek(0)
-    found = survey(stream, columns, writing)
+    columns = survey(stream, header, writing)
     stream.seek(0)
-    if lines := lines_within(found):
+    if lines := lines_within(columns):
         writing = replace(writing, ignore=(*(writing.ignore or ()), *lines))
-        found = survey(stream, list(found), writing)
+        columns = survey(stream, list(columns), writing)
         stream.seek(0)
-    return writing, found
+    return writing, columns
 
 
-def lines_within(found: Mapping[str, Column]) -> tuple[int | str, ...]:
+def lines_within(columns: Mapping[str, Column]) -> tuple[int | str, ...]:
     """The first row of a table, if its columns of numbers have text there alone, their units; and the last likewise.
 
     The last one is a sum where the first column of the table has text there, and numbers elsewhere.
     """
-    numbers = [column for column in found.values() if column.ways]
+    numbers = [column for column in columns.values() if column.ways]
     units = bool(numbers) and all(_is_text_alone(column, 0) for column in numbers)
-    total = bool(numbers) and numbers[0] is next(iter(found.values())) and _is_text_alone(numbers[0], -1)
+    total = bool(numbers) and numbers[0] is next(iter(columns.values())) and _is_text_alone(numbers[0], -1)
     return tuple(entries_of(numbers[0].ends[at] for at, there in ((0, units), (-1, total)) if there))
 
 
@@ -124,7 +127,7 @@ def order_of_dates(columns: Sequence[Column]) -> str | None:
 
 
 def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """A configuration that could be declared, and what stands in each column, in a line each. Not private.
+    """A configuration that could be declared, and the contents of each column in a line. Not private.
 
     Args:
         stream: in binary mode, at the start of the table.
@@ -135,43 +138,46 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
         ValueError: it is no table, or has no such columns.
     """
     x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
-    _, found = look(stream, [*x, *([] if y is None else [y])])
+    first = look(stream, [*x, *([] if y is None else [y])])
     for name in [*x, *([] if y is None else [y])]:
-        if name not in found:
-            columns = checks.cut(", ".join(map(checks.cut, found)), SHOWN_LETTERS)
-            raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {columns}")
-    y = y or _outcome(found)
-    inputs = list(x) or _inputs(found, y)
-    seen = look(stream, [*inputs, *([] if y is None else [y])])
+        if name not in first.columns:
+            stream.seek(0)
+            names = opened(stream, first.writing)[0].shown
+            raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {names}")
+    y = y or _outcome(first.columns)
+    inputs = list(x) or _inputs(first.columns, y)
+    table = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
-    rows = next(iter(found.values())).rows if found else 0
-    members, gaps, units = _members(stream, seen, inputs, y, rows)
-    said = [f"{name}: {held(column, seen.writing.numbers)}" for name, column in seen.columns.items()]
-    said += [f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()]
-    said += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
-    if seen.writing.ignore:
-        said.append(f"lines {', '.join(map(str, seen.writing.ignore))}: proposed to be no rows of the table")
-    return members, said
+    rows = next(iter(first.columns.values())).rows if first.columns else 0
+    members, gaps, units = _members(stream, table, inputs, y, rows)
+    lines = [f"{name}: {held(column, table.writing.numbers)}" for name, column in table.columns.items()]
+    lines += [
+        f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()
+    ]
+    lines += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
+    if table.writing.ignore:
+        lines.append(f"lines {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
+    return members, lines
 
 
 def held(column: Column, numbers: str = "1234.5") -> str:
-    """What a column seems to hold, in words. Not private."""
+    """Likely contents of a column, in words. Not private."""
     if column.ways:
-        said = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
-        said += "".join(f"; {code:g} in {rows:,} rows may mean missing" for code, rows in column.codes.items())
+        text = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
+        text += "".join(f"; {code:g} in {rows:,} rows may mean missing" for code, rows in column.codes.items())
     elif column.orders:
-        said = f"dates, {' or '.join(column.orders)}"
+        text = f"dates, {' or '.join(column.orders)}"
     elif column.values:
-        said = f"{column.values:,} different words" if column.holds_words else "text"
+        text = f"{column.values:,} different words" if column.holds_words else "text"
     else:
-        said = "nothing"
-    return f"{said}; {column.usual:,} of {column.rows:,} rows lack a value" if column.usual else said
+        text = "nothing"
+    return f"{text}; {column.usual:,} of {column.rows:,} rows lack a value" if column.usual else text
 
 
 def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
     """Which of some words may mean yes, and which no; None where none does."""
-    yes = next((word for word in words if folded(word) in _YES), None)
-    no = next((word for word in words if folded(word) in _NO), None)
+    yes = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _YES), None)
+    no = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _NO), None)
     others = [word for word in words if word not in (yes, no)]
     if len(words) == 2 and len(others) == 1:
         return yes or others[0], no or others[0]
@@ -190,29 +196,29 @@ def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
 
 
 def _members(
-    stream: BinaryIO, seen: Look, x: Sequence[str], y: str | None, rows: int
+    stream: BinaryIO, table: Look, x: Sequence[str], y: str | None, rows: int
 ) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, str]]:
     """The configuration; words that may mean that a value is missing, and units beside numbers, by column."""
     used = [*x, *([] if y is None else [y])]
-    columns = [seen.columns[name] for name in used]
+    columns = [table.columns[name] for name in used]
     words, gaps, units = dict[str, list[str]](), dict[str, list[str]](), dict[str, str]()
-    numbers = seen.writing.numbers
+    numbers = table.writing.numbers
     for name, column in zip(used, columns, strict=True):
-        unit, way = ("", "") if column.ways or column.orders else unit_of(words_of(stream, name, seen.writing, _SOME))
+        unit, way = ("", "") if column.ways or column.orders else unit_of(words_of(stream, name, table.writing, _SOME))
         stream.seek(0)
         if unit:
             units[name], numbers = unit, way
         elif column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
-            words[name] = words_of(stream, name, seen.writing, MOST_LEVELS + 1)
-        elif found := _gaps(stream, name, seen):
-            gaps[name] = found
+            words[name] = words_of(stream, name, table.writing, MOST_LEVELS + 1)
+        elif among := _gaps(stream, name, table):
+            gaps[name] = among
         stream.seek(0)
     yes, no = yes_and_no(words[y]) if y in words else (None, None)
-    two_valued = y is not None and (y in words or _is_zero_or_one(seen.columns[y]))
+    two_valued = y is not None and (y in words or _is_zero_or_one(table.columns[y]))
     missing = missing_of(columns)
     if gaps:
-        missing = [*(missing or []), *dict.fromkeys(word for found in gaps.values() for word in found)]
-    writing = writing_to_object(seen.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
+        missing = [*(missing or []), *dict.fromkeys(word for among in gaps.values() for word in among)]
+    writing = writing_to_object(table.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
     levels = [sorted(words[name]) if name in words else None for name in x]
     grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
     return (
@@ -239,22 +245,22 @@ def unit_of(cells: Sequence[str]) -> tuple[str, str]:
     return (unit, way) if way else ("", "")
 
 
-def _gaps(stream: BinaryIO, name: str, seen: Look) -> list[str]:
+def _gaps(stream: BinaryIO, name: str, table: Look) -> list[str]:
     """Words among the numbers or dates of a column, if they are few."""
-    column, numbers = seen.columns[name], seen.writing.numbers
+    column, numbers = table.columns[name], table.writing.numbers
     if numbers in column.ways:
-        found = (
-            words_of(stream, name, seen.writing, _MOST_GAPS + 1, numbers=numbers) if column.unread[numbers][0] else []
+        among = (
+            words_of(stream, name, table.writing, _MOST_GAPS + 1, numbers=numbers) if column.unread[numbers][0] else []
         )
     elif column.orders and column.undated[column.orders[0]][0]:
-        found = words_of(stream, name, seen.writing, _MOST_GAPS + 1, order=column.orders[0])
+        among = words_of(stream, name, table.writing, _MOST_GAPS + 1, order=column.orders[0])
     else:
         return []
-    return found if len(found) <= _MOST_GAPS else []
+    return among if len(among) <= _MOST_GAPS else []
 
 
 def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:
-    """How a table is written that has titles above it or notes below; None where none are found.
+    """Writing of a table with titles above it or notes below; None where there are none.
 
     Args:
         stream: in binary mode, at the start of the table; it stands there again afterwards.
@@ -328,17 +334,17 @@ def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
     )
 
 
-def _outcome(found: Mapping[str, Column]) -> str | None:
+def _outcome(columns: Mapping[str, Column]) -> str | None:
     """The last column that may be an outcome: of numbers, or of a few words."""
-    usable = [name for name, each in found.items() if each.ways or (each.holds_words and each.values < MOST_LEVELS)]
+    usable = [name for name, each in columns.items() if each.ways or (each.holds_words and each.values < MOST_LEVELS)]
     return usable[-1] if usable else None
 
 
-def _inputs(found: Mapping[str, Column], y: str | None) -> list[str]:
+def _inputs(columns: Mapping[str, Column], y: str | None) -> list[str]:
     """The first other column of numbers that are not a number for every row, or else of dates."""
-    numbers = [name for name, each in found.items() if name != y and each.ways and each.values < each.rows]
-    dates = [name for name, each in found.items() if name != y and each.orders and not each.ways]
-    others = [name for name, each in found.items() if name != y and each.ways]
+    numbers = [name for name, each in columns.items() if name != y and each.ways and each.values < each.rows]
+    dates = [name for name, each in columns.items() if name != y and each.orders and not each.ways]
+    others = [name for name, each in columns.items() if name != y and each.ways]
     return (dates or numbers or others)[:1]
 
 

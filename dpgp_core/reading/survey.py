@@ -1,4 +1,4 @@
-"""What a table holds, column by column, in one pass: whether it can be read as what somebody will say it is.
+"""Contents of a table, column by column, in one pass: whether it can be read as somebody will declare it.
 
 For the eyes of who holds the table: none of it is released, and nothing is declared by it.
 """
@@ -19,9 +19,8 @@ from .columns import Wrong, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
-_MOSTLY = 0.5  # of the rows: a column is then none of numbers, and rows are not what is wrong
+_MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
-_ANY_WAY = frozenset(NUMBERS)
 _USUAL = Words(USUAL, "1234.5").texts
 _CODES = frozenset(
     sign * float(code)
@@ -66,7 +65,7 @@ class Column(NamedTuple):
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
         codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
-        texts: what it holds.
+        texts: those of its cells.
     """
 
     rows: int
@@ -97,7 +96,7 @@ class Column(NamedTuple):
         return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
 
     def as_numbers(self, name: str, numbers: str = "1234.5", *, or_dates: bool = True) -> str:
-        """What is wrong if it is to hold numbers written in one way, and what to do; "" for nothing.
+        """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
             name: of the column.
@@ -122,7 +121,7 @@ class Column(NamedTuple):
         return self._counted(name, Wrong.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """What is wrong if it is to hold dates in one order, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold dates in one order; "" for nothing."""
         count, line = self.undated[order_of(format)]
         if not count:
             return ""
@@ -136,7 +135,7 @@ class Column(NamedTuple):
         return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
-        """What is wrong if it is to hold these levels, and what to do; "" for nothing."""
+        """Fault and remedy if it is to hold these levels; "" for nothing."""
         if OTHER in levels:
             return ""
         remedy = f"declare a level {OTHER!r}, which takes all others"
@@ -161,7 +160,7 @@ class Column(NamedTuple):
         )
 
     def as_people(self, name: str) -> str:
-        """What is wrong if it is to say whose row it is, and what to do; "" for nothing."""
+        """Fault and remedy if it is to say whose row it is; "" for nothing."""
         if self.empty == self.rows:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
@@ -182,14 +181,15 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     names = list(columns)
-    places, key = header.places(names), secrets.token_bytes(16)
-    seen = [_Seen() for _ in names]
-    count = 0
-    for line, row in rows:
+    positions, key = header.positions(names), secrets.token_bytes(16)
+    cells = [_Cells() for _ in names]
+    count = first = last = 0
+    for last, row in rows:
         count += 1
-        for column, place in zip(seen, places, strict=True):
-            column.take(row[place], line)
-    return {name: column.summed(count, key) for name, column in zip(names, seen, strict=True)}
+        first = first or last
+        for column, position in zip(cells, positions, strict=True):
+            column.take(row[position], last)
+    return {name: column.summed(count, (first, last), key) for name, column in zip(names, cells, strict=True)}
 
 
 def words_of(
@@ -212,8 +212,8 @@ def words_of(
         order: of dates, which are then left out likewise.
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    [place], missing = header.places([column]), writing.missing_words.texts
-    counted = Counter(row[place] for _, row in rows if folded(row[place]) not in missing)
+    [position], missing = header.positions([column]), writing.missing_words.texts
+    counted = Counter(row[position] for _, row in rows if folded(row[position]) not in missing)
     if numbers is not None:
         counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
     if order is not None:
@@ -227,74 +227,69 @@ def order_of(format: Format) -> Format:
     return next(order for order in ORDERS if order.replace("-", "/") == plain)
 
 
-class _Seen:
-    """What was seen of one column so far."""
+class _Cells:
+    """Cells of one column, counted as they come: its different texts, each of which is looked at once, in the end."""
 
     def __init__(self) -> None:
         self.texts: Counter[str] = Counter()
         self.lines: dict[str, int] = {}
-        self.unread = dict.fromkeys(NUMBERS, (0, 0))
-        self.undated = dict.fromkeys(ORDERS, (0, 0))
-        self.usual = self.empty = self.line = self.times = 0
-        self.ends = (0, 0)
-        self.numbers: Counter[float] = Counter()
 
     def take(self, cell: str, line: int) -> None:
         self.texts[cell] += 1
-        self.ends = (self.ends[0] or line, line)
         self.lines.setdefault(cell, line)
-        if not cell:
-            self.empty += 1
-            self.line = self.line or line
-        if folded(cell) in _USUAL:
-            self.usual += 1
-            return
-        ways = ways_of(cell)
-        self.times += not ways and is_time(cell)
-        if ways is not _ANY_WAY and len(ways) < len(NUMBERS):
-            for way in NUMBERS:
-                if way not in ways:
-                    self._miss(self.unread, way, line)
-        if ways:
-            value = as_number(cell, next(way for way in NUMBERS if way in ways))
-            if value is not None:
-                self.numbers[value] += 1
-        dated = has_the_form_of_a_date(cell)
-        for order in ORDERS:
-            if not dated or parsed(cell, order) is None:
-                self._miss(self.undated, order, line)
 
-    def _miss(self, missed: dict[str, tuple[int, int]], way: str, line: int) -> None:
-        count, first = missed[way]
-        missed[way] = count + 1, first or line
-
-    def summed(self, rows: int, key: bytes) -> Column:
+    def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Column:
+        """The column, of a table of so many rows with these first and last lines."""
+        usual = times = 0
+        numbers = Counter[float]()
+        alike = dict[tuple[frozenset[str], tuple[Format, ...]], tuple[int, int]]()  # rows that are read alike
+        for cell, count in self.texts.items():
+            if folded(cell) in _USUAL:
+                usual += count
+                continue
+            ways = ways_of(cell)
+            times += count * (not ways and is_time(cell))
+            if ways:
+                value = as_number(cell, next(way for way in NUMBERS if way in ways))
+                if value is not None:
+                    numbers[value] += count
+            dated = has_the_form_of_a_date(cell)
+            orders = tuple(order for order in ORDERS if parsed(cell, order) is not None) if dated else ()
+            before, first = alike.get((ways, orders), (0, self.lines[cell]))
+            alike[ways, orders] = before + count, first
         return Column(
             rows=rows,
-            usual=self.usual,
-            unread=self.unread,
-            undated=self.undated,
-            empty=self.empty,
-            line=self.line,
+            usual=usual,
+            unread={way: _added([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},
+            undated={
+                order: _added([each for (_, orders), each in alike.items() if order not in orders]) for order in ORDERS
+            },
+            empty=self.texts.get("", 0),
+            line=self.lines.get("", 0),
             values=len(self.texts.keys() - {""}),
-            times=self.times,
-            ends=self.ends,
-            codes=_codes(self.numbers),
+            times=times,
+            ends=ends,
+            codes=_codes(numbers),
             texts=_kept(self.texts, self.lines, key),
         )
 
 
+def _added(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """All rows of some counts, and the first line of them; (0, 0) for none."""
+    return sum(count for count, _ in counts), min((line for _, line in counts), default=0)
+
+
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
     """Ways that read most of the rows, the best first; of equally good ones the first to be named."""
-    found = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
-    return sorted(found, key=lambda way: missed[way][0])
+    ways = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
+    return sorted(ways, key=lambda way: missed[way][0])
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
     """Numbers that often stand for a missing value, and lie apart from all others."""
     values = sorted(numbers)
-    found = {*_apart(values), *_apart(values[::-1])}
-    return {code: numbers[code] for code in sorted(found)} if sum(numbers[code] for code in found) > 1 else {}
+    codes = {*_apart(values), *_apart(values[::-1])}
+    return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
 
 
 def _apart(values: Sequence[float]) -> Sequence[float]:

@@ -1,6 +1,6 @@
-"""How a table is written: separator, numbers, encoding, dates, words. Declared by whoever knows, never guessed.
+"""How a table is written: separator, numbers, encoding, dates, words. Declared by the owner, never guessed.
 
-What depends on private cells would be a release: so all of this is public, stands in the specification and on the card.
+A guess from private cells would be a release: so all of this is public, stands in the specification and on the card.
 Only the first line of a file, which has no private cell, may decide something: the separator, and a byte order mark.
 """
 
@@ -16,9 +16,22 @@ from typing import Any
 from .. import checks
 from ..dates import Format, checked_format
 
+
+def _listed(names: str) -> tuple[str, ...]:
+    """Names with bars between them."""
+    return tuple(names.split("|"))
+
+
 SEPARATORS = {
-    "comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "space": " ", "caret": "^", "tilde": "~", "colon": ":",
-}  # fmt: skip
+    "comma": ",",
+    "semicolon": ";",
+    "tab": "\t",
+    "pipe": "|",
+    "space": " ",
+    "caret": "^",
+    "tilde": "~",
+    "colon": ":",
+}
 NUMBERS = {
     "1234.5": ("", "."),
     "1,234.5": (",", "."),
@@ -29,15 +42,14 @@ NUMBERS = {
     "1'234.5": ("'", "."),
 }
 """Ways of writing numbers: marks between thousands, which may be left out, and the decimal mark."""
-ENCODINGS = (
-    "utf-8", "utf-16", "utf-32", "cp1252", "latin-1", "iso-8859-2", "iso-8859-15", "cp1250", "cp1251", "cp1253",
-    "cp1254", "cp437", "cp850", "mac-roman", "koi8-r", "shift_jis", "euc-jp", "gb18030", "big5", "euc-kr",
-)  # fmt: skip
-USUAL = (
-    "", "NA", "N/A", "#N/A", "n.a.", "NaN", "null", "none", "nil", "unknown", "missing", "not available", "not known",
-    "-", "--", "\u2013", "\u2014", "?", ".", "..", "...", "\u2026", ":", "<NA>", "#NULL!", "#DIV/0!", "#VALUE!",
-    "#REF!", "#NAME?", "#NUM!",
-)  # fmt: skip
+ENCODINGS = _listed(
+    "utf-8|utf-16|utf-32|cp1252|latin-1|iso-8859-2|iso-8859-15|cp1250|cp1251|cp1253|cp1254|cp437|cp850|mac-roman|"
+    "koi8-r|shift_jis|euc-jp|gb18030|big5|euc-kr"
+)
+USUAL = _listed(
+    "|NA|N/A|#N/A|n.a.|NaN|null|none|nil|unknown|missing|not available|not known|-|--|\u2013|\u2014|?|.|..|...|\u2026|"
+    ":|<NA>|#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
+)
 """Words for a missing value that need not be declared one by one, in capitals or not."""
 MOST_WORDS = 50
 _LONGEST_NUMBER = 1_000  # letters of a number that is not written as python writes it
@@ -55,8 +67,8 @@ class Words:
 
     def __init__(self, values: Iterable[str | float], numbers: str) -> None:
         self.texts = frozenset(folded(str(value)) for value in values)
-        found = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
-        self.codes = frozenset(code for code in found if code is not None and math.isfinite(code))
+        codes = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
+        self.codes = frozenset(code for code in codes if code is not None and math.isfinite(code))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +82,7 @@ class Writing:
         missing: words and codes that mean that a value is missing, for example -999, beside ``USUAL``; rows that lack
             a value in a column that is used are then left out. None: there are none, and such a row is refused.
         yes: words or codes that mean 1 in an outcome of yes or no.
-        no: those that mean 0; what is neither is missing.
+        no: those that mean 0; anything else is missing.
         date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
         ignore: lines that are no rows of the table, such as a title above the names, units below them, notes at the
             end: numbers of lines, the first being 1, and ranges such as "1-3" or "63-" for all from there on.
@@ -118,17 +130,17 @@ class Writing:
 
     @cached_property
     def missing_words(self) -> Words:
-        """What means that a value is missing, where that is declared."""
+        """Words and codes for a missing value, where they are declared."""
         return Words((*USUAL, *(self.missing or ())), self.numbers)
 
     @cached_property
     def yes_words(self) -> Words:
-        """What means yes."""
+        """Words and codes for yes."""
         return Words(self.yes or (), self.numbers)
 
     @cached_property
     def no_words(self) -> Words:
-        """What means no."""
+        """Words and codes for no."""
         return Words(self.no or (), self.numbers)
 
     def ignores(self, line: int) -> bool:
@@ -151,7 +163,7 @@ class Writing:
 
 
 KEYS = tuple(each.name for each in fields(Writing) if each.init)
-"""What is declared of it, by name."""
+"""Its declarations, by name."""
 
 
 def writing_to_object(writing: Writing) -> dict[str, Any]:
@@ -167,9 +179,9 @@ def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | f
 
 
 def as_number(cell: str, numbers: str) -> float | None:
-    """A cell as the number that it stands for, infinite and undefined ones too; None for what is none.
+    """A cell as the number that it stands for, infinite and undefined ones too; None for any other text.
 
-    Marks of a currency or of per cent beside it are left out: the unit is declared. What stands in brackets, or before
+    Marks of a currency or of per cent beside it are left out: the unit is declared. Numbers in brackets, or before
     a minus, is negative, as bookkeepers write it.
     """
     value = as_float(cell)
@@ -189,8 +201,8 @@ def as_number(cell: str, numbers: str) -> float | None:
 
 
 def as_float(text: str) -> float | None:
-    """Text as Python reads a number, infinite or undefined ones too; None for what is none, as 1_000 is."""
-    # float() takes "1_000" for a thousand, but whoever wrote that meant a code; it takes digits of any script too.
+    """Text as Python reads a number, infinite or undefined ones too; None for other text, such as 1_000."""
+    # float() takes "1_000" for a thousand, but it is written for a code; it takes digits of any script too.
     if "_" in text or not text.isascii():
         return None
     try:
@@ -200,7 +212,7 @@ def as_float(text: str) -> float | None:
 
 
 def _bare(text: str) -> str:
-    """A cell without what makes text of it: quotes of another kind, a spreadsheet's apostrophe or formula."""
+    """A cell without the marks of a text: quotes of another kind, a spreadsheet's apostrophe or formula."""
     if text.startswith('="') and text.endswith('"'):
         text = text[2:-1]
     return text.strip("'") if text.startswith("'") else text
@@ -233,7 +245,7 @@ def ways_of(cell: str) -> frozenset[str]:
 
 
 def separator_of(first_line: str) -> str:
-    """What stands most often between the names in a first line, which is public; a comma if nothing does."""
+    """The commonest separator of the names in a first line, which is public; a comma if there is none."""
     bare = re.sub(r'"[^"]*"', "", first_line)
     counts = {mark: bare.count(mark) for mark in (";", "\t", "|", ",")}
     most = max(counts, key=lambda mark: counts[mark])
@@ -256,9 +268,11 @@ _ALL_WAYS = frozenset(NUMBERS)
 _NO_NUMBER = re.compile(r"[A-DF-Za-df-z]")
 _LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)
 _ALIASES = {
-    "utf8": "utf-8", "utf-8-sig": "utf-8", "utf16": "utf-16", "windows-1252": "cp1252", "iso-8859-1": "latin-1",
-    "latin1": "latin-1", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis", "ansi": "cp1252",
-}  # fmt: skip
+    **dict.fromkeys(("utf8", "utf-8-sig"), "utf-8"),
+    **dict.fromkeys(("windows-1252", "ansi"), "cp1252"),
+    **dict.fromkeys(("iso-8859-1", "latin1"), "latin-1"),
+    **{"utf16": "utf-16", "windows-1250": "cp1250", "windows-1251": "cp1251", "shift-jis": "shift_jis"},
+}
 
 
 def _alias(encoding: object) -> object:

@@ -14,7 +14,7 @@ from .. import checks
 from ..accounting.gaussian import check_budget, rounded_up
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, budget_of_one_row, for_rows
 from ..accounting.ledger import Ledger
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..bayes.cells import MOST
 from ..bounds.buying import LEAST_SHARE, MOST_SHARE, Purchase, with_bounds_bought
 from ..bounds.cells import LEAST_UNIT, MOST_UNIT, declared_bounds
@@ -227,7 +227,7 @@ class ReleaseSpec:
             for each, count in zip(self.columns, self.grid, strict=True)
         ]
         axes = [np.rint(axis) if each.dates else axis for each, axis in zip(self.columns, axes, strict=True)]
-        return np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
+        return lattice(axes)
 
     def public_table(
         self, X: FloatArray, person: NDArray[np.generic] | None = None, outcome: Outcome | None = None

@@ -1,4 +1,4 @@
-"""Private choice among R candidates: exponential mechanism, permute-and-flip, and what the choice does to the error."""
+"""Private choice among R candidates: exponential mechanism, permute-and-flip, and the error of its result."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def selection_guarantee(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SelectionTable:
-    """What a private choice would do, for R candidates and E regression epsilons. Not private: for teaching.
+    """Effect of a private choice, for R candidates and E regression epsilons. Not private: for teaching.
 
     Attributes:
         epsilons: regression epsilons (E,); inf stands for a release without noise.

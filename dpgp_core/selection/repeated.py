@@ -227,7 +227,7 @@ def _runner(
 
 
 def _public(rng: np.random.Generator | None) -> np.random.Generator:
-    """Source of what depends on no record: candidates and the number of runs."""
+    """Source of randomness that depends on no record: candidates and the number of runs."""
     return np.random.default_rng() if rng is None else rng
 
 

@@ -1,4 +1,4 @@
-"""What a private choice of hyperparameters compares: cross-validated squared errors, and how far one record moves them.
+"""Scores of a private choice of hyperparameters: cross-validated squared errors, and their sensitivity to one record.
 
 The utility of candidate r at a regression epsilon is u_r = -(SSE_r + (d s')^2 sum_k tr M_rk): held-out squared error
 plus expected squared noise of the private release. Only SSE_r depends on the outputs, so one sensitivity serves every
@@ -28,7 +28,7 @@ class GridScores:
 
     Attributes:
         sse: held-out sum of squares of the noise-free release (R,). Not private.
-        compared: what the utilities use (R,): ``sse``, or its clipped form. Not private.
+        compared: scores behind the utilities (R,): ``sse``, or its clipped form. Not private.
         noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and unit change of one output. Public.
         sensitivity: Delta of ``compared``, in squared model units. Public.
         tested: number N of held-out predictions.

@@ -1,8 +1,8 @@
-"""What released statistics say about f: post-processing only, at no further privacy cost.
+"""Posterior of f given released statistics: post-processing only, at no further privacy cost.
 
 Ours first, with errors in variables; then the published posterior, to show the difference: regularised by lam, cross
 terms left out; then a fit in the output's unit: one private release, any number of predictions; last intervals, where
-what clipping at the bounds does is simulated from the model.
+the effect of clipping at the bounds is simulated from the model.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.clipping import seen
+from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
 from ..kernels import Kernel
@@ -120,8 +120,7 @@ class _Solver:
     def __init__(self, G: FloatArray, keep: FloatArray) -> None:
         self.scale = np.where(keep, 1 / np.sqrt(np.where(keep, np.diag(G), 1.0)), 0.0)
         scaled = self.scale[:, None] * G * self.scale
-        scaled[np.diag_indices_from(scaled)] = 1.0
-        self.factor = cho_factor(scaled, lower=True)
+        self.factor = _factored(scaled)
 
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
@@ -132,6 +131,21 @@ class _Solver:
         """Log N(a; 0, G) over the directions kept."""
         log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
         return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
+
+
+def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky's factor of a matrix of unit diagonal, raised as little as rounding errors need.
+
+    It is charged by now, so that a failure would take the budget and give nothing.
+    """
+    diagonal = np.diag_indices_from(scaled)
+    for raised in (0.0, *10.0 ** np.arange(-14, 1), float(len(scaled))):
+        scaled[diagonal] = 1.0 + raised
+        try:
+            return cho_factor(scaled, lower=True)
+        except LinAlgError:
+            continue
+    return np.eye(len(scaled)), True  # entries beyond rounding: nothing can be told from them
 
 
 Covariance = Literal["full", "paper", "naive"]
@@ -188,10 +202,10 @@ def paper_posterior(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SparseFit:
-    """One private release of the statistics, and what it says anywhere: predictions cost nothing more.
+    """One private release of the statistics, and its predictions anywhere, which cost nothing more.
 
     Attributes:
-        statistics: what was released, in model units.
+        statistics: as released, in model units.
         posterior: computed from it, in model units.
         dataset_units: (y_scale, midpoint), public.
         guarantee: the promise; it covers every prediction.
@@ -205,7 +219,7 @@ class SparseFit:
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,) and variance (P,) of the latent f at X_test (P, D), in the output's unit and its square.
 
-        The variance includes what the privacy noise leaves unknown. Both may be published.
+        The variance includes that of the privacy noise. Both may be published.
         """
         scale, midpoint = self.dataset_units
         mean, variance = self.posterior.predict(X_test)
@@ -279,13 +293,13 @@ class SparseInterval:
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
         model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
-        h, v = seen(f, self.noise_variance, self.half_range)
+        h, v = clipped_moments(f, self.noise_variance, self.half_range)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
         return _MadeUp((model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi)
 
 
 class _MadeUp(NamedTuple):
-    """Curves made up by the model: E[f* | f at points of the box] (S, P), what that leaves unknown (P,), gamma (S, m).
+    """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
 
     And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
     """

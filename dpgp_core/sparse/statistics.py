@@ -1,6 +1,6 @@
-"""Private release of A = sum y phi and B = sum phi phi^T: how far one record moves them, and the noise on them.
+"""Private release of A = sum y phi and B = sum phi phi^T: their sensitivity to one record, and the noise on them.
 
-Last, bounds on |k(Z, x)| over all x: what the paper's variant must assume about one record's kernel values.
+Last, bounds on |k(Z, x)| over all x: the paper's variant needs one for a record's kernel values.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScal
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyStatistics:
-    """What is released, in model units: everything else is computed from it and from public settings.
+    """Released sums in model units: everything else is computed from them and from public settings.
 
     Attributes:
         A: noisy sum of y phi (m,).
@@ -134,7 +134,7 @@ class IntegerSums:
     Attributes:
         A: A^ (m,).
         B: B^ (m, m), symmetric.
-        step_a, step_b: what one step of each is, in model units.
+        step_a, step_b: size of one step of each, in model units.
     """
 
     A: IntArray

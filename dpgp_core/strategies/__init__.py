@@ -1,1 +1,1 @@
-"""What to measure, or where to put the noise, so that the released curve is best."""
+"""Strategies: the measurements, or the noise, of least error of the released curve."""

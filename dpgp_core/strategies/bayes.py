@@ -51,7 +51,7 @@ def _known(model: RiskModel, B: FloatArray, t: float) -> float:
 
 
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:
-    """Risk when y itself is known: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
+    """Risk given y itself: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
     return _mixture(models, 1.0).least
 
 

@@ -10,7 +10,7 @@ With the multipliers D = diag(nu) of |b_j| <= 1 in the Lagrangian, a change dB a
 
     tr dB D dB^T + tr Lambda dB (Y^-1 / t) dB^T + smaller and mixed terms,    Lambda = B G B^T = t sum pi J J^T,
 
-Y^-1 = (K^-1 + X / t)^-1 the posterior covariance of y. The second term is what makes the problem hard where there is
+Y^-1 = (K^-1 + X / t)^-1 the posterior covariance of y. The second term makes the problem hard where there is
 little noise: adding a weakly measured direction to a strongly measured row bends the risk as much as the strengths
 differ. Lambda and Y^-1 have eigenvectors of their own (r and at most n), so both terms are inverted together.
 """
@@ -32,7 +32,7 @@ _CURVED = 1e-10  # s . y above this share of |s| |y| counts as upward curvature
 
 
 class LimitedMemory:
-    """The last steps and changes of slope, and what they say of the curvature (L-BFGS two-loop recursion)."""
+    """The last steps and changes of slope, which approximate the curvature (L-BFGS two-loop recursion)."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
@@ -166,7 +166,7 @@ class Minimum(NamedTuple):
     used: int
 
 
-class _Place(NamedTuple):
+class _Iterate(NamedTuple):
     point: Point
     slope: FloatArray  # gradient on the spheres (r, n)
     nu: FloatArray  # (n,)
@@ -181,9 +181,9 @@ class _Memory(LimitedMemory):
         self._curvature: Curvature | None = None
         self._age = 0
 
-    def curvature(self, risk: MixtureRisk, place: _Place) -> Curvature:
+    def curvature(self, risk: MixtureRisk, iterate: _Iterate) -> Curvature:
         if self._curvature is None or self._age >= _RENEWED:
-            self._curvature, self._age = Curvature(risk, place.point, _raised(place.nu)), 0
+            self._curvature, self._age = Curvature(risk, iterate.point, _raised(iterate.nu)), 0
         self._age += 1
         return self._curvature
 
@@ -201,7 +201,7 @@ def minimise_risk(
     """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
 
     Args:
-        risk: what to minimise.
+        risk: to be minimised.
         most_rows: rows of B at most. Few are used at first: more where B is all but stationary and not optimal.
         gap: relative to the excess over the risk without privacy.
         start: rows to start from (any number, n); None: singular vectors of the targets.
@@ -210,79 +210,79 @@ def minimise_risk(
         fewest: rows that are kept in any case.
         patience: evaluations after which rows with much to promise are added without waiting for a stationary B.
     """
-    place: _Place | None = _place(risk, first_rows(risk, most_rows, start))
+    iterate: _Iterate | None = _iterate_at(risk, first_rows(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
     asked, wider = gap, None
-    while place is not None:
-        best, excess = place.point, max(place.point.risk - risk.least, 0.0)
+    while iterate is not None:
+        best, excess = iterate.point, max(iterate.point.risk - risk.least, 0.0)
         gap = max(asked, of_risk * best.risk / max(excess, _TINY * best.risk))
         goal = _RESERVE * min(gap, 1.0)
         if excess <= _RESERVE * of_risk * best.risk:
             break
-        if place.slack <= look * gap * excess or excess == 0:
+        if iterate.slack <= look * gap * excess or excess == 0:
             bound = max(bound, lower_bound(risk, best, goal / (1 - goal) * excess))
             if best.risk - bound <= goal * excess:
                 break
             nearly = min(max(goal * excess / (best.risk - bound), _NEXT_LOOK[0]), _NEXT_LOOK[1])
-            look = nearly * place.slack / (gap * excess)
-            if place.slack <= _STATIONARY * gap * excess:
-                wider = _with_rows_added(risk, place, most_rows, _RISING)
+            look = nearly * iterate.slack / (gap * excess)
+            if iterate.slack <= _STATIONARY * gap * excess:
+                wider = _with_rows_added(risk, iterate, most_rows, _RISING)
         elif used >= patience and len(best.B) < most_rows:
-            wider, patience = _with_rows_added(risk, place, most_rows, _STEEP), max(2 * used, used + _PATIENCE)
+            wider, patience = _with_rows_added(risk, iterate, most_rows, _STEEP), max(2 * used, used + _PATIENCE)
         if wider is not None:
-            place, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
+            iterate, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
         if used >= most:
             break
-        place, tried = _step(risk, place, memory)
+        iterate, tried = _step(risk, iterate, memory)
         used += tried
     if bound == -np.inf:
         bound = lower_bound(risk, best)
     return _fewer_rows(risk, best, bound, (asked, of_risk), used, fewest)
 
 
-def _step(risk: MixtureRisk, place: _Place, memory: _Memory) -> tuple[_Place | None, int]:
+def _step(risk: MixtureRisk, iterate: _Iterate, memory: _Memory) -> tuple[_Iterate | None, int]:
     """One quasi-Newton step with backtracking; None where no step descends."""
-    B, curvature = place.point.B, memory.curvature(risk, place)
+    B, curvature = iterate.point.B, memory.curvature(risk, iterate)
     while True:
-        d = -_tangent(B, memory.applied(place.slope, curvature.solve))
-        slope = float(np.vdot(d, place.slope))
+        d = -_tangent(B, memory.applied(iterate.slope, curvature.solve))
+        slope = float(np.vdot(d, iterate.slope))
         if slope < 0 or not len(memory):
             break
         memory.clear()
     length, used = 1.0, 0
     while slope < 0 and length > _SHORTEST:
-        new, used = _place(risk, unit(B + length * d)), used + 1
-        rise = new.point.risk - place.point.risk
+        new, used = _iterate_at(risk, unit(B + length * d)), used + 1
+        rise = new.point.risk - iterate.point.risk
         if rise <= _SUFFICIENT * length * slope:
-            memory.add(new.point.B - B, new.slope - place.slope)
+            memory.add(new.point.B - B, new.slope - iterate.slope)
             return new, used
         length *= min(0.5, max(0.1, -length * slope / (2 * (rise - length * slope))))
     if len(memory):
         memory.clear()
-        again, more = _step(risk, place, memory)
+        again, more = _step(risk, iterate, memory)
         return again, used + more
     return None, used
 
 
-def _with_rows_added(risk: MixtureRisk, place: _Place, most_rows: int, least: float) -> _Place | None:
+def _with_rows_added(risk: MixtureRisk, iterate: _Iterate, most_rows: int, least: float) -> _Iterate | None:
     """Leave a saddle: rows along which the risk falls at second order.
 
     At a stationary B, adding a small row x changes the risk by x^T (diag(nu) - G) x / ... < 0 exactly where
     diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
     is above ``least`` or nothing is gained.
     """
-    nu = _raised(place.nu)
-    A = risk.residuals(place.point) / np.sqrt(nu * risk.t)[:, None]
+    nu = _raised(iterate.nu)
+    A = risk.residuals(iterate.point) / np.sqrt(nu * risk.t)[:, None]
     values, vectors = np.linalg.eigh(A.T @ A)
     count = min(int((values > least).sum()), max(most_rows // 4, 1))
     if count == 0:
         return None
     rows = ((A @ vectors[:, -count:]) / np.sqrt(nu)[:, None]).T
     rows /= np.maximum(np.sqrt(np.einsum("ij,ij->j", rows, rows)).max(), _TINY)
-    _, s, old = thin_svd(place.point.B)
+    _, s, old = thin_svd(iterate.point.B)
     old = (s[:, None] * old)[: most_rows - count]
     best = min((risk.at(unit(np.vstack([old, size * rows]))) for size in _ADDED), key=lambda point: point.risk)
-    return _place(risk, best.B) if best.risk < place.point.risk else None
+    return _iterate_at(risk, best.B) if best.risk < iterate.point.risk else None
 
 
 def _raised(nu: FloatArray) -> FloatArray:
@@ -290,12 +290,12 @@ def _raised(nu: FloatArray) -> FloatArray:
     return raised
 
 
-def _place(risk: MixtureRisk, B: FloatArray) -> _Place:
+def _iterate_at(risk: MixtureRisk, B: FloatArray) -> _Iterate:
     point = risk.at(B)
     gradient = risk.gradient(point)
     inner = np.einsum("ij,ij->j", B, gradient)
     nu = np.sqrt(np.einsum("ij,ij->j", gradient, gradient)) / 2
-    return _Place(point, gradient - B * inner, nu, float(nu.sum() + inner.sum() / 2))
+    return _Iterate(point, gradient - B * inner, nu, float(nu.sum() + inner.sum() / 2))
 
 
 def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:

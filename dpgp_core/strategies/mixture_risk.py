@@ -39,7 +39,7 @@ class MixtureRisk:
         t: noise variance of each measurement.
         basis: Q of all families side by side (n, p).
         shapes: noises of mean 1 (n,) that the models' noises are multiples of.
-        least: risk when the outputs themselves are known, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
+        least: risk given the outputs themselves, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
     """
 
     def __init__(self, models: Sequence[RiskModel], t: float) -> None:
@@ -69,8 +69,8 @@ class MixtureRisk:
             gram, T = self._gram(family, member), family.T
             onto = gram @ family.E  # Q^T N^-1 F
             inner = np.linalg.solve(np.diag(family.signs) + T.T @ gram @ T, T.T @ onto)
-            known = np.vdot(family.E, onto) - np.vdot(onto, T @ inner)
-            total += member.weight * (member.prior_risk - float(known))
+            explained = np.vdot(family.E, onto) - np.vdot(onto, T @ inner)
+            total += member.weight * (member.prior_risk - float(explained))
         return total
 
     def inverse_products(self, family: Family, member: Member, A: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -155,7 +155,7 @@ class MixtureRisk:
             noise = min(member.level for member in family.members)
             roots.setdefault(family.columns.start, []).append(family.T[:, family.signs > 0] / np.sqrt(noise))
         parts = [narrow(np.hstack(each)) for each in roots.values()]
-        # singular vectors by the Gram matrix: its rounding lies far below what stands out
+        # singular vectors by the Gram matrix: its rounding lies far below the values kept
         stacked = np.hstack([self.basis[:, start : start + len(C)] @ C for start, C in zip(roots, parts, strict=True)])
         values, vectors = np.linalg.eigh(stacked.T @ stacked)
         above = values > _OVER_NOISE**2

@@ -28,8 +28,8 @@ _LOWEST_TOLERANCE = 1e-12
 class NoiseDesign:
     """A noise covariance M = L L^T on the span of ``basis``, rescaled so that max_j c_j^T M^+ c_j = 1.
 
-    Only the projection of the mean on that space may be released (``project``): what the rank
-    tolerance drops has no noise to hide behind.
+    Only the projection of the mean on that space may be released (``project``): directions that the rank
+    tolerance drops have no noise to hide behind.
 
     Attributes:
         lambdas: weight of each record (n,); sum = rank for "logdet" (before rescaling, M = rescale *
@@ -125,9 +125,15 @@ def _design(
     if rank == 0:  # C = 0: nothing depends on y
         empty = np.zeros((len(U), 0))
         return NoiseDesign(
-            lambdas=np.zeros(n), basis=empty, root=np.zeros((0, 0)), rescale=1.0, gap=0.0, iterations=0,
-            dropped_energy=0.0, objective=objective,
-        )  # fmt: skip
+            lambdas=np.zeros(n),
+            basis=empty,
+            root=np.zeros((0, 0)),
+            rescale=1.0,
+            gap=0.0,
+            iterations=0,
+            dropped_energy=0.0,
+            objective=objective,
+        )
     if objective == "logdet":
         # log|M| changes by a constant under M -> T M T^T, so solve for the well-conditioned v_j.
         solution = optimise(units, LOGDET, gap, executor)

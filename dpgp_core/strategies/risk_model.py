@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +68,7 @@ class RiskModel:
         weight: pi_m > 0 of this model in the mixture.
         signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
         basis: (n, p), one array for all models of a mixture; then root (p, k) and targets (p, m) stand for basis root
-            and basis targets, and a product with all roots costs what p columns cost.
+            and basis targets, and a product with all roots costs no more than one with p columns.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -126,7 +125,7 @@ def in_common_basis(models: Sequence[RiskModel], least: float) -> list[RiskModel
 
     Args:
         models: each with a root and targets of its own (n, .).
-        least: squared norm of what may be left of a column.
+        least: squared norm of a column's remainder that may be left out.
     """
     levels = [np.sqrt(model.noise.mean()) for model in models]
     stacked = np.hstack([model.root / level for model, level in zip(models, levels, strict=True)])
@@ -152,12 +151,12 @@ def features(models: Sequence[RiskModel]) -> FloatArray:
 
 def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
     """Models of the groups' sums; arrays that are one stay one."""
-    known: dict[int, FloatArray] = {}
+    cache: dict[int, FloatArray] = {}
 
     def summed(values: FloatArray) -> FloatArray:
-        if id(values) not in known:
-            known[id(values)] = sums(values, groups)
-        return known[id(values)]
+        if id(values) not in cache:
+            cache[id(values)] = sums(values, groups)
+        return cache[id(values)]
 
     return [
         replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
@@ -192,16 +191,11 @@ class Member:
     prior_risk: float
 
 
-class Families(NamedTuple):
-    """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families."""
+def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArray], list[Family]]:
+    """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families.
 
-    basis: FloatArray
-    shapes: list[FloatArray]
-    families: list[Family]
-
-
-def families_of(models: Sequence[RiskModel]) -> Families:
-    """Families in the order in which models first occur, in the basis given or in orthonormal ones side by side."""
+    Families are in the order in which models first occur, in the basis given or in orthonormal ones side by side.
+    """
     shapes, kinds = list[FloatArray](), list[list[RiskModel]]()
     for model in models:
         same = next((kind for kind in kinds if _same(kind[0], model)), None)
@@ -210,10 +204,10 @@ def families_of(models: Sequence[RiskModel]) -> Families:
         else:
             same.append(model)
     if models[0].basis is not None:
-        return Families(models[0].basis, shapes, [_given(kind, shapes) for kind in kinds])
+        return models[0].basis, shapes, [_given(kind, shapes) for kind in kinds]
     bases = list[FloatArray]()
     families = [_orthogonalised(kind, shapes, bases) for kind in kinds]
-    return Families(np.hstack(bases), shapes, families)
+    return np.hstack(bases), shapes, families
 
 
 def _given(models: list[RiskModel], shapes: list[FloatArray]) -> Family:

@@ -12,7 +12,7 @@ within r log(1 + gap). S is never formed (that would square the condition number
 from singular values of B diag(mu)^{1/2}.
 
 Over any number of columns (``optimise``): solve on a working set, test all of them, add the worst violators, repeat.
-Passes over all columns are sums and maxima over blocks, so they run unchanged on a cluster. What is certified
+Passes over all columns are sums and maxima over blocks, so they run unchanged on a cluster. The certificate
 is the gap over all columns; the working set only decides how soon it is reached.
 """
 

@@ -1,4 +1,4 @@
-"""A strategy: what is measured, and how far that is from the best that could be.
+"""A strategy: a linear measurement, and its certified distance from the best.
 
 ``lower_bound`` is a risk that no strategy can fall below, computed at any B.
 
@@ -10,8 +10,8 @@ and tr X D <= tr D on {X >= 0, diag X <= 1}: risk(X) >= least + 2 u - v - tr D, 
 v = sum pi tr Y^T K^-1 Y. The best multiple of Y gives least + u^2 / (v + tr D), never below ``least``.
 
 Here D = diag(nu), nu_j = |(B G)_j|, and Y is R with the singular values of (t D)^-1/2 [sqrt(pi_m) R_m] cut at 1. At an
-optimal B nothing is cut and the bound is the risk. Near one, what exceeds 1 lies in directions that B hardly measures,
-and cutting costs only what B measures of them: making D larger instead would cost the excess times all of sum nu.
+optimal B nothing is cut and the bound is the risk. Near one, values above 1 lie in directions that B hardly measures,
+and cutting costs only as much as B measures of them: making D larger instead would cost the excess times all of sum nu.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Strategy:
         B: strategy matrix (r, n); every column norm <= 1, so changing one record moves B y by at most its own change.
         risk: expected weighted squared error of the prediction from z, in squared model units.
         bound: no strategy has a smaller risk than this (certified), in the same units.
-        gap: (risk - bound) / (risk - risk without privacy): how much of what privacy costs might be avoidable. 0 where
-            privacy costs nothing.
+        gap: (risk - bound) / (risk - risk without privacy): the share of privacy's cost that might be
+            avoidable. 0 where privacy costs nothing.
         iterations: evaluations of the risk that were used.
     """
 
@@ -46,7 +46,7 @@ class Strategy:
 
     @property
     def avoidable(self) -> float:
-        """(risk - bound) / risk: how much of the whole risk might be avoidable."""
+        """(risk - bound) / risk: the share of the whole risk that might be avoidable."""
         return max(self.risk - self.bound, 0.0) / self.risk if self.risk > 0 else 0.0
 
     @property
@@ -65,7 +65,7 @@ def lower_bound(risk: MixtureRisk, point: Point, goal: float = np.inf) -> float:
     Args:
         risk: of the mixture.
         point: at any B, good or bad: the bound is tight only where B is optimal.
-        goal: where what is missing to a stationary B alone is more than this, no time is lost: minus infinity.
+        goal: where the distance to a stationary B alone is more than this, no time is lost: minus infinity.
     """
     excess = point.risk - risk.least
     if not excess > 0:

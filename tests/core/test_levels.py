@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.levels import LevelSide, check_codes, groups_of, levels_by_column, number_sides, side_of, whole_box
+from dpgp_core.levels import LevelSide, check_codes, groups_of, levels_by_column, number_sides, side_of
 from tests.core.tables import table
 
 SEX = ("women", "men")
@@ -81,7 +81,7 @@ def test_levels_are_declared_by_the_name_of_an_input():
 
 
 def test_codes_are_of_levels():
-    box = whole_box([(0.0, 1.0)], (None, REGIONS))
+    box = ((0.0, 1.0), side_of(REGIONS))
     check_codes(np.array([[0.5, 2.0]]), box)
     with pytest.raises(ValueError, match="input 2 has 3 levels"):
         check_codes(np.array([[0.5, 2.5]]), box)

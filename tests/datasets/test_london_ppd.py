@@ -15,9 +15,16 @@ SALE = (
 "{county}","{category}","{status}"'
 )
 DEFAULT = {
-    "id": "6BFA0D21", "price": 500000, "date": "2018-03-01", "postcode": "N1 1AA", "type": "T", "district": "ISLINGTON",
-    "county": "GREATER LONDON", "category": "A", "status": "A",
-}  # fmt: skip
+    "id": "6BFA0D21",
+    "price": 500000,
+    "date": "2018-03-01",
+    "postcode": "N1 1AA",
+    "type": "T",
+    "district": "ISLINGTON",
+    "county": "GREATER LONDON",
+    "category": "A",
+    "status": "A",
+}
 
 
 def sale(**changes):

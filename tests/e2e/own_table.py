@@ -90,9 +90,14 @@ def declare(page: Page, x: str, y: str) -> None:
     choose(page, "x", x)
     answer(page, "No, every row is another person")
     for key, value in (
-        ("unit", "one person's height"), ("low", "50"), ("high", "200"), (f"box_low_{x}", "0"),
-        (f"box_high_{x}", "90"), ("delta", "0.0001"), ("total", "1.5"),
-    ):  # fmt: skip
+        ("unit", "one person's height"),
+        ("low", "50"),
+        ("high", "200"),
+        (f"box_low_{x}", "0"),
+        (f"box_high_{x}", "90"),
+        ("delta", "0.0001"),
+        ("total", "1.5"),
+    ):
         fill(page, key, value)
 
 

@@ -31,8 +31,12 @@ def test_wages_of_people_from_file_to_zip(visit, tmp_path):
     user.do(choose, "person", "person")
     user.page.get_by_text("1,201 people in 3,001 rows").wait_for()
     for key, value in (
-        ("low", "0"), ("high", "80"), ("box_low_age_years", "18"), ("box_high_age_years", "90"), ("total", "1"),
-    ):  # fmt: skip
+        ("low", "0"),
+        ("high", "80"),
+        ("box_low_age_years", "18"),
+        ("box_high_age_years", "90"),
+        ("total", "1"),
+    ):
         user.do(fill, key, value)
     assert user.page.get_by_text("3,001 rows read").count() == 0
     user.do(release, 1)

@@ -40,9 +40,14 @@ def test_sales_with_places_from_file_to_zip(visit, tmp_path):
     user.do(answer, "Yes, a column says whose row it is")
     user.do(choose, "person", "house")
     for key, value in (
-        ("low", "0"), ("high", "1500"), ("box_low_longitude", "-0.4"), ("box_high_longitude", "0.15"),
-        ("box_low_latitude", "51.35"), ("box_high_latitude", "51.65"), ("total", "1"),
-    ):  # fmt: skip
+        ("low", "0"),
+        ("high", "1500"),
+        ("box_low_longitude", "-0.4"),
+        ("box_high_longitude", "0.15"),
+        ("box_low_latitude", "51.35"),
+        ("box_high_latitude", "51.65"),
+        ("total", "1"),
+    ):
         user.do(fill, key, value)
     user.do(choose, "degrees", "longitude is east, latitude is north")
     user.do(release, 1)

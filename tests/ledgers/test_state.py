@@ -24,8 +24,11 @@ def test_a_folder_is_made_for_its_owners_eyes_only(folder):
     key, database = use(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert sorted(path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))) == [
-        "dpgp-state", "key", "ledgers.sqlite", "lock",
-    ]  # fmt: skip
+        "dpgp-state",
+        "key",
+        "ledgers.sqlite",
+        "lock",
+    ]
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in (folder / "key", database.path))
     assert len(key.secret) == 32
     assert "secret" not in repr(key)

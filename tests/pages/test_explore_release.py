@@ -145,11 +145,16 @@ def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.
     rng = np.random.default_rng(8)
     X = rng.uniform(0, 0.4, (60, 2))
     data = Dataset(
-        name="corner", X=X, y=level + rng.normal(0, 1, 60),
+        name="corner",
+        X=X,
+        y=level + rng.normal(0, 1, 60),
         outcome=Outcome(name="wage", unit="GBP", bounds=(5.0, 60.0), scale=55.0),
         columns=declared_columns(("east", "north"), ((0.0, 1.0), (0.0, 1.0)), units=("km", "km")),
-        privacy_unit="one row", source="simulated", licence="none", bounds_reason="declared",
-    )  # fmt: skip
+        privacy_unit="one row",
+        source="simulated",
+        licence="none",
+        bounds_reason="declared",
+    )
     taught = Teaching("corner", 10.0, 1e-3)
     found = statistic.measured(data, statistic.planned(data, taught), taught)
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X

@@ -19,10 +19,19 @@ from tests.pages import own
 
 READ = [name for name in ODD if not ODD[name].refused]
 REFUSED_AT_ONCE = {
-    "rows one longer than the names", "no names", "decimal commas between commas, not quoted", "a zipped table",
-    "thousands between commas, not quoted", "quotes escaped by a stroke", "a table compressed by gzip", "JSON", "HTML",
-    "a table compressed by bzip2", "an OpenDocument spreadsheet", "a workbook of several sheets",
-}  # fmt: skip
+    "rows one longer than the names",
+    "no names",
+    "decimal commas between commas, not quoted",
+    "a zipped table",
+    "thousands between commas, not quoted",
+    "quotes escaped by a stroke",
+    "a table compressed by gzip",
+    "JSON",
+    "HTML",
+    "a table compressed by bzip2",
+    "an OpenDocument spreadsheet",
+    "a workbook of several sheets",
+}
 ENCODED = {"UTF-16 without a mark": "utf-16", "old letters in a note": "cp1252"}
 
 

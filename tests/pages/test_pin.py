@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pages._ui.look import controls, offers, pin, sidebar
+from pages._ui.look import pin, settings
+from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from tests.pages.reading import page_text, traces
 from tests.pages.test_state import link
 
@@ -83,10 +84,17 @@ def test_unpin_takes_it_out_of_page_and_link(open_page):
 
 @pytest.mark.parametrize(
     "raw",
-    ["<script>alert(1)</script>", "kung_curves?epsilon=0.37", "kung_curves?draw=0", "kung_curves?kernel=Linear",
-     "kung_curves?draw=٢", "kung_curves?epsilon=nan", "kung_curves?" + "a=1&" * 600],
+    [
+        "<script>alert(1)</script>",
+        "kung_curves?epsilon=0.37",
+        "kung_curves?draw=0",
+        "kung_curves?kernel=Linear",
+        "kung_curves?draw=٢",
+        "kung_curves?epsilon=nan",
+        "kung_curves?" + "a=1&" * 600,
+    ],
     ids=lambda raw: raw[:30],
-)  # fmt: skip
+)
 def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
     app = open_page(PAGE, pin=raw)
     assert not app.exception
@@ -112,20 +120,20 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 
 def test_an_empty_link_is_the_page_untouched():
-    with controls.reading({}):
-        found = sidebar.release_settings(offers.CURVE)
+    found = settings.untouched(ReleaseSettings)
     assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
 
 
 @pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
 def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
     app = open_page(page, epsilon="0.5", delta="0.001", draw="7", kernel="Matern52", noise="0.5", shrinkage="true")
-    with controls.reading(link(app)):
-        found = sidebar.release_settings(offers.CURVE if page == "kung_curves" else offers.MAP)
+    kind = ReleaseSettings if page == "kung_curves" else MapSettings
+    with settings.reading(link(app)):
+        found = settings.chosen(kind)
     assert (found.draw.epsilon, found.draw.delta, found.draw.seed, found.model.noise) == (0.5, 0.001, 7, 0.5)
     for key, raw in (("epsilon", "0.37"), ("draw", "0"), ("shrinkage", "maybe"), ("mechanism", "none")):
-        with controls.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
-            sidebar.release_settings(offers.CURVE if page == "kung_curves" else offers.MAP)
+        with settings.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
+            settings.chosen(kind)
 
 
 def test_the_map_compares_figures_with_a_pinned_setting(open_page):

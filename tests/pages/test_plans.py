@@ -102,7 +102,7 @@ def test_the_error_by_another_plan_is_hardly_larger(given):
 
     def error(plan, of):
         at_their_own_records = scene.X_test[: scene.records], scene.truth
-        held = [Held(data, *at_their_own_records, None, {rung(of.epsilon): plan})]
+        held = [Held(data, *at_their_own_records, {rung(of.epsilon): plan})]
         return staged.left_out_errors(held, staged.left_out_numbers(held, of, 100, 1), KUNG).mean()
 
     theirs, ours = error(plan.value, serving), error(best, budget(1.0))

@@ -100,9 +100,16 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
     published = Published(
-        X_test=spec.points(), values=np.arange(5.0), curve=(-half, half), outputs=(-half, half), statistics=(),
-        step=1.0, n=2, outcome=spec.outcome, guarantee=spec.guarantee,
-    )  # fmt: skip
+        X_test=spec.points(),
+        values=np.arange(5.0),
+        curve=(-half, half),
+        outputs=(-half, half),
+        statistics=(),
+        step=1.0,
+        n=2,
+        outcome=spec.outcome,
+        guarantee=spec.guarantee,
+    )
     _, known, unknown = figures.released(published, spec).data
     np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
     np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])

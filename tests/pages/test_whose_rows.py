@@ -144,9 +144,14 @@ def test_the_practice_table_of_people(open_page):
 
 def test_own_maps_have_east_across():
     east = replace(
-        EXAMPLE, x=("lat", "lon"), x_units=("°", "°"), x_box=((51, 52), (-1, 0)), grid=(2, 3), lengthscale=(9, 9),
+        EXAMPLE,
+        x=("lat", "lon"),
+        x_units=("°", "°"),
+        x_box=((51, 52), (-1, 0)),
+        grid=(2, 3),
+        lengthscale=(9, 9),
         coordinates=("lon", "lat"),
-    )  # fmt: skip
+    )
     [drawn] = figures.previewed(east, np.arange(6.0)).data
     assert (drawn.x[0], drawn.y[0]) == (-1.0, 51.0)
     np.testing.assert_array_equal(drawn.z, [[0, 1, 2], [3, 4, 5]])

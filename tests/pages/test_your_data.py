@@ -77,8 +77,10 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     assert not controls(app, "degrees")
     app = declare(app, box_high_lat=51.8)
     assert controls(app, "degrees")[0].options == [
-        "None: they are no degrees", "lon is east, lat is north", "lat is east, lon is north",
-    ]  # fmt: skip
+        "None: they are no degrees",
+        "lon is east, lat is north",
+        "lat is east, lon is north",
+    ]
     app = declare(app, degrees="lon is east, lat is north")
     assert [each.label for each in app.number_input if "ength" in each.label] == ["Lengthscale [km]"] * 2
     points = [each.value for each in app.number_input if each.label == "Points"]

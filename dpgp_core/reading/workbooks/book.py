@@ -1,4 +1,4 @@
-"""What a sheet needs of its workbook: where it is, the texts that cells share, and which of their styles are dates."""
+"""Parts of a workbook that a sheet needs: its address, the texts that cells share, and their styles of dates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Relation(NamedTuple):
 
 
 class Book(NamedTuple):
-    """What a sheet needs of its workbook.
+    """Parts of a workbook that a sheet needs.
 
     Attributes:
         sheet: path of the sheet that is read.
@@ -46,7 +46,7 @@ class Book(NamedTuple):
 
 
 class _Sheets(NamedTuple):
-    """What the workbook's main part says.
+    """Contents of the workbook's main part.
 
     Attributes:
         ids: of the parts of its sheets, by their names.
@@ -60,7 +60,7 @@ class _Sheets(NamedTuple):
 
 
 def sheet_names(parts: Parts) -> list[str]:
-    """Names of the sheets, in order. Raises what ``Parts.parse`` does."""
+    """Names of the sheets, in order. Raises as ``Parts.parse`` does."""
     return list(_sheets(parts).ids)
 
 
@@ -73,7 +73,7 @@ def opened(parts: Parts, name: str | None = None) -> Book:
 
     Raises:
         Refused: there is no such sheet, or several and none is named.
-        Exception: what ``Parts.parse`` does.
+        Exception: as ``Parts.parse`` does.
     """
     ids, related, since_1904 = _sheets(parts)
     if name is None and len(ids) != 1:

@@ -24,7 +24,7 @@ class Refused(ValueError):
 
 @dataclass
 class Handler:
-    """What is done with one file. Names are without their prefixes.
+    """Elements of one file as they are parsed. Names are without their prefixes.
 
     Attributes:
         start: an element begins, with these attributes.
@@ -56,7 +56,7 @@ class Parts:
         """Read one file from its beginning.
 
         Raises:
-            Refused: it is more than is read, or declares entities, which multiply what it holds.
+            Refused: it is larger than the limit, or declares entities, which multiply its content.
             Exception: it is not there, or broken; of a dozen types.
         """
         part = self._archive.getinfo(name)

@@ -61,7 +61,7 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
         raise
-    except Exception:  # zipfile, zlib and expat raise a dozen types, and some quote what they read
+    except Exception:  # zipfile, zlib and expat raise a dozen types, and some quote cells
         raise Refused(_BROKEN) from None
 
 
@@ -94,7 +94,7 @@ def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
             "the file is an OpenDocument spreadsheet; save it as an Excel workbook (.xlsx) or as CSV in UTF-8"
         )
     if not any(name.startswith("xl/") for name in names):
-        return io.BytesIO(content)  # which says what it is where its lines are read
+        return io.BytesIO(content)  # which is named where its lines are read
     return io.BytesIO(as_csv(content, MAX_BYTES, sheet))
 
 
@@ -178,7 +178,7 @@ class _Sheet:
             )
 
     def _value(self, raw: str) -> str:
-        """A cell as text. Raises Exception for one that is not what it says it is."""
+        """A cell as text. Raises Exception for one that is not of its declared type."""
         if self._kind != "n" or not raw or raw.isspace():
             return self._text(raw.strip())
         if not raw.isascii() or "_" in raw:  # python reads more as a number

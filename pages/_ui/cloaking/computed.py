@@ -8,7 +8,7 @@ from dataclasses import replace
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison as baseline
-from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, plan_near, rung
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, rung
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
@@ -53,10 +53,16 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answe
     a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
     halves = cached.answer("Simulating intervals", results.stage_halves, model, design, a_draw, given=stages, here=True)
     return Result(
-        model, design, draw, given[0], fit.value, plan.value, outcome.value,
+        model,
+        design,
+        draw,
+        given[0],
+        fit.value,
+        plan.value,
+        outcome.value,
         intervals=halves.value.about(outcome.value.samples),
         times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
-    )  # fmt: skip
+    )
 
 
 def _run_staged(
@@ -71,9 +77,17 @@ def _run_staged(
     read = cached.answer("Reading the numbers", staged.outcome, draws, model, given=reading)
     mixed = replace(plan.value, models=staged.models(given[0], plan.value, model))
     return Result(
-        model, design, draw, given[0], fit.value, mixed, *read.value, draws=draws, numbers=numbers.value,
+        model,
+        design,
+        draw,
+        given[0],
+        fit.value,
+        mixed,
+        *read.value,
+        draws=draws,
+        numbers=numbers.value,
         times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
-    )  # fmt: skip
+    )
 
 
 def growth_of(result: Result) -> Growth:
@@ -221,10 +235,7 @@ def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
 
 def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, gap=PICTURE_GAP)
-    held = hold_out(mechanism, data, folds_of(data))
-    for fold in held:
-        plan_near(mechanism, fold)
-    return held
+    return hold_out(mechanism, data, folds_of(data))
 
 
 def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:

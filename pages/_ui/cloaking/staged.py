@@ -17,8 +17,8 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.stages import rescaled
-from dpgp_core.evaluation.comparison import Held, plan_near
-from dpgp_core.evaluation.errors import rmse
+from dpgp_core.evaluation.comparison import Held
+from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
@@ -116,7 +116,7 @@ def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     numbers = []
     for index, fold in enumerate(held):
-        plan, rng = plan_near(mechanism, fold), np.random.default_rng([seed, index])
+        plan, rng = fold.plan_for(mechanism), np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
         of_curve = Numbers(released.measured[0]._replace(distances=None), released.guarantee)
         numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
@@ -131,8 +131,7 @@ def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], mod
             read(fold.train, fold.X_test, each.plan, each.numbers, model).values
             for fold, each in zip(held, numbers, strict=True)
         ]
-    missed = [curve - fold.truth for curve, fold in zip(curves, held, strict=True)]
-    return rmse(np.concatenate(missed, axis=1), np.zeros(1))
+    return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
 
 
 def outcome(

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import softmax
 
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty, Of
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.waves import waving
-from dpgp_core.levels import LevelSide, level_columns, number_sides
+from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics
 from pages._ui.model import KERNELS
@@ -194,18 +194,8 @@ def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
 
     Where inputs are categories, the grid of one group after the other, in the order of ``groups_of``.
     """
-    numbers, columns = number_sides(box), level_columns(box)
+    numbers = number_sides(box)
     sides = sides_of(points, len(numbers))
     axes = [np.linspace(low, high, side) for (low, high), side in zip(numbers, sides, strict=False)]
     axes += [np.array([(low + high) / 2]) for low, high in numbers[len(sides) :]]
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=1)
-    codes = itertools.product(*(range(side.levels) for side in box if isinstance(side, LevelSide)))
-    return np.vstack([_with_codes(grid, columns, code) for code in codes])
-
-
-def _with_codes(grid: FloatArray, columns: Sequence[int], codes: Sequence[int]) -> FloatArray:
-    """The grid (P, D') of inputs that are numbers, and one level of each other (P, D)."""
-    whole = np.empty((len(grid), grid.shape[1] + len(columns)))
-    whole[:, list(columns)] = codes
-    whole[:, [d for d in range(whole.shape[1]) if d not in columns]] = grid
-    return whole
+    return in_every_group(box, lattice(axes))

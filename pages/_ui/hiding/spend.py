@@ -11,16 +11,17 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.by_hand import Known, known_from, placed, world
+from dpgp_core.evaluation.by_hand import placed, world
 from dpgp_core.evaluation.limits import Limits, limits, risk_model
+from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes
 from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
 from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
-from pages._ui.look import controls, frame, pictures, text
-from pages._ui.look.controls import choice, into
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Slider, Words
 from pages._ui.look.plots import GUARANTEE, HEIGHT, PRIVATE, TRUTH, axis, band, faded, finish, fit_axis, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
@@ -77,29 +78,24 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
-    known = [known_from(kernel, NOISE, data.X, grid, B, t) for B in (hand, plan.B)]
-    errors = [scale * known_from(kernel, NOISE, data.X, data.X, B, t).error for B in (hand, plan.B)]
+    posteriors = [posterior_of_sums(kernel, data.X, grid, NOISE, B, t) for B in (hand, plan.B)]
+    errors = [scale * posterior_of_sums(kernel, data.X, data.X, NOISE, B, t).error for B in (hand, plan.B)]
     means = []
-    for at, (each, B) in enumerate(zip(known, (hand, plan.B), strict=True)):
+    for at, (each, B) in enumerate(zip(posteriors, (hand, plan.B), strict=True)):
         z = B @ y + t**0.5 * np.random.default_rng([spending.seed, at]).standard_normal(len(B))
-        means.append(_in_units(data, each, z))
+        means.append(data.in_data_units(each.gain @ z))
     bound: Limits = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
         by_hand=means[0],
         best=means[1],
-        deviation=scale * known[0].deviation,
+        deviation=scale * posteriors[0].deviation,
         errors=(errors[0], errors[1]),
         rank=plan.rank,
         limit=scale * bound.any,
         without=scale * bound.without_privacy,
     )
-
-
-def _in_units(data: Dataset, known: Known, z: FloatArray) -> FloatArray:
-    mean: FloatArray = data.midpoint + data.y_scale * (known.reading @ z)
-    return mean
 
 
 def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...], str]:
@@ -126,6 +122,9 @@ def toggled(places: tuple[float, ...], at: float) -> str:
 
 CHART = "by_hand"
 WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
+_WIDTH = Slider(
+    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", place=HERE
+)
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 _APART = 2.5  # years between places that can be clicked
@@ -152,13 +151,11 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
 def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
     left, right = st.columns(2)
     with left:
-        written = st.text_input(
-            f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]", _FIRST, key=_KEY, bind="query-params",
-            max_chars=200, help=f"Up to {MOST}, with commas between them. They share one budget.",
-        )  # fmt: skip
-        controls.note(_KEY, written, _FIRST)
-    with right, into(right):
-        width = choice("Width of each sum [years]", "measured_width", WIDTHS, 7, help="How far people still count.")
+        label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
+        told = f"Up to {MOST}, with commas between them. They share one budget."
+        written = settings.stand(Words(_KEY, label, _FIRST, 200, help=told, place=HERE))
+    with right:
+        width = settings.stand(_WIDTH)
     places, wrong = read_places(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")
@@ -215,10 +212,15 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
         (np.array(spending.places), "diamond", PRIVATE, 13),
     ):
         figure.add_scatter(
-            x=x, y=np.full(len(x), foot), mode="markers", customdata=x[:, None], showlegend=False, cliponaxis=False,
+            x=x,
+            y=np.full(len(x), foot),
+            mode="markers",
+            customdata=x[:, None],
+            showlegend=False,
+            cliponaxis=False,
             name="measured here" if symbol == "diamond" else "click to measure",
             marker={"symbol": symbol, "color": colour, "size": size},
-        )  # fmt: skip
+        )
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=list(data.x_box[0]))
     figure.update_yaxes(title=axis(data.y_name, data.y_unit))
     return named_lines(finish(figure, HEIGHT - 40))

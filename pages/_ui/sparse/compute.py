@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.comparison import error_without_privacy, without_privacy
-from dpgp_core.evaluation.errors import coverage, nlpd, rmse
+from dpgp_core.evaluation.comparison import error_without_privacy, left_out, without_privacy
+from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.kernels import EQ
@@ -106,8 +106,8 @@ class _About:
 
 def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:
     """Those who are fitted and those who are left out, of each public fold."""
-    everybody = np.arange(dataset.n)
-    return [(dataset.subset(np.delete(everybody, test)), dataset.subset(test)) for test in folds_of(dataset)]
+    folds = folds_of(dataset)
+    return [(fold.train, dataset.subset(test)) for fold, test in zip(left_out(dataset, folds), folds, strict=True)]
 
 
 GRID_POINTS = 161
@@ -268,7 +268,7 @@ def error_of(missed: Sequence[FloatArray]) -> float:
     Args:
         missed: prediction minus truth (draws, P) of each part.
     """
-    return float(rmse(np.concatenate(missed, axis=1), np.zeros(1)).mean())
+    return float(held_out_rmse(missed).mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
 from dpgp_core.bayes.spread import split
 from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
-from dpgp_core.gp.clipping import seen
+from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.measurement import CellCounts
 from tests.core.tables import table
@@ -49,7 +49,7 @@ def _worlds(X, rng):
         kernel, noise = OF_WORLDS[index].kernel, OF_WORLDS[index].noise_variance
         L = np.linalg.cholesky(kernel(X, X) + 1e-8 * np.eye(len(X)))
         f = L @ rng.standard_normal(len(X))
-        curves[world] = seen(f, noise, HALF)[0]
+        curves[world] = clipped_moments(f, noise, HALF)[0]
         y[world] = np.clip(f + noise**0.5 * rng.standard_normal(len(X)), -HALF, HALF)
     return curves, y
 
@@ -107,7 +107,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         now = run_stages(counted, stages, reader)[1]
         people = counted.with_people(counted.predict(now), measure_distances(counted, now, shares, reader))
         found.append(replace(people, fit=()))
-        truths["function"].append(seen(f[n:], model.noise_variance, HALF)[0])
+        truths["function"].append(clipped_moments(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = side_by_side(found), {}
     for of, truth in truths.items():

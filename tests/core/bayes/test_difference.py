@@ -6,12 +6,12 @@ import pytest
 from dpgp_core.bayes.mixture import Joint
 from dpgp_core.bayes.reading import Reading, contrast, difference
 from dpgp_core.kernels import EQ, AcrossLevels
-from dpgp_core.levels import whole_box
+from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
 from tests.core.tables import table
 
 LEVELS = ("a", "b", "c")
-BOX = whole_box([(0.0, 1.0)], (None, LEVELS))
+BOX = ((0.0, 1.0), side_of(LEVELS))
 PLACES = np.linspace(0.05, 0.95, 7)
 POINTS = np.array([[x, level] for level in (0.0, 1.0, 2.0) for x in PLACES])
 

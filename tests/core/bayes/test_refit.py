@@ -11,6 +11,7 @@ from dpgp_core.gp.regression import output_covariance, posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
+from tests.core.tables import columns
 
 N = 60
 BOUNDS, WIDE = (50.0, 200.0), (-175.0, 425.0)  # the latter clip nothing
@@ -29,9 +30,14 @@ def measurement(kind=Measurement, r=8, seed=0, bounds=BOUNDS, **amount):
 
 def statistics(*stages):
     return Statistics(
-        stages=stages, X=X, x_names=("x",), x_units=("m",), x_box=((0.0, 10.0),), y_name="y", y_unit="kg",
-        y_scale=SCALE, guarantee={},
-    )  # fmt: skip
+        stages=stages,
+        X=X,
+        columns=columns(("x",), ("m",), ((0.0, 10.0),)),
+        y_name="y",
+        y_unit="kg",
+        y_scale=SCALE,
+        guarantee={},
+    )
 
 
 def world(rng, noise=NOISE):

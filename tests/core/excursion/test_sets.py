@@ -92,11 +92,11 @@ def test_smoothing_keeps_constants_and_spreads_a_spike_evenly():
     np.testing.assert_allclose(smoothed(np.full((2, 3, 49), 4.0), 7), 4.0)
     spike = np.zeros((1, 21 * 21))
     spike[0, 10 * 21 + 10] = 1
-    found = smoothed(spike, 21, 1.5).reshape(21, 21)
+    found = smoothed(spike, 21).reshape(21, 21)
     assert found.sum() == pytest.approx(1, abs=1e-9)
     np.testing.assert_allclose(found, found.T)
-    # Gaussian of sd 1.5 pixels: ratio one pixel away exp(-1 / (2 1.5^2))
-    assert found[10, 11] / found[10, 10] == pytest.approx(math.exp(-1 / 4.5), rel=1e-9)
+    # Gaussian of sd 2 pixels: ratio one pixel away exp(-1 / (2 2^2))
+    assert found[10, 11] / found[10, 10] == pytest.approx(math.exp(-1 / 8), rel=1e-9)
 
 
 @pytest.mark.parametrize("ridge", [0.1, 1.0, 30.0])

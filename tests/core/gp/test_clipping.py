@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpgp_core.gp.clipping import clipped, seen
+from dpgp_core.gp.clipping import clipped, clipped_moments
 
 CASES = [
     (0.3, 1.7, -1.0, 0.4),
@@ -61,11 +61,11 @@ def test_an_interval_that_clips_nothing_leaves_the_output_as_it_is():
 def test_what_is_seen_of_a_latent_value_is_what_quadrature_gives(f):
     case = (f, 0.4, -1.0, 1.0)
     mean = _expected(*case, lambda y: y)
-    found = seen(np.array([f]), 0.4, 1.0)
+    found = clipped_moments(np.array([f]), 0.4, 1.0)
     np.testing.assert_allclose(np.concatenate(found), [mean, _expected(*case, lambda y: (y - mean) ** 2)], rtol=1e-9)
 
 
 def test_without_noise_the_clipped_value_itself_is_seen():
-    mean, variance = seen(np.array([-2.0, 0.5]), 0.0, 1.0)
+    mean, variance = clipped_moments(np.array([-2.0, 0.5]), 0.0, 1.0)
     np.testing.assert_array_equal(mean, [-1.0, 0.5])
     np.testing.assert_array_equal(variance, 0.0)

@@ -53,9 +53,7 @@ def test_plan_counts_and_averages():
     plan = plan_bins(Grid(box=BOX[:1], bins=10), X)
     np.testing.assert_array_equal(plan.index, [0, 4, 9])
     np.testing.assert_array_equal(plan.counts, [2, 1, 2])
-    np.testing.assert_array_equal(
-        plan.weights, [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1], [0, 0.5, 0, 0.5, 0]]
-    )  # fmt: skip
+    np.testing.assert_array_equal(plan.weights, [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1], [0, 0.5, 0, 0.5, 0]])
     y = np.array([1.0, 2.0, 3.0, 4.0, 7.0])
     np.testing.assert_allclose(plan.weights @ y, [2, 7, 3])
 
@@ -80,9 +78,7 @@ def test_one_number_means_every_dimension():
     assert Grid(box=BOX, bins=3).shape == Grid(box=BOX, bins=(3, 3)).shape == (3, 3)
 
 
-@pytest.mark.parametrize(
-    "bins", [0, -1, 2.0, "3", True, None, (), (3, 0), [2, 2.5], (True,), np.nan], ids=repr
-)  # fmt: skip
+@pytest.mark.parametrize("bins", [0, -1, 2.0, "3", True, None, (), (3, 0), [2, 2.5], (True,), np.nan], ids=repr)
 def test_bins_must_be_whole_numbers(bins):
     with pytest.raises(ValueError, match="bins must be a whole number of at least 1, or one such number"):
         check_bins(bins)

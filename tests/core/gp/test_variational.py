@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.gp import regression as exact
+from dpgp_core.gp.grid import Grid
 from dpgp_core.gp.inducing import (
-    grid_in_box,
     inducing_root,
     posterior,
     row_blocks,
@@ -31,7 +31,7 @@ def test_all_inputs_as_inducing_inputs_give_the_exact_posterior(data, kernel):
 
 def test_titsias_equation_10(data):
     X, y, X_test = data
-    Z, kernel, s2 = grid_in_box(((0.0, 10.0), (0.0, 10.0)), 3), Matern32(variance=1.5, lengthscale=4.0), 0.3
+    Z, kernel, s2 = Grid(box=((0.0, 10.0), (0.0, 10.0)), bins=3).centres, Matern32(variance=1.5, lengthscale=4.0), 0.3
     K, K_zx, K_sz = kernel(Z, Z), kernel(Z, X), kernel(X_test, Z)
     S = np.linalg.inv(K + K_zx @ K_zx.T / s2)
     mean, covariance = posterior(kernel, X, y, X_test, Z, s2)
@@ -65,8 +65,8 @@ def test_whitened_features_are_no_longer_than_the_prior_sd():
 
 
 def test_grid_of_cell_centres():
-    np.testing.assert_allclose(grid_in_box(((0.0, 4.0),), 2), [[1.0], [3.0]])
-    np.testing.assert_allclose(grid_in_box(((0.0, 2.0), (0.0, 6.0)), (1, 3)), [[1, 1], [1, 3], [1, 5]])
+    np.testing.assert_allclose(Grid(box=((0.0, 4.0),), bins=2).centres, [[1.0], [3.0]])
+    np.testing.assert_allclose(Grid(box=((0.0, 2.0), (0.0, 6.0)), bins=(1, 3)).centres, [[1, 1], [1, 3], [1, 5]])
 
 
 def test_bad_input_is_refused(data):

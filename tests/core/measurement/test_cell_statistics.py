@@ -5,6 +5,7 @@ import pytest
 
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage
+from tests.core.tables import columns
 
 WHOLE = np.full(4, 2.0)
 
@@ -18,10 +19,18 @@ def stage():
 @pytest.fixture
 def statistics(stage):
     return CellStatistics(
-        counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0), z=np.array([3.0, 1.0, 7.0]), stages=(stage,), n=12,
-        per_side=4, x_names=("age",), x_units=("years",), x_box=((0.0, 90.0),), y_name="height", y_unit="cm",
-        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
-    )  # fmt: skip
+        counts=CellCounts(B=np.eye(3, 4), noise_multiplier=2.0),
+        z=np.array([3.0, 1.0, 7.0]),
+        stages=(stage,),
+        n=12,
+        per_side=4,
+        columns=columns(("age",), ("years",), ((0.0, 90.0),)),
+        y_name="height",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={"epsilon": 1.0},
+    )
 
 
 def test_units_follow_from_the_declared_bounds(statistics):
@@ -38,10 +47,9 @@ def test_units_follow_from_the_declared_bounds(statistics):
         ({"z": np.array([0.0, np.nan, 1.0])}, "z must be 3 finite numbers"),
         ({"per_side": 5}, "every strategy must have 5 columns, one per cell of the box"),
         (
-            {"per_side": 2, "x_box": ((0.0, 1.0),) * 2, "x_names": ("a", "b"), "x_units": ("",) * 2},
+            {"per_side": 2, "columns": columns(("a", "b"), ("",) * 2, ((0.0, 1.0),) * 2)},
             "every g must have 36 values, one per node of the box",
         ),
-        ({"x_names": ("age", "weight")}, "must each have 1 entries"),
         ({"guarantee": {"epsilon": float("nan")}}, "the guarantee must be of texts, finite numbers"),
     ],
 )

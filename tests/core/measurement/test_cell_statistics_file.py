@@ -9,6 +9,7 @@ from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from tests.core.measurement.sealing import arrays_of, sealed
+from tests.core.tables import columns
 
 
 def strategy(r, M, seed):
@@ -23,19 +24,30 @@ def statistics():
     stages = tuple(
         Stage(
             measurement=Measurement(
-                B=strategy(r, 9, r), low=np.full(9, -0.3 * r), high=np.full(9, 0.2 * r), bounds=(-7.0, 7.0),
+                B=strategy(r, 9, r),
+                low=np.full(9, -0.3 * r),
+                high=np.full(9, 0.2 * r),
+                bounds=(-7.0, 7.0),
                 noise_multiplier=1.0 / r,
             ),
             g=rng.standard_normal(81),
             z=rng.standard_normal(r),
         )
         for r in (4, 2)
-    )  # fmt: skip
+    )
     return CellStatistics(
-        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5), z=rng.standard_normal(3), stages=stages, n=50,
-        per_side=3, x_names=("a", "b"), x_units=("m", ""), x_box=((0.0, 1.0), (-1.0, 1.0)), y_name="y", y_unit="cm",
-        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0},
-    )  # fmt: skip
+        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5),
+        z=rng.standard_normal(3),
+        stages=stages,
+        n=50,
+        per_side=3,
+        columns=columns(("a", "b"), ("m", ""), ((0.0, 1.0), (-1.0, 1.0))),
+        y_name="y",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={"epsilon": 1.0},
+    )
 
 
 @pytest.fixture
@@ -46,7 +58,7 @@ def files(statistics):
 
 def test_everything_comes_back(statistics, files):
     found = statistics_from_files(*files)
-    for name in ("n", "per_side", "x_names", "x_units", "x_box", "y_name", "y_unit", "bounds", "y_scale", "guarantee"):
+    for name in ("n", "per_side", "columns", "y_name", "y_unit", "bounds", "y_scale", "guarantee"):
         assert getattr(found, name) == getattr(statistics, name)
     np.testing.assert_array_equal(found.z, statistics.z)
     np.testing.assert_array_equal(found.counts.B, statistics.counts.B)
@@ -144,10 +156,18 @@ def of_groups():
     )
     stage = Stage(measurement=measurement, g=rng.standard_normal(27), z=rng.standard_normal(4))
     return CellStatistics(
-        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5), z=rng.standard_normal(3), stages=(stage,), n=50,
-        per_side=3, x_names=("region", "age"), x_units=("", "years"), x_box=((0.0, 90.0),), y_name="y", y_unit="cm",
-        bounds=(40.0, 180.0), y_scale=20.0, guarantee={"epsilon": 1.0}, x_levels=(("a", "b", "other"), None),
-    )  # fmt: skip
+        counts=CellCounts(B=strategy(3, 9, 1), noise_multiplier=2.5),
+        z=rng.standard_normal(3),
+        stages=(stage,),
+        n=50,
+        per_side=3,
+        columns=columns(("region", "age"), ("", "years"), ((0.0, 90.0),), (("a", "b", "other"), None)),
+        y_name="y",
+        y_unit="cm",
+        bounds=(40.0, 180.0),
+        y_scale=20.0,
+        guarantee={"epsilon": 1.0},
+    )
 
 
 def test_levels_come_back():
@@ -206,9 +226,15 @@ def test_periods_come_back_and_divide_the_cells(statistics):
         z=np.zeros(3),
     )
     dated = replace(
-        statistics, stages=(stage,), per_side=2, counts=KnownCounts(numbers=np.full(M, 2.0)), z=np.zeros(0), n=28,
-        x_names=("day",), x_units=("days since 2020-01-01",), x_box=((0.0, 99.0),), periods=(7.0,),
-    )  # fmt: skip
+        statistics,
+        stages=(stage,),
+        per_side=2,
+        counts=KnownCounts(numbers=np.full(M, 2.0)),
+        z=np.zeros(0),
+        n=28,
+        columns=columns(("day",), ("days since 2020-01-01",), ((0.0, 99.0),)),
+        periods=(7.0,),
+    )
     card, npz = statistics_to_files(dated)
     assert statistics_from_files(card, npz).periods == (7.0,)
     for wrong in ([7.0, 7.0], [-7.0], ["week"], 7):

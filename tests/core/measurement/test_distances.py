@@ -5,6 +5,7 @@ import pytest
 
 from dpgp_core.measurement import Measurement
 from dpgp_core.measurement.statistics import Above, MeasuredDistances, Stage, Statistics
+from tests.core.tables import columns
 
 
 def of(high, n=3, rows=1, low=0.0):
@@ -22,7 +23,7 @@ def made(**changed):
 def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
     assert made().reach == 0.7
     stage = Stage(measurement=of(1.0), z=np.zeros(1))
-    plain = {"x_names": ("x",), "x_units": ("",), "x_box": ((0.0, 1.0),), "y_name": "y", "y_unit": "", "y_scale": 1.0}
+    plain = {"columns": columns(("x",), ("",), ((0.0, 1.0),)), "y_name": "y", "y_unit": "", "y_scale": 1.0}
     statistics = Statistics(stages=(stage,), X=np.zeros((3, 1)), guarantee={}, distances=made(), **plain)
     assert len(statistics.measured) == 2
     count = Above(measurement=of(1.0), z=np.zeros(1))

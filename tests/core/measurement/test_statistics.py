@@ -5,6 +5,7 @@ import pytest
 
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
+from tests.core.tables import columns
 
 
 def measured(n=6, r=2, bounds=(-1.0, 3.0)):
@@ -19,9 +20,7 @@ def statistics():
     return Statistics(
         stages=(Stage(measurement=measurement, z=measurement.measure(np.zeros(6))),),
         X=np.arange(6.0)[:, None],
-        x_names=("age",),
-        x_units=("years",),
-        x_box=((0.0, 10.0),),
+        columns=columns(("age",), ("years",), ((0.0, 10.0),)),
         y_name="height",
         y_unit="cm",
         y_scale=2.0,
@@ -53,7 +52,6 @@ def test_laplace_stages_are_stages():
         ({"X": np.zeros((5, 1))}, r"X must be a finite matrix \(6, 1\)"),
         ({"X": np.full((6, 1), np.inf)}, "X must be a finite matrix"),
         ({"X": np.zeros((6, 2))}, r"X must be a finite matrix \(6, 1\)"),
-        ({"x_units": ()}, "must each have 1 entries"),
         ({"y_scale": 0.0}, "y_scale must be a positive number"),
         ({"guarantee": {"epsilon": np.nan}}, "of texts, finite numbers"),
         ({"guarantee": {"loss": object()}}, "of texts, finite numbers"),

@@ -12,6 +12,7 @@ from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from tests.core.measurement.sealing import arrays_of, sealed
+from tests.core.tables import columns
 
 N = 30
 BOUNDS = (50.0, 200.0)
@@ -32,9 +33,7 @@ def statistics():
     return Statistics(
         stages=(stage(Measurement, 4, 1, noise_multiplier=1 / 3), stage(LaplaceMeasurement, 3, 2, epsilon=0.1)),
         X=np.random.default_rng(3).standard_normal((N, 2)),
-        x_names=("age", "weight"),
-        x_units=("years", "kg"),
-        x_box=((0.0, 1 / 3), (-1.0, 1e9)),
+        columns=columns(("age", "weight"), ("years", "kg"), ((0.0, 1 / 3), (-1.0, 1e9))),
         y_name="height",
         y_unit="cm",
         y_scale=25.742,
@@ -62,7 +61,7 @@ def repacked(npz, **changes):
 def test_everything_comes_back_to_the_last_bit(statistics, files):
     card, npz = files
     again = statistics_from_files(through_json(card), npz)
-    for name in ("x_names", "x_units", "x_box", "y_name", "y_unit", "y_scale", "guarantee", "bounds"):
+    for name in ("columns", "y_name", "y_unit", "y_scale", "guarantee", "bounds"):
         assert getattr(again, name) == getattr(statistics, name)
     assert (again.X == statistics.X).all()
     for new, old in zip(again.stages, statistics.stages, strict=True):
@@ -193,7 +192,8 @@ def test_a_forged_file_that_no_release_can_be_is_refused(files, edit, changes, m
 
 def of_groups(statistics):
     X = np.stack([statistics.X[:, 0], np.arange(N) % 2.0], axis=1)
-    return replace(statistics, X=X, x_box=(statistics.x_box[0],), x_levels=(None, ("women", "men")))
+    inputs = columns(statistics.x_names, statistics.x_units, statistics.x_box[:1], (None, ("women", "men")))
+    return replace(statistics, X=X, columns=inputs)
 
 
 def test_levels_come_back(statistics):

@@ -3,13 +3,13 @@ import pytest
 from dpgp_core.dates import Dates
 from dpgp_core.reading.columns import (
     Wrong,
+    narrowed,
     read_number,
     reader_of_dates,
     reader_of_levels,
     reader_of_numbers,
     reader_of_yes_and_no,
     remedy_of,
-    what_is_written,
 )
 from dpgp_core.reading.writing import Writing
 
@@ -38,23 +38,37 @@ def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
 def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers():
     read = reader_of_numbers(Writing(missing=[-999, "Refused", "99"], numbers="1.234,5"))
     assert [read(cell) for cell in ("-999", "-999,0", "-9.99", "REFUSED", "99,00", "100")] == [
-        *[Wrong.EMPTY] * 2, Wrong.TEXT, *[Wrong.EMPTY] * 2, 100.0
-    ]  # fmt: skip
+        *[Wrong.EMPTY] * 2,
+        Wrong.TEXT,
+        *[Wrong.EMPTY] * 2,
+        100.0,
+    ]
 
 
 def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
     read = reader_of_yes_and_no(Writing(yes=["Yes", 1], no="no"))
     assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [
-        *[1.0] * 3, 0.0, Wrong.NEITHER, Wrong.EMPTY, Wrong.NEITHER
-    ]  # fmt: skip
+        *[1.0] * 3,
+        0.0,
+        Wrong.NEITHER,
+        Wrong.EMPTY,
+        Wrong.NEITHER,
+    ]
 
 
 def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apart():
     read = reader_of_dates(Dates(name="day", first="2024-01-01", format="day/month/year"), Writing(missing=[]))
     cells = ("31/1/2024", "31.01.2024 08:30", "", "31/31/2024", "2024-01-31", "1/31/2024", "73", "soon")
     assert [read(cell) for cell in cells] == [
-        30.0, 30.0, Wrong.EMPTY, Wrong.CALENDAR, Wrong.ORDER, Wrong.ORDER, Wrong.NUMBER, Wrong.NO_DATE
-    ]  # fmt: skip
+        30.0,
+        30.0,
+        Wrong.EMPTY,
+        Wrong.CALENDAR,
+        Wrong.ORDER,
+        Wrong.ORDER,
+        Wrong.NUMBER,
+        Wrong.NO_DATE,
+    ]
 
 
 def test_a_declared_level_is_one_whatever_else_it_might_mean():
@@ -68,8 +82,8 @@ def test_a_declared_level_is_one_whatever_else_it_might_mean():
     ("cell", "wrong"), [("2024-03-01", Wrong.DATE), ("1,5", Wrong.WRITTEN), ("tall", Wrong.TEXT), ("1_000", Wrong.TEXT)]
 )
 def test_text_is_looked_at_more_closely(cell, wrong):
-    assert what_is_written(Wrong.TEXT, cell) is wrong
-    assert what_is_written(Wrong.EMPTY, cell) is Wrong.EMPTY
+    assert narrowed(Wrong.TEXT, cell) is wrong
+    assert narrowed(Wrong.EMPTY, cell) is Wrong.EMPTY
 
 
 def test_a_remedy_serves_all_cells():

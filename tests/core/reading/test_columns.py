@@ -109,7 +109,7 @@ def test_what_concerns_most_rows_is_said_first():
 
 def test_cells_are_looked_at_closely_a_thousand_times_at_most(monkeypatch):
     looked = []
-    monkeypatch.setattr(module, "what_is_written", lambda wrong, cell: looked.append(cell) or wrong)
+    monkeypatch.setattr(module, "narrowed", lambda wrong, cell: looked.append(cell) or wrong)
     with pytest.raises(ValueError, match="in 3,000 of 3,000 rows"):
         read("age,height\n" + "x,1\n" * 3_000)
     assert len(looked) <= module._LOOKED_AT + 1

@@ -229,9 +229,16 @@ def test_how_the_table_is_written_is_declared():
     table = "größe;zeit;da\n1.234,5;3/1/2024 08:30;ja\n-999;4/1/2024;nein\n2,5;5/1/2024;?\n7;6/1/2024;nein\n"
     declared = {"x": ["größe", "zeit"], "y": "da", "x_box": [(0, 2000), ("2024-01-01", "2024-12-31")]}
     data = read_csv(
-        io.BytesIO(table.encode("cp1252")), **declared, y_bounds=(0, 1), encoding="cp1252", numbers="1.234,5",
-        missing=[-999], yes="ja", no="nein", date_order="month/day/year",
-    )  # fmt: skip
+        io.BytesIO(table.encode("cp1252")),
+        **declared,
+        y_bounds=(0, 1),
+        encoding="cp1252",
+        numbers="1.234,5",
+        missing=[-999],
+        yes="ja",
+        no="nein",
+        date_order="month/day/year",
+    )
     np.testing.assert_array_equal(data.X, [[1234.5, 60], [7, 152]])
     np.testing.assert_array_equal(data.y, [1, 0])
     assert data.left_out == 2

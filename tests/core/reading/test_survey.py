@@ -75,8 +75,10 @@ def test_the_orders_that_read_dates(cells, orders):
 
 def test_an_order_is_the_same_whatever_stands_between():
     assert [order_of(each) for each in ("day.month.year", "month-day-year", "year/month/day")] == [
-        "day/month/year", "month/day/year", "year-month-day"
-    ]  # fmt: skip
+        "day/month/year",
+        "month/day/year",
+        "year-month-day",
+    ]
 
 
 @pytest.mark.parametrize(

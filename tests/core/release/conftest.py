@@ -73,9 +73,16 @@ def make_published():
         half = np.array(widths) / 2
         ends = values - half, values + half
         return Published(
-            X_test=spec.points(), values=values, curve=ends, outputs=ends, statistics=(), step=step, n=40,
-            outcome=spec.outcome, guarantee=spec.guarantee,
-        )  # fmt: skip
+            X_test=spec.points(),
+            values=values,
+            curve=ends,
+            outputs=ends,
+            statistics=(),
+            step=step,
+            n=40,
+            outcome=spec.outcome,
+            guarantee=spec.guarantee,
+        )
 
     return make
 

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from dpgp_core.gp.inducing import grid_in_box
+from dpgp_core.gp.grid import Grid
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.sparse.statistics import is_grid, kernel_norm_bound
 
 CASES = [
-    (EQ(variance=2.0, lengthscale=1.3), grid_in_box(((0.0, 9.0),), 9)),
-    (EQ(lengthscale=[3.0, 1.0]), grid_in_box(((0.0, 9.0), (0.0, 4.0)), (3, 4))),
-    (EQ(lengthscale=0.2), grid_in_box(((0.0, 9.0),), 4)),
-    (Matern52(variance=0.5), grid_in_box(((0.0, 9.0),), 5)),
+    (EQ(variance=2.0, lengthscale=1.3), Grid(box=((0.0, 9.0),), bins=9).centres),
+    (EQ(lengthscale=[3.0, 1.0]), Grid(box=((0.0, 9.0), (0.0, 4.0)), bins=(3, 4)).centres),
+    (EQ(lengthscale=0.2), Grid(box=((0.0, 9.0),), bins=4).centres),
+    (Matern52(variance=0.5), Grid(box=((0.0, 9.0),), bins=5).centres),
     (EQ(), np.random.default_rng(1).uniform(0, 9, (6, 2))),
 ]
 

@@ -69,9 +69,11 @@ def test_many_records_are_grouped_and_few_are_not():
 def test_equal_records_lose_nothing_by_sharing():
     half = random_model(np.random.default_rng(4), 5, 3)
     twice = RiskModel(
-        noise=np.tile(half.noise, 2), root=np.tile(half.root, (2, 1)), targets=np.tile(half.targets, (2, 1)),
+        noise=np.tile(half.noise, 2),
+        root=np.tile(half.root, (2, 1)),
+        targets=np.tile(half.targets, (2, 1)),
         prior_risk=1e3,
-    )  # fmt: skip
+    )
     groups = np.tile(np.arange(5), 2)
     sums = RiskModel(noise=2 * half.noise, root=2 * half.root, targets=2 * half.targets, prior_risk=1e3)
     shared = bayes([sums], 1.0, gap=1e-4)

@@ -5,11 +5,11 @@ from dpgp_core.strategies.risk_model import families_of, in_common_basis, narrow
 
 
 def test_models_that_differ_in_the_size_of_their_noise_are_a_family(mixture):
-    found = families_of(mixture)
-    assert [len(family.members) for family in found.families] == [2, 1, 1]
-    assert len(found.shapes) == 3
-    assert [family.columns.stop for family in found.families][-1] == found.basis.shape[1]
-    quiet, loud = found.families[0].members
+    basis, shapes, families = families_of(mixture)
+    assert [len(family.members) for family in families] == [2, 1, 1]
+    assert len(shapes) == 3
+    assert [family.columns.stop for family in families][-1] == basis.shape[1]
+    quiet, loud = families[0].members
     assert loud.shape == quiet.shape
     assert loud.level == pytest.approx(3 * quiet.level)
 

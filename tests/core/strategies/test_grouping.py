@@ -21,5 +21,6 @@ def test_separate_clusters_are_the_groups():
 def test_equal_rows_share_a_group_and_no_label_is_missing():
     rows = np.repeat(np.eye(3), 4, axis=0)
     np.testing.assert_array_equal(np.unique(nearest_of_spread(rows, 10)), range(3))
-    np.testing.assert_array_equal(nearest_of_spread(rows, 10).reshape(3, 4).T[0][:, None].repeat(4, 1).ravel(),
-                                  nearest_of_spread(rows, 10))  # fmt: skip
+    np.testing.assert_array_equal(
+        nearest_of_spread(rows, 10).reshape(3, 4).T[0][:, None].repeat(4, 1).ravel(), nearest_of_spread(rows, 10)
+    )

@@ -70,10 +70,15 @@ def make_london(make_spec):
     def make(**changes):
         return make_spec(
             **{
-                "x": ("lon", "lat"), "x_units": ("degrees", "degrees"), "x_box": tuple(LONDON.values()),
-                "lengthscale": (8.0, 8.0), "grid": (3, 3), "coordinates": ("lon", "lat"),
-            } | changes
-        )  # fmt: skip
+                "x": ("lon", "lat"),
+                "x_units": ("degrees", "degrees"),
+                "x_box": tuple(LONDON.values()),
+                "lengthscale": (8.0, 8.0),
+                "grid": (3, 3),
+                "coordinates": ("lon", "lat"),
+            }
+            | changes
+        )
 
     return make
 

@@ -21,9 +21,16 @@ FIRST = date(2019, 1, 1)
 YEARS = ("2019-01-01", "2023-12-31")
 GERMAN = {"day": {"format": "day.month.year", "period": "year"}}
 TABLE = {
-    "x": ("day",), "x_units": ("",), "x_box": (YEARS,), "y": "visits", "y_unit": "", "y_bounds": (0.0, 60.0),
-    "unit": "one day's visits", "grid": (61,), "y_kind": "count",
-}  # fmt: skip
+    "x": ("day",),
+    "x_units": ("",),
+    "x_box": (YEARS,),
+    "y": "visits",
+    "y_unit": "",
+    "y_bounds": (0.0, 60.0),
+    "unit": "one day's visits",
+    "grid": (61,),
+    "y_kind": "count",
+}
 OTHERS = [name for name, choice in CHOICES.items() if not choice.kind.automatic]
 
 
@@ -129,9 +136,13 @@ def test_degrees_are_no_dates_and_a_period_counts_as_an_input():
     with pytest.raises(ValueError, match="coordinates must be degrees, and one of them is declared a date"):
         make_spec(**place | {"x_box": (YEARS, (0, 1)), "coordinates": ("lon", "lat")})
     three = {
-        "x": ("a", "b", "day"), "x_units": ("",) * 3, "grid": (3,) * 3, "lengthscale": (1.0, 1.0, 400.0),
-        "x_box": ((0, 1), (0, 1), YEARS), "dates": GERMAN,
-    }  # fmt: skip
+        "x": ("a", "b", "day"),
+        "x_units": ("",) * 3,
+        "grid": (3,) * 3,
+        "lengthscale": (1.0, 1.0, 400.0),
+        "x_box": ((0, 1), (0, 1), YEARS),
+        "dates": GERMAN,
+    }
     with pytest.raises(ValueError, match="takes at most 3 input columns, a period counting as one"):
         make_spec(**three)
 
@@ -162,9 +173,14 @@ def test_a_period_and_levels_go_together(make_zip):
     rows = table(n=300).decode().splitlines()
     of_two = "\n".join([f"{rows[0]},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows[1:]))])
     spec = make_spec(
-        x=("clinic", "day"), x_units=("", ""), x_box=(None, YEARS), x_levels=(("a", "b"), None), grid=(None, 9),
-        lengthscale=(None, 400.0), dates={"day": {"period": "year"}},
-    )  # fmt: skip
+        x=("clinic", "day"),
+        x_units=("", ""),
+        x_box=(None, YEARS),
+        x_levels=(("a", "b"), None),
+        grid=(None, 9),
+        lengthscale=(None, 400.0),
+        dates={"day": {"period": "year"}},
+    )
     assert spec_from_json(spec_to_json(spec)) == spec
     files = make_zip(spec, (of_two + "\n").encode())
     released = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))

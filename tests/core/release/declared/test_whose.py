@@ -159,9 +159,12 @@ def test_wrong_declarations_are_a_sentence(make_spec, changes, message):
 
 def test_people_are_counted_over_at_most_three_inputs(make_spec):
     four = {
-        "x": ("a", "b", "c", "d"), "x_units": ("",) * 4, "x_box": ((0, 1),) * 4, "lengthscale": (1,) * 4,
+        "x": ("a", "b", "c", "d"),
+        "x_units": ("",) * 4,
+        "x_box": ((0, 1),) * 4,
+        "lengthscale": (1,) * 4,
         "grid": (2,) * 4,
-    }  # fmt: skip
+    }
     with pytest.raises(ValueError, match="over at most 3 input columns"):
         make_spec(**four, mechanism="bayes", person="who")
 

@@ -65,9 +65,14 @@ def test_twenty_groups_differ_in_their_look(make_spec):
 
 def test_a_map_says_of_which_group_it_is(make_spec, make_published):
     spec = of_groups(
-        make_spec, x=("east", "sex", "north"), x_units=("km", "", "km"), x_box=((0.0, 9.0), None, (0.0, 9.0)),
-        x_levels=(None, ("men", "women"), None), grid=(3, None, 3), lengthscale=(2.0, None, 2.0),
-    )  # fmt: skip
+        make_spec,
+        x=("east", "sex", "north"),
+        x_units=("km", "", "km"),
+        x_box=((0.0, 9.0), None, (0.0, 9.0)),
+        x_levels=(None, ("men", "women"), None),
+        grid=(3, None, 3),
+        lengthscale=(2.0, None, 2.0),
+    )
     drawn = figure(make_published(spec, [1.0] * 18), spec)
     assert "of men, released" in drawn
     assert ">north [km]</text>" in drawn

@@ -12,8 +12,28 @@ from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.release import CHOICES
 from dpgp_core.release.handout.page import page
 
-TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td", "svg", "path",
-        "polygon", "line", "text", "g", "rect"}  # fmt: skip
+TAGS = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "h1",
+    "h2",
+    "p",
+    "table",
+    "tr",
+    "th",
+    "td",
+    "svg",
+    "path",
+    "polygon",
+    "line",
+    "text",
+    "g",
+    "rect",
+}
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 

@@ -9,9 +9,13 @@ from dpgp_core.release.handout.figure import figure
 from dpgp_core.release.handout.groups import groups_of
 
 MAP = {
-    "x": ("lat", "when", "lon"), "x_units": ("°", "h", "°"), "x_box": ((51, 52), (0, 24), (-1, 0)), "grid": (3, 2, 4),
-    "lengthscale": (9.0, 5.0, 9.0), "coordinates": ("lon", "lat"),
-}  # fmt: skip
+    "x": ("lat", "when", "lon"),
+    "x_units": ("°", "h", "°"),
+    "x_box": ((51, 52), (0, 24), (-1, 0)),
+    "grid": (3, 2, 4),
+    "lengthscale": (9.0, 5.0, 9.0),
+    "coordinates": ("lon", "lat"),
+}
 
 
 def test_east_comes_first_and_values_go_with_their_points(make_spec):
@@ -37,9 +41,13 @@ def test_both_orders_give_one_picture(make_spec, make_published):
 
     def drawn(*x):
         spec = make_spec(
-            x=x, x_units=("°", "°"), x_box=tuple(sides[name] for name in x), grid=(3, 3), lengthscale=(9.0, 9.0),
+            x=x,
+            x_units=("°", "°"),
+            x_box=tuple(sides[name] for name in x),
+            grid=(3, 3),
+            lengthscale=(9.0, 9.0),
             coordinates=("lon", "lat"),
-        )  # fmt: skip
+        )
         values = spec.points() @ [1.0 if name == "lon" else 7.0 for name in x]
         return figure(replace(make_published(spec, np.ones(9)), values=values, curve=(values - 1, values + 1)), spec)
 
