@@ -230,7 +230,7 @@ def check_folder(folder: Path) -> str:
     made_by = (
         card.get("software", {}).get("dpgp", __version__) if isinstance(card.get("software"), dict) else __version__
     )
-    if spec.choice.automatic and not _same_models(made_by):
+    if spec.choice.kind.automatic and not _same_models(made_by):
         return (
             "The files are those that release.json describes. Its values were read by the models of another version; "
             "whoever wants to compute them again installs the version that release.json names."
