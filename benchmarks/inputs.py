@@ -143,6 +143,7 @@ OUTCOMES = {
     "gamma": Outcomes(lambda u, f: f * (0.6 + 0.2 * stats.gamma.ppf(u, 2)), (0.0, 60.0)),
     "yes_no": Outcomes(lambda u, f: (u > 1 - f).astype(float), (0.0, 1.0), "yes/no", 1 / 60),
     "counts": Outcomes(lambda u, f: stats.poisson.ppf(u, f), (0.0, 121.0), "count", 1 / 6),
+    "wide_bounds": Outcomes(lambda u, f: stats.poisson.ppf(u, f), (0.0, 10_000.0), "count", 1 / 6),
 }
 
 CURVES: dict[str, Callable[[FloatArray], FloatArray]] = {

@@ -85,6 +85,13 @@ def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> 
     return float(value)
 
 
+def switch(name: str, value: object) -> bool:
+    """True or false; 1 is neither."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {shown(value)}")
+    return value
+
+
 def whole(name: str, value: object, low: int, high: int) -> int:
     """A whole number in low ... high."""
     if isinstance(value, bool) or not isinstance(value, int):

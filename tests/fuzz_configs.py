@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 from dpgp_core.release import CHOICES, spec_to_json
-from dpgp_core.release.specification import EXAMPLE, spec_to_object
+from dpgp_core.release.json_text import spec_to_object
+from dpgp_core.release.specification import EXAMPLE
 from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: those outside the box are refused

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, NOT_WRITTEN, REFUSED, main
-from dpgp_core.release.specification import spec_to_json
+from dpgp_core.release.json_text import spec_to_json
 from tests.fuzz_configs import CONFIGS as PLAIN_CONFIGS
 from tests.fuzz_configs import SPEC, extreme_settings
 from tests.fuzz_ledgers import CARDS, LEDGERS

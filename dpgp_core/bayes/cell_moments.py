@@ -186,6 +186,7 @@ def linearise(
     half_range: float,
     noise: float,
     about: Outlook | None = None,
+    of_people: float | None = None,
 ) -> Linear:
     """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
 
@@ -196,6 +197,8 @@ def linearise(
         seen: low (1, M), high (1, M), g (1, F).
         noise: expected noise variance, from the squares: what clipping's bias depends on.
         about: the outlook about g, if it was needed before.
+        of_people: variance of an output about f that decides what is clipped, where squares say that people scatter
+            less than any model has them; None for the model's.
     """
     assert seen.g is not None
     low, high, g = seen.low[0], seen.high[0], seen.g[0]
@@ -206,9 +209,10 @@ def linearise(
         low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=seen.cut)
         low, high, beta = low - middle, high - middle, bias_sd(half_width, noise, half_range)
     shift, V, v, within = about or outlook(model, state, g)
-    one = clipped(shift, v + within + model.noise_variance, low, high)
-    common = _common(one, shift, v, within + model.noise_variance, low, high)
-    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * model.noise_variance, 0.0)
+    of_people = model.noise_variance if of_people is None else of_people
+    one = clipped(shift, v + within + of_people, low, high)
+    common = _common(one, shift, v, within + of_people, low, high)
+    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * of_people, 0.0)
     # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
     sd = np.sqrt(v)
     alike = (V / np.outer(sd, sd)) ** 2

@@ -115,6 +115,16 @@ class CellFilter(Filter[CellState]):
         """See ``Filter``."""
         return bool(self.models[0].bias.shape[1])
 
+    @cached_property
+    def least_noise(self) -> float:
+        """Variance of people about the curve in the model that has least of it.
+
+        Where bounds are far wider than outcomes scatter, squares may say less. Under a model that has people scatter by
+        sigma more, an interval of c sigma that nobody passes on one side would be taken to cut sigma (phi(c) -
+        c Phi(-c)) off everybody's mean on the other, and every curve would be off by that, with certainty.
+        """
+        return min(model.noise_variance for model in self.models)
+
     @property
     def people(self) -> FloatArray:
         """Numbers of records (M,), none below 0."""
@@ -155,9 +165,10 @@ class CellFilter(Filter[CellState]):
 
     def _linear(self, i: int, posterior: Posterior[CellState], seen: Observed, about: Outlook | None) -> Linear:
         """The same of one model."""
-        noise = self.expected_noise(posterior)
-        of_noise = 0.0 if noise is None else float(noise[0])
-        return linearise(self.models[i], self.counts, posterior.states[i], seen, self.half_range, of_noise, about)
+        model, expected = self.models[i], self.expected_noise(posterior)
+        noise = 0.0 if expected is None else float(expected[0])
+        of_people = noise if 0 < noise < self.least_noise else model.noise_variance
+        return linearise(model, self.counts, posterior.states[i], seen, self.half_range, noise, about, of_people)
 
     def updated(self, posterior: Posterior[CellState], seen: Observed, again: Any = None) -> tuple[CellState, ...]:
         """See ``Filter``; ``again`` are the sums as each model has them."""

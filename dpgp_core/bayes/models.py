@@ -18,6 +18,7 @@ from ..seasons import Seasonal
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
 AUTO_NOISE_SDS = (1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
+LITTLE = 1 / 128  # where many share the columns of cells, it can be seen that people scatter as little as this
 YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
 SHARED = (0.0, 0.5, 0.9)  # what groups have in common of the curve's variance
@@ -53,7 +54,7 @@ def auto_models(
     variance: float = AUTO_VARIANCE,
     shared: Sequence[float] = SHARED,
 ) -> tuple[Model, ...]:
-    """Twenty models from the public box and bounds alone: four lengthscales times five noises, of equal weight.
+    """Models from the public box and bounds alone: four lengthscales times each noise, of equal weight.
 
     Args:
         variance: prior variance of f, over half_range squared.

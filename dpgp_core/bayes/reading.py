@@ -297,9 +297,9 @@ def contrast(joint: Joint) -> Mixture:
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
-    noises = noise_sds_for(statistics.reading, statistics.x_box)
-    rough = None
-    if isinstance(statistics, CellStatistics):
+    rough, cells = None, isinstance(statistics, CellStatistics)
+    noises = noise_sds_for(statistics.reading, statistics.x_box, statistics.n if cells else None)
+    if cells:
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
         rough = rough_share(statistics.n, spent**-0.5)
     return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)

@@ -22,7 +22,8 @@ from ..arrays import FloatArray
 REACH = 3.0  # A over the predictive standard deviation
 ROUNDS = 4  # curve, scatter, models, where each follows from the others
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
-_POINTS, _LEAST, _MOST = 32, 0.01, 1.0  # standard deviations that are told apart, of half the range; none can be larger
+# standard deviations that are told apart, over half the range, each 1.16 times the last; none can be larger than it
+_POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
 _FAR = 0.2  # of people, in the smaller of two groups

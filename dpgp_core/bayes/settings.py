@@ -24,7 +24,7 @@ from ..measurement.statistics import Reading
 from ..seasons import Periods, check_periods, periodic
 from ..table import Dataset, Kind
 from .cells import MOST
-from .models import AUTO_NOISE_SDS, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
+from .models import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
 from .spread import Shares, split
 from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
@@ -32,7 +32,11 @@ from .waves import with_waves
 MOST_STAGES = 10
 MANY_RECORDS = 400  # above, those of one cell share a column if nothing else is said: stages are planned on the way
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
-FEWER_SDS_OF = {"any outcomes": (0.1, 0.3, 1.0), "yes/no": (1 / 4, 1 / 2, 1.0), "normal outcomes": NOISE_SDS_BEFORE}
+FEWER_SDS_OF = {
+    "any outcomes": (1 / 32, 1 / 12, 1 / 4, 1.0),
+    "yes/no": (1 / 4, 1 / 2, 1.0),
+    "normal outcomes": NOISE_SDS_BEFORE,
+}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
 ONE_PERSONS_OUTPUTS = "the outputs of all rows of one person replaced by any others; everything else fixed"
@@ -51,13 +55,19 @@ BEYOND_PRIVATE_INPUTS = (
 )
 
 
-def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]], people: float | None) -> tuple[float, ...]:
     """Noises of the mixture, over half the range; fewer where it has a model for each share of groups too.
 
-    With three noises instead of five, time is two thirds, a small group of 600 people errs by 14 cm instead of 18, and
-    the large one of 3,000 by .95 instead of .72 (simulated heights of ``python -m benchmarks groups``).
+    Args:
+        people: how many share the columns of cells; None where every record has a column of its own.
+
+    Groups have three models for one, and time with them. The least noise must be there all the same: without it small
+    counts of two groups, 30,000 people, erred by .4 for .04 (``python -m benchmarks inputs --places groups``).
     """
-    return (FEWER_SDS_OF if level_columns(x_box) else NOISE_SDS_OF)[reading]
+    if level_columns(x_box):
+        return FEWER_SDS_OF[reading]
+    little = (LITTLE,) if reading == "any outcomes" and people is not None else ()
+    return (*little, *NOISE_SDS_OF[reading])
 
 
 def _of_people(words: str) -> str:
@@ -220,7 +230,7 @@ class BayesSettings:
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
                 column of its own, and fewer models serve many draws of one plan.
         """
-        noises = noise_sds_for(reading, x_box)
+        noises = noise_sds_for(reading, x_box, people)
         if reading == "normal outcomes" and not self.kernels:  # of 0.1, read as it was
             return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
         rough = None if people is None else rough_share(people, self.noise_multiplier)

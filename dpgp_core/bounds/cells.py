@@ -29,6 +29,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtri
 
+from .. import checks
 from ..arrays import FloatArray
 from ..measurement.measurement import Cells
 from ..table import Kind
@@ -114,9 +115,33 @@ class RoundCells:
         low = 0.0 if self.sides == "0 or more" else float(self.ends[first])
         return low, float(self.ends[last + 1])
 
+    @property
+    def widest(self) -> tuple[float, float]:
+        """(low, high) of all cells."""
+        return self.interval(0, self.count - 1)
+
     def reaches_end(self, first: int, last: int) -> bool:
         """Whether these cells include an outermost one, which holds whatever is larger, too: nobody knows how large."""
         return last == self.count - 1 or (self.sides == "both signs" and first == 0)
+
+
+def declared_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool) -> tuple[float, float]:
+    """The bounds as declared; where they are bought in cells of this unit and nothing is declared, those of all cells.
+
+    Raises:
+        ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
+    """
+    if unit is not None:
+        cells = RoundCells(unit=unit, sides=sides_of(kind, log=log))
+        return cells.widest if bounds is None else checks.interval("y_bounds", bounds)
+    if bounds is None and kind == "yes/no":
+        return 0.0, 1.0
+    if bounds is None:
+        raise ValueError(
+            "y_bounds must be [low, high]. Where nobody knows them, give bounds_unit, the smallest size of an "
+            "outcome that matters. They are then bought with a share of the budget"
+        )
+    return checks.interval("y_bounds", bounds)
 
 
 MISSED = 0.01  # of all people, outside the bounds

@@ -3,10 +3,10 @@
 from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.rows import column_names
 from .bundle import bundle
-from .json_text import ledger_from_json, ledger_to_json
+from .json_text import ledger_from_json, ledger_to_json, spec_from_json, spec_to_json
 from .plan import ReleasePlan, foreseen, plan_release
 from .publishing import Published, preview, publish, read_table
-from .specification import CENTILES, CHOICES, ReleaseSpec, spec_from_json, spec_to_json
+from .specification import CENTILES, CHOICES, ReleaseSpec
 
 __all__ = [
     "CENTILES",

@@ -22,6 +22,7 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..bayes.reading import read
+from ..bounds.buying import OutcomeCounts
 from ..dates import shown
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
@@ -30,15 +31,15 @@ from ..mechanisms import BayesCloaking, SparseVariational
 from ..mechanisms.recorded import EachDraw
 from ..sparse.statistics import NoiseScales, NoisyStatistics
 from ..table import Column, Dataset
-from .bought import FILE as BOUNDS
-from .bought import as_released, bounds_object, counts_text
 from .handout.figure import figure
 from .handout.page import SCRIPT, page
-from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, write_object
+from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
-from .specification import CENTILES, RESERVED, ReleaseSpec, spec_to_object
+from .specification import CENTILES, RESERVED, ReleaseSpec
 
+BOUNDS, COUNT = "bounds.csv", "noisy_count"
+"""File of the counts that bounds were bought with, and its column of them."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
 COLUMNS = {
@@ -85,7 +86,7 @@ def bundle(
     columns = published_columns(published, spec)
     about, files = statistic_files(published.statistics, published.guarantee)
     card = release_card(published, spec, ledger, list(columns))
-    picture = figure(published, as_released(published.bought, spec))
+    picture = figure(published, spec)
     files = {
         "values.csv": csv_text(columns).encode(),
         "card.html": page(card, picture).encode(),
@@ -127,8 +128,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             }
         }
     )
-    bought = {} if published.bought is None else {"bounds": bounds_object(published.bought, spec)}
-    released = as_released(published.bought, spec)
+    bought = {} if published.bought is None else {"bounds": _bounds(published.bought)}
     return (
         projection
         | bought
@@ -143,7 +143,7 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             "public": {
                 "n": published.n,
                 "left_out": published.left_out,
-                "y_scale": released.outcome.scale,
+                "y_scale": published.outcome.scale,
                 "reference": spec.built.reference,
             },
             "values": {
@@ -165,6 +165,26 @@ def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, column
             },
         }
     )
+
+
+def counts_text(bought: OutcomeCounts) -> str:
+    """The file of the noisy counts: each cell and its count, to the last digit."""
+    ends = bought.purchase.cells.ends
+    rows = zip(ends[:-1], ends[1:], bought.counts, strict=True)
+    lines = (f"{float(low)!r},{float(high)!r},{float(count)!r}" for low, high, count in rows)
+    return "\r\n".join([f'"from","to","{COUNT}"', *lines, ""])
+
+
+def _bounds(bought: OutcomeCounts) -> dict[str, Any]:
+    """What the card says about bounds that were bought."""
+    return {
+        "interval": list(bought.interval),
+        "share": bought.purchase.share,
+        "clear": bought.clear,
+        "off_scale": bought.off_scale,
+        "file": BOUNDS,
+        "noise_sd": bought.purchase.counts.noise_sd,
+    }
 
 
 def _fit(published: Published) -> dict[str, Any]:

@@ -19,18 +19,18 @@ from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty, Of
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
+from ..bounds.buying import OutcomeCounts, Purchase
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking
-from .bought import FILE as BOUNDS
-from .bought import counts_read, settled
-from .bundle import digest, recentiled, remapped
-from .json_text import guarantee_from_object, read_object
+from ..table import Outcome
+from .bundle import BOUNDS, COUNT, digest, recentiled, remapped
+from .json_text import guarantee_from_object, read_object, spec_from_object
 from .plan import decimals
 from .publishing import in_unit, values_in_unit
-from .specification import CENTILES, ReleaseSpec, spec_from_object
+from .specification import CENTILES
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31
@@ -236,20 +236,21 @@ def check_folder(folder: Path) -> str:
             "The files are those that release.json describes. Its values were read by the models of another version; "
             "whoever wants to compute them again installs the version that release.json names."
         )
-    said = f"The files are those that release.json describes{_bounds(spec)}"
-    if spec.bounds_unit is not None:
-        spec = _within_bounds(spec, card, files)
+    outcome, bounds = spec.outcome, ""
+    if spec.purchase is not None:
+        outcome, bounds = _within_bounds(spec.purchase, card, files), ", the bounds follow from the noisy counts"
     points = spec.points()
-    values = values_in_unit(spec, remapped(spec.built, about, files, points, spec.public_table(points)), step)
+    mapped = remapped(spec.built, about, files, points, spec.public_table(points, outcome=outcome))
+    values = values_in_unit(outcome, mapped, step)
     _check_column(files, "value", values, step)
     if spec.centiles:
         curves = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
         for centile, row in zip(CENTILES, curves, strict=True):
-            _check_column(files, f"centile_{centile}", in_unit(spec, row, step), step)
+            _check_column(files, f"centile_{centile}", in_unit(outcome, row, step), step)
     centiles = " and centiles" if spec.centiles else ""
     return (
-        f"{said}, and all {len(values)} values{centiles} follow from the "
-        f"measured numbers, to {max(decimals(step), 0)} decimals."
+        f"The files are those that release.json describes{bounds}, and all {len(values)} values{centiles} follow from "
+        f"the measured numbers, to {max(decimals(step), 0)} decimals."
     )
 
 
@@ -258,21 +259,37 @@ def _same_models(version: object) -> bool:
     return isinstance(version, str) and version.split(".")[:2] == __version__.split(".")[:2]
 
 
-def _bounds(spec: ReleaseSpec) -> str:
-    return "" if spec.bounds_unit is None else ", the bounds follow from the noisy counts"
-
-
-def _within_bounds(spec: ReleaseSpec, card: Mapping[str, Any], files: Mapping[str, bytes]) -> ReleaseSpec:
-    """What was released within the bounds that the noisy counts give, if these are the ones that the card names."""
+def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[str, bytes]) -> Outcome:
+    """The outcome within the bounds that the noisy counts give, if these are the ones that the card names."""
     try:
         n = checks.whole("the number of people", card["public"]["n"], 1, 10**9)
         named = checks.interval("the bounds", card["bounds"]["interval"])
     except (KeyError, TypeError):
         raise ValueError("release.json says nothing of the bounds that were bought; fetch the zip again") from None
-    interval = counts_read(spec, files.get(BOUNDS, b""), n).interval
-    if interval != named:
+    bought = counts_read(purchase, files.get(BOUNDS, b""), n)
+    if bought.interval != named:
         raise ValueError(f"the bounds do not follow from {BOUNDS}; fetch the zip again")
-    return settled(spec, interval)
+    return bought.outcome
+
+
+def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
+    """Read the file of the noisy counts back.
+
+    Args:
+        purchase: of the release.
+        content: of the file.
+        n: number of people, public.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        counts = np.array([float(row[COUNT]) for row in csv.DictReader(content.decode().splitlines())])
+        if len(counts) != purchase.cells.count or not np.isfinite(counts).all():
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{BOUNDS} is damaged; fetch the zip again") from None
+    return OutcomeCounts(purchase=purchase, counts=counts, n=n)
 
 
 def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:

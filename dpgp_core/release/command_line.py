@@ -15,28 +15,22 @@ from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
 from ..reading.workbooks.sheet import as_table
-from .bought import said as bought
 from .bundle import bundle
-from .command_help import (
-    BUY_HELP,
-    COLUMNS_HELP,
-    DATES_EPILOG,
-    DEGREES_HELP,
-    INPUTS_PUBLIC_HELP,
-    LEDGER_HELP,
-    LOG_HELP,
-    NEW_LEDGER_HELP,
-    PERSON_HELP,
-    ROWS_HELP,
-    TOLERANCE_HELP,
-    WRITING_EPILOG,
-)
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
-from .json_text import ledger_from_json, read_object, write_object
+from .json_text import (
+    ledger_from_json,
+    read_object,
+    spec_from_json,
+    spec_from_object,
+    spec_to_json,
+    spec_to_object,
+    write_object,
+)
 from .ledger_file import spend_in_file
 from .plan import plan_release
 from .publishing import (
     as_measured,
+    bounds_bought,
     complete_rows,
     declared_writing,
     large_delta,
@@ -46,7 +40,7 @@ from .publishing import (
     to_owner,
     useful,
 )
-from .specification import EXAMPLE, ReleaseSpec, spec_from_json, spec_from_object, spec_to_json, spec_to_object
+from .specification import EXAMPLE, ReleaseSpec
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
@@ -60,6 +54,28 @@ wrong; {REFUSED} the budget would be passed, or inputs exposed that are protecte
 an input that is a category has its levels in the configuration, and null where numbers have a box, a lengthscale and
 points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
 "grid": [51, null]. There is then a curve for each level. What is none of them counts as "other", if that is a level.
+"""
+WRITING_EPILOG = """\
+how the table is written, declared in the configuration and written to release.json; 'python -m dpgp_core look
+TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
+  "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of
+  "numbers"     "1234.5", "1,234.5", "1234,5", "1.234,5", "1 234,5", "1 234.5" or "1'234.5"
+  "encoding"    null for UTF-8 or what a byte order mark says; "cp1252" and "latin-1" are usual elsewhere
+  "missing"     words and codes that mean that a value is missing, as [-999, "refused"], beside empty cells, NA, N/A,
+                NaN, null, none, unknown and the like: rows that lack a value in a column that is used are left out,
+                and the number of complete rows is public. null: a row that lacks a value is refused
+  "yes", "no"   the words, or codes, of an outcome of yes and no ("y_kind": "yes/no"); what is neither is missing
+  "date_order"  of inputs that are dates
+  "ignore"      lines that are no rows: titles above the names, units below them, notes, sums; as [2] or ["1-3", "63-"]
+  "sheet"       of a workbook (.xlsx) with several sheets, the one that holds the table; its rows count as lines
+a configuration needs x, x_box, y, y_bounds, unit, grid, epsilon and delta; all else has a default.
+"""
+DATES_EPILOG = """\
+dates: "x_box": [["2019-01-01", "2023-12-31"]] makes an input one of dates, written like 2024-03-01;
+"date_order": "day/month/year" says that the table has 1/03/2024 or 01.03.2024, with a time of day or not
+("month/day/year" and "year-month-day" are the others); "dates": {"day": {"period": "year"}} says that the curve may
+come again every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes), "format" there is the
+order of this input alone.
 """
 
 
@@ -135,8 +151,8 @@ def _parser() -> _Parser:
     )
     look.add_argument("table", metavar="TABLE.csv", help="the table: text with a header line, or a workbook (.xlsx)")
     look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
-    look.add_argument("--x", action="append", default=[], metavar="COLUMN", help=f"an input; {COLUMNS_HELP}")
-    look.add_argument("--y", metavar="COLUMN", help=f"the private outcome; {COLUMNS_HELP}")
+    look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed, too, if left out")
+    look.add_argument("--y", metavar="COLUMN", help="the private outcome; proposed, too, if left out")
     release = commands.add_parser(
         "release",
         allow_abbrev=False,
@@ -147,16 +163,65 @@ def _parser() -> _Parser:
     release.add_argument("--csv", required=True, metavar="FILE", help="the table: text with a header line, or .xlsx")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
-    release.add_argument("--degrees", nargs=2, metavar=("LONGITUDE", "LATITUDE"), help=DEGREES_HELP)
-    release.add_argument("--log", action="store_true", help=LOG_HELP)
+    release.add_argument(
+        "--degrees",
+        nargs=2,
+        metavar=("LONGITUDE", "LATITUDE"),
+        help="input columns in degrees: distances are in km, and so are their lengthscales; their box stays in degrees",
+    )
+    release.add_argument(
+        "--log",
+        action="store_true",
+        help="measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and "
+        "must lie above 0, values come back by exp, and errors are factors",
+    )
     whose = release.add_mutually_exclusive_group()
-    whose.add_argument("--person", metavar="COLUMN", help=PERSON_HELP)
-    whose.add_argument("--rows-per-person", type=int, metavar="K", help=ROWS_HELP)
-    release.add_argument("--buy-bounds", type=float, metavar="UNIT", help=BUY_HELP)
-    release.add_argument("--tolerance", type=float, metavar="NUMBER", help=TOLERANCE_HELP)
-    release.add_argument("--ledger", metavar="FILE", help=LEDGER_HELP)
-    release.add_argument("--new-ledger", action="store_true", help=NEW_LEDGER_HELP)
-    release.add_argument("--inputs-public", action="store_true", help=INPUTS_PUBLIC_HELP)
+    whose.add_argument(
+        "--person",
+        metavar="COLUMN",
+        help="the column that says whose row it is, where people may have several: all rows of one person are "
+        "hidden together, and the column is neither an input nor released; goes before the configuration's",
+    )
+    whose.add_argument(
+        "--rows-per-person",
+        type=int,
+        metavar="K",
+        help="nobody has more than so many rows, and no column says whose they are: noise for all of them; goes "
+        "before the configuration's",
+    )
+    release.add_argument(
+        "--buy-bounds",
+        type=float,
+        metavar="UNIT",
+        help="nobody knows bounds of the output: buy them with a share of the budget (bounds_share of the "
+        "configuration), from noisy counts in cells that end at 1, 2, 3, 5, 10, ... UNIT; UNIT is the "
+        "smallest size that matters, for example 0.01. Cells end at 10^12 UNIT: where people lie beyond, "
+        "the release is of no use and says so, and is spent all the same. Bounds of the configuration are "
+        "not used",
+    )
+    release.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="NUMBER",
+        help="values are of use where the curve is known to within this much, in the output's unit, or this "
+        "factor with --log: the table marks which are; goes before the configuration's",
+    )
+    release.add_argument(
+        "--ledger", metavar="FILE", help="count what is spent in this file, and refuse to pass the total"
+    )
+    release.add_argument(
+        "--new-ledger",
+        action="store_true",
+        help="make the file of --ledger, which must not be there yet; it starts with the releases that the "
+        "configuration lists",
+    )
+    release.add_argument(
+        "--inputs-public",
+        action="store_true",
+        help="treat the inputs as public from now on, and record that in the ledger: needed before releases that "
+        "protect inputs and outputs stand beside releases that protect outputs only, whose noise depends on "
+        "the inputs",
+    )
     release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
     return parser
 
@@ -175,7 +240,7 @@ def _release(options: argparse.Namespace) -> str:
             stream = as_table(file, spec.writing.sheet)
             spec = declared_writing(stream, spec)
             table = read_outcomes(stream, spec)
-        dataset = as_measured(spec, table)
+        dataset = as_measured(spec.outcome, table)
         plan = plan_release(spec, dataset.X, dataset.person)
         _tell(to_owner(spec, table))
         _tell(not_of_its_kind(spec, table))
@@ -196,7 +261,7 @@ def _release(options: argparse.Namespace) -> str:
         write(content)
     rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
     said = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
-    return f"{_summary(spec, ledger, options)}{bought(published.bought, spec)} {' '.join(filter(None, said))}"
+    return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, said))}"
 
 
 def _looked(options: argparse.Namespace) -> str:

@@ -1,17 +1,22 @@
-"""JSON that somebody wrote by hand or received, read strictly; ledgers and promises, complete enough to add them up."""
+"""JSON that somebody wrote by hand or received, read strictly: configurations, and ledgers and promises that add up."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from functools import partial
+from typing import Any, get_args
 
 from .. import checks
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from ..checks import shown
+from ..reading.look import MARK
+from ..reading.writing import KEYS, Writing, writing_to_object
+from .specification import ReleaseSpec
 
 MAX_BYTES = 5_000_000
 _LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float
@@ -36,7 +41,7 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
             text.decode("utf-8-sig") if isinstance(text, bytes) else text,
             object_pairs_hook=_without_repeats,
             parse_constant=_refuse_constant,
-            parse_int=_whole,
+            parse_int=_whole_digits,
             parse_float=_finite,
         )
     except UnicodeDecodeError:
@@ -99,7 +104,7 @@ def _refuse_constant(name: str) -> float:
     raise _Refused(f"holds {name}, which is not a JSON number")
 
 
-def _whole(digits: str) -> int | float:
+def _whole_digits(digits: str) -> int | float:
     return int(digits) if len(digits) <= _LONGEST_WHOLE else _finite(digits)
 
 
@@ -109,16 +114,79 @@ def _finite(digits: str) -> float:
     raise _Refused("holds a number beyond 1.8e308, which nobody can compute with")
 
 
+Reader = Callable[[str, object], Any]
+"""Reads the value of a name; ValueError for what is none."""
+
+
+def read_members(found: object, what: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
+    """Members of a JSON object, each by its reader.
+
+    Args:
+        found: the object.
+        what: what it is, to start the message with.
+        readers: of each member.
+        left_out: what stands for members that may be left out.
+
+    Raises:
+        ValueError: it is no object, a key is unknown or missing, or a value is none that can be.
+    """
+    if not isinstance(found, dict):
+        raise ValueError(f"{what} must be a JSON object, got {checks.shown(found)}")
+    check_keys(found, what, required=[name for name in readers if name not in left_out], optional=left_out)
+    return left_out | {name: readers[name](name, value) for name, value in found.items()}
+
+
+def _or_null(reader: Reader) -> Reader:
+    return lambda name, value: None if value is None else reader(name, value)
+
+
+def _sentence(name: str, value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LETTERS or not checks.visible(value):
+        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {checks.shown(value)}")
+    return value
+
+
+def _sentences(name: str, values: object) -> tuple[str, ...]:
+    return tuple(_sentence(f"each entry of {name}", value) for value in checks.entries(name, values))
+
+
 SCHEMA = 1
 MAX_ENTRIES = 100
 MAX_LEDGER_BYTES = 200_000  # of a file with a ledger; an entry takes 1,500
 _MOST = 1e6  # of an epsilon or mu
 _TOLERANCE = 1 + 1e-6
-
-_PROTECTS: dict[str, Protects] = {"outputs": "outputs", "inputs and outputs": "inputs and outputs"}
-_TEXTS = ("protects", "neighbours", "unit", "theorem")
-_LISTS = ("assumptions", "not_covered")
 _LETTERS = 2_000
+_LOSS_NUMBER, _TIMES = partial(checks.number, low=1e-12, high=_MOST), partial(checks.whole, low=1, high=10**9)
+_BUDGET: dict[str, Reader] = {
+    "epsilon": partial(checks.number, low=1e-4, high=_MOST),
+    "delta": partial(checks.number, low=0, high=0.999),
+}
+_GUARANTEE: dict[str, Reader] = {
+    "protects": partial(checks.one_of, allowed=get_args(Protects)),
+    "neighbours": _sentence,
+    "unit": _sentence,
+    "theorem": _sentence,
+    "assumptions": _sentences,
+    "not_covered": _sentences,
+    "established": checks.switch,
+    "releases": _TIMES,
+    "rows": _or_null(partial(checks.whole, low=1, high=MOST_ROWS)),
+    "person": _sentence,
+}
+_LOSSES: dict[str, tuple[type[GaussianLoss | PureLoss | ApproximateLoss], dict[str, Reader], tuple[str, ...]]] = {
+    "gaussian": (GaussianLoss, {"mu": _LOSS_NUMBER}, ("mu",)),
+    "pure": (
+        PureLoss,
+        {"epsilon": _LOSS_NUMBER, "rho": _or_null(_LOSS_NUMBER), "times": _TIMES},
+        ("pure_epsilon", "rho", "times"),
+    ),
+    "approximate": (
+        ApproximateLoss,
+        _BUDGET | {"times": _TIMES},
+        ("approximate_epsilon", "approximate_delta", "times"),
+    ),
+}
+"""Of each kind its class, and its numbers as they are read and as the class calls them."""
 
 
 def ledger_to_json(ledger: Ledger) -> str:
@@ -153,23 +221,21 @@ def ledger_from_object(found: object) -> Ledger:
     Raises:
         ValueError: see ``ledger_from_json``.
     """
-    optional = ("spent", "inputs_public", "begun_again")
-    keys = _object(found, "the ledger", required=("limit", "entries"), optional=optional)
-    limit = None if keys["limit"] is None else _budget(keys["limit"], "the ledger's limit")
-    if limit is not None and limit.delta == 0:
+    readers: dict[str, Reader] = {
+        "limit": _or_null(lambda name, value: Budget(**read_members(value, "the ledger's limit", _BUDGET))),
+        "spent": lambda name, value: None,
+        "inputs_public": checks.switch,
+        "entries": checks.entries,
+        "begun_again": _sentence,
+    }
+    keys = read_members(found, "the ledger", readers, spent=None, inputs_public=False, begun_again="")
+    del keys["spent"]
+    if keys["limit"] is not None and keys["limit"].delta == 0:
         raise ValueError("the ledger's limit must have a delta above 0")
-    inputs_public = keys.get("inputs_public", False)
-    if not isinstance(inputs_public, bool):
-        raise ValueError("the ledger must have inputs_public true or false")
-    listed = checks.entries("the ledger's entries", keys["entries"])
+    listed = keys["entries"]
     if len(listed) > MAX_ENTRIES:
         raise ValueError(f"the ledger has {len(listed)} entries, more than {MAX_ENTRIES}, the limit")
-    return Ledger(
-        limit=limit,
-        entries=[entry_from_object(entry) for entry in listed],
-        inputs_public=inputs_public,
-        begun_again=_sentence("begun_again", keys.get("begun_again", "")),
-    )
+    return Ledger(**keys | {"entries": [entry_from_object(entry) for entry in listed]})
 
 
 def entry_to_object(what: str, guarantee: Guarantee) -> dict[str, Any]:
@@ -179,18 +245,19 @@ def entry_to_object(what: str, guarantee: Guarantee) -> dict[str, Any]:
 
 def entry_from_object(found: object) -> tuple[str, Guarantee]:
     """Read one release that was counted. Raises ValueError as ``ledger_from_json`` does."""
-    keys = _object(found, "an entry of the ledger", required=("what", "guarantee"))
-    return _sentence("what", keys["what"]), guarantee_from_object(keys["guarantee"])
+    readers: dict[str, Reader] = {"what": _sentence, "guarantee": lambda name, value: guarantee_from_object(value)}
+    keys = read_members(found, "an entry of the ledger", readers)
+    return keys["what"], keys["guarantee"]
 
 
 def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
     """The promise as a JSON object, with the loss from which its accounting can be redone."""
     budget = {"epsilon": guarantee.budget.epsilon, "delta": guarantee.budget.delta}
-    named = {name: getattr(guarantee, name) for name in _TEXTS}
-    listed = {name: list(getattr(guarantee, name)) for name in _LISTS}
-    extent = {"established": guarantee.established, "releases": guarantee.releases, "rows": guarantee.rows}
-    column = {"person": guarantee.person} if guarantee.person else {}
-    return budget | named | listed | extent | column | {"loss": _loss_to_object(guarantee)}
+    members = {name: getattr(guarantee, name) for name in _GUARANTEE}
+    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in members.items()}
+    if not guarantee.person:
+        del listed["person"]
+    return budget | listed | {"loss": _loss_to_object(guarantee)}
 
 
 def guarantee_from_object(found: object) -> Guarantee:
@@ -199,84 +266,80 @@ def guarantee_from_object(found: object) -> Guarantee:
     Raises:
         ValueError: a value is out of range, or the loss amounts to more than the budget claims.
     """
-    what = "a guarantee"
-    names = ("epsilon", "delta", *_TEXTS, *_LISTS, "established", "releases", "loss")
-    keys = _object(found, what, required=names, optional=("rows", "person"))
-    rows = keys.get("rows", 1)  # files from before people could have several say nothing
-    budget = _budget({"epsilon": keys["epsilon"], "delta": keys["delta"]}, what)
-    loss = _loss_from_object(keys["loss"])
-    if not isinstance(keys["established"], bool):
-        raise ValueError(f"{what} must have established true or false")
+    readers = _BUDGET | _GUARANTEE | {"loss": _loss_from_object}
+    # files from before people could have several rows say nothing of them
+    keys = read_members(found, "a guarantee", readers, rows=1, person="")
+    budget, loss = Budget(epsilon=keys.pop("epsilon"), delta=keys.pop("delta")), keys["loss"]
     if keys["established"] and loss.epsilon(budget.delta) > budget.epsilon * _TOLERANCE:
         raise ValueError(
-            f"{what} claims epsilon = {budget.epsilon:.4g}, and its loss amounts to {loss.epsilon(budget.delta):.4g}; "
-            "use the file as it was written"
+            f"a guarantee claims epsilon = {budget.epsilon:.4g}, and its loss amounts to "
+            f"{loss.epsilon(budget.delta):.4g}; use the file as it was written"
         )
-    return Guarantee(
-        budget=budget,
-        loss=loss,
-        protects=_PROTECTS[checks.one_of("protects", keys["protects"], list(_PROTECTS))],
-        neighbours=_sentence("neighbours", keys["neighbours"]),
-        unit=_sentence("unit", keys["unit"]),
-        theorem=_sentence("theorem", keys["theorem"]),
-        assumptions=_sentences("assumptions", keys["assumptions"]),
-        not_covered=_sentences("not_covered", keys["not_covered"]),
-        established=keys["established"],
-        releases=checks.whole("releases", keys["releases"], 1, 10**9),
-        rows=None if rows is None else checks.whole("rows", rows, 1, MOST_ROWS),
-        person=_sentence("person", keys.get("person", "")),
-    )
+    return Guarantee(budget=budget, **keys)
 
 
 def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
-    loss = guarantee.loss
-    if isinstance(loss, GaussianLoss):
-        return {"kind": "gaussian", "mu": loss.mu}
-    if isinstance(loss, PureLoss):
-        return {"kind": "pure", "epsilon": loss.pure_epsilon, "rho": loss.rho, "times": loss.times}
-    if isinstance(loss, ApproximateLoss):
-        budget = {"epsilon": loss.approximate_epsilon, "delta": loss.approximate_delta}
-        return {"kind": "approximate"} | budget | {"times": loss.times}
-    # any other kind as the pair that it proves: adds up to more than it does itself, never to less
-    budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
-    return {"kind": "approximate"} | budget | {"times": 1}
+    loss: PrivacyLoss = guarantee.loss
+    if not isinstance(loss, GaussianLoss | PureLoss | ApproximateLoss):
+        # as the pair that it proves: adds up to more than it does itself, never to less
+        budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
+        return {"kind": "approximate"} | budget | {"times": 1}
+    kind, names, fields = next((k, names, fields) for k, (of, names, fields) in _LOSSES.items() if type(loss) is of)
+    return {"kind": kind} | {name: getattr(loss, field) for name, field in zip(names, fields, strict=True)}
 
 
-def _loss_from_object(found: object) -> PrivacyLoss:
-    what = "a loss"
+def _loss_from_object(name: str, found: object) -> PrivacyLoss:
     kind = found.get("kind") if isinstance(found, dict) else None
-    checks.one_of("the kind of a loss", kind, ("gaussian", "pure", "approximate"))
-    if kind == "gaussian":
-        keys = _object(found, what, required=("kind", "mu"))
-        return GaussianLoss(checks.number("mu", keys["mu"], 1e-12, _MOST))
-    if kind == "pure":
-        keys = _object(found, what, required=("kind", "epsilon", "rho", "times"))
-        rho = None if keys["rho"] is None else checks.number("rho", keys["rho"], 1e-12, _MOST)
-        times = checks.whole("times", keys["times"], 1, 10**9)
-        return PureLoss(checks.number("epsilon", keys["epsilon"], 1e-12, _MOST), rho, times)
-    keys = _object(found, what, required=("kind", "epsilon", "delta", "times"))
-    budget = _budget({"epsilon": keys["epsilon"], "delta": keys["delta"]}, what)
-    return ApproximateLoss(budget.epsilon, budget.delta, checks.whole("times", keys["times"], 1, 10**9))
+    checks.one_of("the kind of a loss", kind, list(_LOSSES))
+    made, readers, fields = _LOSSES[str(kind)]
+    keys = read_members(found, "a loss", {"kind": lambda name, value: value} | readers)
+    return made(**{field: keys[name] for name, field in zip(readers, fields, strict=True)})
 
 
-def _budget(found: object, what: str) -> Budget:
-    keys = _object(found, what, required=("epsilon", "delta"))
-    epsilon = checks.number(f"epsilon of {what}", keys["epsilon"], 1e-4, _MOST)
-    return Budget(epsilon=epsilon, delta=checks.number(f"delta of {what}", keys["delta"], 0, 0.999))
+_CONFIGURATION = "the configuration"
+_SETTINGS = [each for each in fields(ReleaseSpec) if each.init]
+_REQUIRED = [each.name for each in _SETTINGS if each.default is MISSING and each.default_factory is MISSING]
+_OPTIONAL = ["schema", *(each.name for each in _SETTINGS if each.name not in (*_REQUIRED, "writing")), *KEYS]
 
 
-def _object(found: object, what: str, *, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+def spec_to_json(spec: ReleaseSpec) -> str:
+    """The configuration as JSON text; ``spec_from_json`` reads it back to an equal value."""
+    return write_object(spec_to_object(spec))
+
+
+def spec_from_json(text: str | bytes) -> ReleaseSpec:
+    """Read a configuration, or the configuration inside a ``release.json``.
+
+    Raises:
+        ValueError: it is no such JSON; the message names the key and the remedy.
+    """
+    members = read_object(text, _CONFIGURATION)
+    return spec_from_object(members.get("config", members))
+
+
+def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
+    """The configuration as a JSON object; what is derived of categories is left out."""
+    members = {"schema": SCHEMA} | {each.name: getattr(spec, each.name) for each in _SETTINGS}
+    box = [
+        None if each.levels else [each.dates.day(end).isoformat() for end in each.box] if each.dates else each.box
+        for each in spec.columns
+    ]
+    about = {each.name: {"format": each.format, "period": each.period} for each in spec.dates}
+    return members | writing_to_object(members.pop("writing")) | {"x_box": box, "dates": about}
+
+
+def spec_from_object(found: object) -> ReleaseSpec:
+    """Read a configuration from a JSON object.
+
+    Raises:
+        ValueError: a key is unknown, missing or has a wrong value.
+    """
     if not isinstance(found, dict):
-        raise ValueError(f"{what} must be a JSON object, got {checks.shown(found)}")
-    check_keys(found, what, required=required, optional=optional)
-    return found
-
-
-def _sentence(name: str, value: object) -> str:
-    if not isinstance(value, str) or len(value) > _LETTERS or not checks.visible(value):
-        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {checks.shown(value)}")
-    return value
-
-
-def _sentences(name: str, values: object) -> tuple[str, ...]:
-    return tuple(_sentence(f"each entry of {name}", value) for value in checks.entries(name, values))
+        raise ValueError("the configuration must be a JSON object in curly brackets; start from the printed example")
+    members = {key: value for key, value in found.items() if key != MARK}
+    check_keys(members, _CONFIGURATION, required=_REQUIRED, optional=_OPTIONAL)
+    schema = members.pop("schema", SCHEMA)
+    if schema != SCHEMA or isinstance(schema, bool):
+        raise ValueError(f"the configuration must have schema {SCHEMA}, the only one that this version reads")
+    writing = Writing(**{key: members.pop(key) for key in KEYS if key in members})
+    return ReleaseSpec(writing=writing, **members)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .. import checks
 from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import BudgetExceeded, Ledger
 from .files import CannotWrite, check_regular, check_replaceable, force_folder, read_text_file, writing
@@ -132,9 +133,8 @@ def _read(path: str, content: bytes) -> tuple[Ledger, int]:
             if line.endswith(b"\n"):
                 raise
             break
-        public = entry.pop("inputs_public", None)
-        if not isinstance(public, bool):
-            raise ValueError(f"line {number} after the beginning of the ledger must have inputs_public true or false")
+        name = f"inputs_public of line {number} after the beginning of the ledger"
+        public = checks.switch(name, entry.pop("inputs_public", None))
         ledger.inputs_public = ledger.inputs_public or public
         ledger.entries.append(entry_from_object(entry))
         whole += len(line)

@@ -21,8 +21,7 @@ from ..gp.uncertainty import Of
 from ..levels import level_columns
 from ..mechanisms.base import Plan, Release
 from ..mechanisms.bayes_cloaking import BayesPlan
-from ..table import Dataset, Kind
-from .bought import check_enough, stand_in
+from ..table import Dataset, Kind, Outcome
 from .specification import ReleaseSpec
 
 People = NDArray[np.generic]
@@ -85,16 +84,16 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     Raises:
         ValueError: the model cannot be computed on these inputs.
     """
-    if spec.bounds_unit is not None:
-        check_enough(spec, len(X) if person is None else len(np.unique(person)))
-        return replace(plan_release(stand_in(spec), X, person), spec=spec)
-    X_test, mechanism = spec.points(), spec.built
-    half_width = half_outputs = None
+    X_test, mechanism, outcome = spec.points(), spec.built, spec.outcome
+    if spec.purchase is not None:
+        spec.purchase.check(len(X) if person is None else len(np.unique(person)))
+        outcome = spec.purchase.widest  # what is planned within these bounds is planned within any
+    public, half_width, half_outputs = spec.public_table(X, person, outcome), None, None
     with solvable():
-        plan = mechanism.plan_for(spec.public_table(X, person), X_test)  # if inputs are private, of their number
+        plan = mechanism.plan_for(public, X_test)  # if inputs are private, of their number
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = mechanism.measure(plan, spec.public_table(X, person), X_test, np.random.default_rng(0))
+            numbered = mechanism.measure(plan, public, X_test, np.random.default_rng(0))
             half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
@@ -105,7 +104,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         plan=plan,
         half_width=half_width,
         half_outputs=half_outputs,
-        step=_step(spec, half_width),
+        step=step_within(outcome, half_width),
     )
 
 
@@ -134,16 +133,13 @@ def half_widths(release: Release, of: Of) -> FloatArray:
     return np.asarray((high[0] - low[0]) / 2)
 
 
-def for_bounds(plan: ReleasePlan, spec: ReleaseSpec) -> ReleasePlan:
-    """The plan of a release whose bounds were bought, for what is released within them."""
-    return replace(plan, spec=spec, step=_step(spec, None))
-
-
-def _step(spec: ReleaseSpec, half_width: FloatArray | None) -> float:
-    narrowest = _UNKNOWN * spec.output_range if half_width is None else _ROUNDING * float(half_width.min())
-    wanted = min(max(narrowest, _FINEST * spec.output_range), _COARSEST * spec.output_range)
-    if spec.log:
-        wanted *= spec.y_bounds[0]  # d exp(g) = exp(g) dg, least at the lower bound
+def step_within(outcome: Outcome, half_width: FloatArray | None = None) -> float:
+    """The step of values within these bounds: much less than the narrowest interval, or the bounds if none is known."""
+    width = outcome.measured.width
+    narrowest = _UNKNOWN * width if half_width is None else _ROUNDING * float(half_width.min())
+    wanted = min(max(narrowest, _FINEST * width), _COARSEST * width)
+    if outcome.log:
+        wanted *= outcome.bounds[0]  # d exp(g) = exp(g) dg, least at the lower bound
     return float(10.0 ** math.floor(math.log10(wanted)))
 
 

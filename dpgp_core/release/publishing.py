@@ -12,14 +12,14 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
+from ..bounds.cells import MOST_UNIT
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
 from ..reading.csv_file import read_dataset
 from ..reading.rows import as_written
-from ..table import Dataset, of_kind
-from .bought import as_released, buy, off_scale, settled, without_noise
-from .plan import LEVEL, ReleasePlan, decimals, for_bounds, plan_release
+from ..table import Dataset, Outcome, of_kind
+from .plan import LEVEL, ReleasePlan, decimals, plan_release, step_within
 from .specification import CENTILES, ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -38,6 +38,7 @@ class Published:
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
+        outcome: within the bounds that were declared, or bought.
         step: power of ten.
         n: number of records, or of people where they may have several; public.
         guarantee: the promise.
@@ -53,6 +54,7 @@ class Published:
     curve: Interval
     outputs: Interval
     statistics: Sequence[Any]
+    outcome: Outcome
     step: float
     n: int
     guarantee: Guarantee
@@ -73,7 +75,7 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     Raises:
         ValueError: see ``read_outcomes``.
     """
-    return as_measured(spec, read_outcomes(stream, spec))
+    return as_measured(spec.outcome, read_outcomes(stream, spec))
 
 
 def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
@@ -112,9 +114,9 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     )
 
 
-def as_measured(spec: ReleaseSpec, table: Dataset) -> Dataset:
+def as_measured(outcome: Outcome, table: Dataset) -> Dataset:
     """What ``read_outcomes`` has read, with outputs as they are measured."""
-    return replace(table, y=spec.outcome.taken(table.y), outcome=spec.outcome.measured)
+    return replace(table, y=outcome.taken(table.y), outcome=outcome.measured)
 
 
 def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
@@ -134,16 +136,11 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
     if plan.spec != spec or (plan.X is not None and not plan.made_for(dataset)):
         raise ValueError("the plan was made for another specification or other inputs; make it anew")
-    if spec.bounds_unit is None:
-        return _published(spec, dataset, plan)
-    bought = buy(spec, dataset)
-    rest = settled(spec, bought.interval)
-    published = _published(rest, as_measured(rest, dataset), for_bounds(plan, rest))
-    return replace(published, guarantee=spec.guarantee, bought=bought)
-
-
-def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Published:
-    """Measure and map, the bounds being known."""
+    outcome, step, bought = spec.outcome, plan.step, None
+    if spec.purchase is not None:
+        bought = spec.purchase.measure(dataset)
+        outcome = bought.outcome
+        dataset, step = as_measured(outcome, dataset), step_within(outcome)
     with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and what came out is looked at below
         release = spec.built.measure(plan.plan, dataset, plan.X_test)
         value = release.samples[0]
@@ -152,29 +149,31 @@ def _published(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan) -> Publis
             ends = [(low[0], high[0]) for low, high in both]
         else:  # they depend on public values alone
             ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
-    value, ends = _finite(spec, value, ends)
-    curve, outputs = ((in_unit(spec, low, plan.step), in_unit(spec, high, plan.step)) for low, high in ends)
+    value, ends = _finite(outcome, value, ends)
+    curve, outputs = ((in_unit(outcome, low, step), in_unit(outcome, high, step)) for low, high in ends)
     return Published(
         X_test=plan.X_test,
-        values=values_in_unit(spec, value, plan.step),
+        values=values_in_unit(outcome, value, step),
         curve=curve,
         outputs=outputs,
         statistics=release.statistics,
-        step=plan.step,
+        outcome=outcome,
+        step=step,
         n=dataset.people,
         left_out=dataset.left_out,
         guarantee=spec.guarantee,
-        centiles=_centiles(spec, release, plan.step),
+        centiles=_centiles(outcome, release, step) if spec.centiles else (),
+        bought=bought,
         fit=release.fit if isinstance(release, BayesRelease) else None,
         detail=release.detail if isinstance(release, BayesRelease) else "",
     )
 
 
 def _finite(
-    spec: ReleaseSpec, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
+    outcome: Outcome, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
     """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
-    low, high = spec.outcome.measured.bounds
+    low, high = outcome.measured.bounds
     known = np.isfinite(value)
     for each in ends:
         known &= np.isfinite(each[0]) & np.isfinite(each[1])
@@ -182,21 +181,21 @@ def _finite(
     return np.where(known, value, low + (high - low) / 2), cut
 
 
-def _centiles(spec: ReleaseSpec, found: Release, step: float) -> tuple[FloatArray, ...]:
-    if not spec.centiles or not isinstance(found, BayesRelease):
+def _centiles(outcome: Outcome, release: Release, step: float) -> tuple[FloatArray, ...]:
+    if not isinstance(release, BayesRelease):
         return ()
-    values = (np.clip(found.quantile(centile / 100)[0], *spec.outcome.measured.bounds) for centile in CENTILES)
-    return tuple(in_unit(spec, each, step) for each in values)
+    values = (np.clip(release.quantile(centile / 100)[0], *outcome.measured.bounds) for centile in CENTILES)
+    return tuple(in_unit(outcome, each, step) for each in values)
 
 
-def in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
+def in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
     """What was measured and mapped, of any shape, as it is published: in ``y_unit``, in multiples of ``step``."""
-    return rounded(spec.outcome.given_back(values), step)
+    return rounded(outcome.given_back(values), step)
 
 
-def values_in_unit(spec: ReleaseSpec, values: FloatArray, step: float) -> FloatArray:
+def values_in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
     """The same for the values, cut to the bounds that outputs keep: what noise drives beyond them is impossible."""
-    return rounded(np.clip(spec.outcome.given_back(values), *spec.y_bounds), step)
+    return rounded(np.clip(outcome.given_back(values), *outcome.bounds), step)
 
 
 def rounded(values: FloatArray, step: float) -> FloatArray:
@@ -211,28 +210,43 @@ def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
     """
     if is_off_scale(published):
         return np.zeros(len(published.values), dtype=bool)
-    spec = as_released(published.bought, spec)
-    low, high = published.curve
+    (low, high), width, error = published.curve, published.outcome.measured.width, spec.tolerance
     # as wide as the bounds is too wide; exactly as wide as declared is not
-    slack = 1 + _LAST_DIGITS if spec.tolerance is not None else 1 - _LAST_DIGITS
+    slack = 1 + _LAST_DIGITS if error is not None else 1 - _LAST_DIGITS
     if spec.log:
-        return np.asarray(high <= low * spec.of_use**2 * slack)
-    return np.asarray(high - low <= 2 * spec.of_use * slack)
+        return np.asarray(high <= low * (math.exp(width / 2) if error is None else error) ** 2 * slack)
+    return np.asarray(high - low <= (width if error is None else 2 * error) * slack)
 
 
-def known_share(published: Published, spec: ReleaseSpec) -> FloatArray:
+def known_share(published: Published) -> FloatArray:
     """How well each released value is known (P,): 1 within a quarter of the bounds or better, 0 no better than these.
 
     From what was released and declared alone. Where nobody is, little is known: maps fade there.
     """
-    spec = as_released(published.bought, spec)
-    low, high = (spec.outcome.taken(end) for end in published.curve) if spec.log else published.curve
-    return np.clip((1 - (high - low) / spec.output_range) / _WELL, 0.0, 1.0)
+    outcome = published.outcome
+    low, high = (outcome.taken(end) for end in published.curve) if outcome.log else published.curve
+    return np.clip((1 - (high - low) / outcome.measured.width) / _WELL, 0.0, 1.0)
 
 
 def is_off_scale(published: Published) -> bool:
     """Whether bounds that were bought reach the end of their scale, so that nothing within them is of use."""
     return published.bought is not None and published.bought.off_scale
+
+
+def bounds_bought(published: Published) -> str:
+    """What was bought, in a sentence; "" where bounds are declared."""
+    bought = published.bought
+    if bought is None:
+        return ""
+    low, high = bought.interval
+    unit = f" {published.outcome.unit}" if published.outcome.unit else ""
+    guess = "" if bought.clear else ", which hardly stood out of the noise: a guess"
+    if bought.off_scale:
+        guess = ", which reach the end of their scale"
+    return (
+        f" Bounds bought with a share of {bought.purchase.share:g} of the budget: {low:g} to {high:g}{unit}, from "
+        f"noisy counts{guess}."
+    )
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
@@ -249,10 +263,15 @@ def useful(published: Published, spec: ReleaseSpec) -> str:
 
 
 def _of_use(published: Published, spec: ReleaseSpec) -> str:
-    spec = as_released(published.bought, spec)
     count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
     if published.bought is not None and published.bought.off_scale:
-        return f"None of the {count} values is of use. {off_scale(published.bought)}"
+        unit = published.bought.purchase.unit
+        larger = "measure the output in a larger unit"
+        remedy = larger if unit >= MOST_UNIT else f"give a smallest size larger than {unit:g}"
+        return (
+            f"None of the {count} values is of use. The bounds reach the end of their scale. Outcomes may lie far "
+            f"beyond it and were clipped to it. To use more budget on it, {remedy}, or declare bounds."
+        )
     if spec.tolerance is None:
         if not outside:
             return f"At none of the {count} points is the interval as wide as the bounds."
@@ -279,16 +298,17 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """
     _check_fit(spec, dataset)
     plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
-    if spec.bounds_unit is not None:
-        spec = without_noise(spec, dataset)
-        dataset, plan = as_measured(spec, dataset), for_bounds(plan, spec)
+    outcome = spec.outcome
+    if spec.purchase is not None:
+        outcome = spec.purchase.without_noise(dataset).outcome
+        dataset = as_measured(outcome, dataset)
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
-        return NotPrivate(spec.outcome.given_back(fitted))
+        return NotPrivate(outcome.given_back(fitted))
     # its mean does not depend on the generator
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
-    return NotPrivate(spec.outcome.given_back(numbered.mean))
+    return NotPrivate(outcome.given_back(numbered.mean))
 
 
 def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:

@@ -10,8 +10,8 @@ import pytest
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
+from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.publishing import read_outcomes
-from dpgp_core.release.specification import spec_from_object
 from pages._ui.own import upload
 from tests.core.release.test_odd_kinds import CELLS, days, owners
 from tests.odd_kinds import ODD

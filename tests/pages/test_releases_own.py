@@ -107,6 +107,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
         statistics=(),
         step=1.0,
         n=2,
+        outcome=spec.outcome,
         guarantee=spec.guarantee,
     )
     _, known, unknown = figures.released(published, spec).data
@@ -120,7 +121,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
     cells, faded, crosses = figures.released(four, square).data
     np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
-    np.testing.assert_allclose(faded.z, 1 - known_share(four, square).reshape(2, 2).T * np.isfinite(cells.z))
+    np.testing.assert_allclose(faded.z, 1 - known_share(four).reshape(2, 2).T * np.isfinite(cells.z))
     assert (crosses.name, list(crosses.x), list(crosses.y)) == ("of no use", [0.0], [1.0])
 
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import MAXYEAR, date, timedelta
 from html import escape
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...arrays import FloatArray
+from ...arrays import BoolArray, FloatArray
 from ...dates import Dates
-from ...reading.writing import Writing
+from ...levels import Interval
+from ...table import Outcome
 from ..publishing import Published, known_share, within_tolerance
 from ..specification import CENTILES, ReleaseSpec
-from .groups import COLOURS, Group, split
+from .groups import Group, groups_of
 
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
@@ -45,15 +45,11 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     Where inputs have levels: a curve for each of them, or the map of the first. What is of no use is grey. Drawn from
     what was released and declared alone.
     """
-    within = within_tolerance(published, spec)
-    published, drawn = _as_drawn(published, spec)
-    groups, drawn = split(published, drawn, within, COLOURS[0])
-    known = known_share(groups[0].published, drawn)
-    if drawn.coordinates is not None:
-        known = turned(drawn, known)
-        groups, drawn = [_turned(group, drawn) for group in groups], east_across(drawn)
+    within, (groups, drawn) = within_tolerance(published, spec), groups_of(spec)
+    published = _in_per_cent(published)
     ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
-    body = _curves(groups, drawn, ends) if len(drawn.x) == 1 else _map(groups[0], known, drawn, ends)
+    draw = _curves if len(drawn.x) == 1 else _map
+    body = draw(groups, published, within, drawn, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
@@ -62,21 +58,13 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     )
 
 
-def _turned(group: Group, spec: ReleaseSpec) -> Group:
-    values = turned(spec, group.published.values)
-    return replace(group, within=turned(spec, group.within), published=replace(group.published, values=values))
-
-
-def _as_drawn(published: Published, spec: ReleaseSpec) -> tuple[Published, ReleaseSpec]:
-    """Shares of yes in per cent, as numbers from 0 to 100; other outcomes as they are."""
-    if spec.y_kind != "yes/no":
-        return published, spec
-    low, high = published.curve
-    per_cent = replace(published, values=100 * published.values, curve=(100 * low, 100 * high))
-    drawn = replace(
-        spec, y_kind="number", y_bounds=(0.0, 100.0), y_unit="% yes", y_scale=None, tolerance=None, writing=Writing()
-    )
-    return per_cent, drawn
+def _in_per_cent(published: Published) -> Published:
+    """Shares of yes as numbers from 0 to 100; other outcomes as they are."""
+    if published.outcome.kind != "yes/no":
+        return published
+    (low, high), name = published.curve, published.outcome.name
+    outcome = Outcome(name=name, unit="% yes", bounds=(0.0, 100.0))
+    return replace(published, values=100 * published.values, curve=(100 * low, 100 * high), outcome=outcome)
 
 
 def _ends_of_map(spec: ReleaseSpec) -> _Ends:
@@ -95,21 +83,20 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
     return _Ends(_LEFT + size * across, _TOP + size * up)
 
 
-def _curves(groups: Sequence[Group], spec: ReleaseSpec, ends: _Ends) -> str:
+def _curves(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec, ends: _Ends) -> str:
     """A curve for each group, and who is who where there are several."""
-    margin = (spec.y_bounds[1] - spec.y_bounds[0]) / 2
-    reach = spec.y_bounds[0] - margin, spec.y_bounds[1] + margin
-    drawn = [np.stack([*group.published.curve, *group.published.centiles]) for group in groups]
-    bottom = max(float(min(each.min() for each in drawn)), reach[0])
-    top = min(float(max(each.max() for each in drawn)), reach[1])
+    outcome, drawn = published.outcome, np.stack([*published.curve, *published.centiles])
+    margin = outcome.width / 2
+    reach = outcome.bounds[0] - margin, outcome.bounds[1] + margin
+    bottom, top = max(float(drawn.min()), reach[0]), min(float(drawn.max()), reach[1])
     up = (bottom, top) if bottom < top else reach
     said = "line: released value; band: 95 % interval of the curve"
-    said += "" if all(group.within.all() for group in groups) else "; dotted grey: of no use"
-    said += "; thin lines: centiles of people" if groups[0].published.centiles else ""
-    curves = "".join(_curve(group, spec, up, ends) for group in groups)
+    said += "" if within.all() else "; dotted grey: of no use"
+    said += "; thin lines: centiles of people" if published.centiles else ""
+    curves = "".join(_curve(group, published, within, spec, up, ends) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
-    numbers = _centile_numbers(groups, up, ends)
-    axes = _axes(spec, ends, up, marks(*up, whole=spec.y_kind == "count"), _named(spec.y, spec.y_unit))
+    numbers = _centile_numbers(groups, published, up, ends)
+    axes = _axes(spec, ends, up, marks(*up, whole=outcome.kind == "count"), _named(outcome.name, outcome.unit))
     return f"{curves}{numbers}{_text(_LEFT, 14, said)}{legend}{axes}"
 
 
@@ -128,39 +115,33 @@ def _dashed(group: Group) -> str:
     return f' stroke-dasharray="{group.dash}"' if group.dash else ""
 
 
-def _curve(group: Group, spec: ReleaseSpec, up: tuple[float, float], ends: _Ends) -> str:
-    published, within = group.published, group.within
-    x, (low, high) = published.X_test[:, 0], published.curve
-    across = _scaled(x, spec.x_box[0], _LEFT, ends.right)
-    edges = [_scaled(np.clip(each, *up), up, ends.bottom, _TOP) for each in (low, high)]
-    middle = _scaled(np.clip(published.values, *up), up, ends.bottom, _TOP)
+def _curve(group: Group, published: Published, within: BoolArray, spec: ReleaseSpec, up: Interval, ends: _Ends) -> str:
+    """The band, the line over it, dotted where it is of no use, and thin lines for centiles."""
+    within, lines = within[group.rows], [*published.curve, published.values, *published.centiles]
+    across = _scaled(group.X[:, 0], spec.x_box[0], _LEFT, ends.right)
+    *edges, middle = (_scaled(np.clip(each[group.rows], *up), up, ends.bottom, _TOP) for each in lines[:3])
+    centiles = [_scaled(np.clip(each[group.rows], *up), up, ends.bottom, _TOP) for each in lines[3:]]
     band = _points(np.r_[across, across[::-1]], np.r_[edges[0], edges[1][::-1]])
-    lines = "".join(
+    line = "".join(
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
         + (f'stroke="{group.colour}"{_dashed(group)}/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
         for a, b, c, d, useful in zip(
             across[:-1], middle[:-1], across[1:], middle[1:], within[:-1] & within[1:], strict=True
         )
     )
-    band = f'<polygon points="{band}" fill="{group.colour}" fill-opacity=".22"/>'
-    return f"{band}{lines}{_centile_lines(group, across, up, ends)}"
+    thin = "".join(
+        f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
+        for y in centiles
+    )
+    return f'<polygon points="{band}" fill="{group.colour}" fill-opacity=".22"/>{line}{thin}'
 
 
-def _centile_lines(group: Group, across: FloatArray, up: tuple[float, float], ends: _Ends) -> str:
-    """Each a thin line."""
-    drawn = ""
-    for values in group.published.centiles:
-        y = _scaled(np.clip(values, *up), up, ends.bottom, _TOP)
-        drawn += f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
-    return drawn
-
-
-def _centile_numbers(groups: Sequence[Group], up: tuple[float, float], ends: _Ends) -> str:
+def _centile_numbers(groups: Sequence[Group], published: Published, up: Interval, ends: _Ends) -> str:
     """Of every centile line, inside the plot at its right end, moved apart where lines end close together."""
     listed = sorted(
-        (float(_scaled(np.clip(values[-1], *up), up, ends.bottom, _TOP)), centile, group.colour)
+        (float(_scaled(np.clip(values[group.rows[-1]], *up), up, ends.bottom, _TOP)), centile, group.colour)
         for group in groups
-        for centile, values in zip(CENTILES, group.published.centiles, strict=False)
+        for centile, values in zip(CENTILES, published.centiles, strict=False)
     )
     places = [y for y, *_ in listed]
     for i in range(1, len(places)):
@@ -176,12 +157,13 @@ def _centile_numbers(groups: Sequence[Group], up: tuple[float, float], ends: _En
     )
 
 
-def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str:
-    """Colours run over the values that are known well; others fade, as where nobody is."""
-    cubes = [each.reshape(spec.grid) for each in (group.published.values, group.within.astype(float), known)]
+def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec, ends: _Ends) -> str:
+    """Of the first group. Colours run over the values that are known well; others fade, as where nobody is."""
+    group, outcome = groups[0], published.outcome
+    middle = group.rows.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
-        cubes = [cube[..., size // 2] for cube in cubes]
-    values, useful, share = cubes[0], cubes[1] > 0, cubes[2]
+        middle = middle[..., size // 2]
+    values, useful, share = published.values[middle], within[middle], known_share(published)[middle]
     well = useful & (share >= _WELL_KNOWN)
     seen = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(seen.min()), float(seen.max())
@@ -205,7 +187,7 @@ def _map(group: Group, known: FloatArray, spec: ReleaseSpec, ends: _Ends) -> str
     grey = "" if useful.all() else "; grey: of no use"
     grey += "" if share.min() >= 1 else "; faded: little is known"
     of = f" of {group.name}" if group.name else ""
-    title = _text(_LEFT, 14, f"colour: {_named(spec.y, spec.y_unit)}{of}, released{grey}")
+    title = _text(_LEFT, 14, f"colour: {_named(outcome.name, outcome.unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
     beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=are_years(spec.x[1], spec.x_units[1], spec.x_box[1]))
     return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))
@@ -265,29 +247,6 @@ def _named(name: str, unit: str) -> str:
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-T = TypeVar("T", bound=np.generic)
-
-
-def east_across(spec: ReleaseSpec) -> ReleaseSpec:
-    """The specification with longitude as the first input and latitude as the second, where two are declared so."""
-    order = _order(spec)
-    if order == list(range(len(spec.x))):
-        return spec
-    names = ("x", "x_units", "x_box", "lengthscale", "grid")
-    moved: dict[str, Any] = {name: tuple(getattr(spec, name)[at] for at in order) for name in names}
-    return replace(spec, **moved)
-
-
-def turned(spec: ReleaseSpec, values: NDArray[T]) -> NDArray[T]:
-    """Values on the grid of a specification (P,), on that of ``east_across``."""
-    return np.ascontiguousarray(values.reshape(spec.grid).transpose(_order(spec))).ravel()
-
-
-def _order(spec: ReleaseSpec) -> list[int]:
-    first = [spec.x.index(name) for name in spec.coordinates or ()]
-    return [*first, *(at for at in range(len(spec.x)) if at not in first)]
 
 
 MOST = 5

@@ -13,8 +13,8 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
-from dpgp_core.release.handout.figure import are_years, east_across, marks, turned
-from dpgp_core.release.handout.groups import COLOURS, Group, Rows, grouped, split
+from dpgp_core.release.handout.figure import are_years, marks
+from dpgp_core.release.handout.groups import COLOURS, Group, groups_of
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import (
@@ -51,29 +51,31 @@ def title(name: str, unit: str) -> str:
     return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words
 
 
-def release_curve(groups: Sequence[Group], spec: ReleaseSpec) -> go.Figure:
+def release_curve(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec) -> go.Figure:
     """Released values with the curve's 95 % interval, for each group on the same axes; grey where of no use.
 
     Args:
         groups: one or more.
+        published: of all of them.
+        within: which of its values are of use (P,).
         spec: without levels.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
     looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
     for group, colour, _ in looks:
-        _band(figure, spec, group, colour, opacity)
+        _band(figure, spec, group, published, colour, opacity)
     for group, colour, dash in looks:
-        values, x = in_per_cent(spec, group.published.values), group.published.X_test[:, 0]
-        kept = np.where(group.within, values, np.nan)
+        values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
+        kept = np.where(useful, values, np.nan)
         _line(figure, x, kept, html.escape(group.name) or "released", colour, dash)
-        if group.published.centiles:
-            lines = dict(zip(CENTILES, group.published.centiles, strict=True))
+        if published.centiles:
+            lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
             centile_lines(figure, x, lines, colour, _of(group, "half of people below"))
-        _of_no_use(figure, group, values)
+        _of_no_use(figure, group, values, useful)
     return _finished(figure, spec)
 
 
-def preview_curve(groups: Sequence[Rows], spec: ReleaseSpec, values: FloatArray) -> go.Figure:
+def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise, for each group on the same axes. Not private.
 
     Args:
@@ -84,7 +86,7 @@ def preview_curve(groups: Sequence[Rows], spec: ReleaseSpec, values: FloatArray)
     figure, values = go.Figure(), in_per_cent(spec, values)
     for at, group in enumerate(groups):
         name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        _line(figure, group.places[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at))
+        _line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at))
     return _finished(figure, spec)
 
 
@@ -97,7 +99,7 @@ def apart(published: Published, spec: ReleaseSpec, first: str, second: str) -> D
         first: a group.
         second: another.
     """
-    groups, _ = grouped(spec)
+    groups, _ = groups_of(spec)
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
@@ -109,7 +111,7 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
         spec: what was published.
         name: of the difference.
     """
-    _, plain = grouped(spec)
+    _, plain = groups_of(spec)
     mean, low, high = (
         np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
     )
@@ -123,9 +125,11 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
 
 
-def _band(figure: go.Figure, spec: ReleaseSpec, group: Group, colour: str, opacity: float) -> None:
-    x, (low, high) = group.published.X_test[:, 0], (in_per_cent(spec, end) for end in group.published.curve)
-    band(figure, x, low, high, colour, opacity, _of(group, "the curve, 95 %"))
+def _band(
+    figure: go.Figure, spec: ReleaseSpec, group: Group, published: Published, colour: str, opacity: float
+) -> None:
+    low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
+    band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
     figure.data[-1].showlegend = not group.name
 
 
@@ -133,14 +137,14 @@ def _line(figure: go.Figure, x: FloatArray, y: FloatArray, name: str, colour: st
     figure.add_scatter(x=x, y=y, name=name, line={"color": colour, "width": 2, "dash": dash}, showlegend=True)
 
 
-def _of_no_use(figure: go.Figure, group: Group, values: FloatArray) -> None:
+def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
     """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
-    if group.within.all():
+    if within.all():
         return
-    outside = np.pad(~group.within, 1)
+    outside = np.pad(~within, 1)
     reached = outside[1:-1] | outside[:-2] | outside[2:]
     name = _of(group, "released, of no use")
-    _line(figure, group.published.X_test[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot")
+    _line(figure, group.X[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot")
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
@@ -260,11 +264,11 @@ def released(published: Published, spec: ReleaseSpec) -> go.Figure:
     Grey where of no use.
     """
     within = within_tolerance(published, spec)
-    groups, drawn = split(published, spec, within, PRIVATE)
+    groups, drawn = groups_of(spec)
     if len(drawn.x) == 1:
-        return release_curve(groups, drawn)
-    values, within = groups[0].published.values, groups[0].within
-    known = known_share(groups[0].published, drawn)
+        return release_curve(groups, published, within, drawn)
+    rows = groups[0].rows
+    values, within, known = published.values[rows], within[rows], known_share(published)[rows]
     figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, known, 0.0))
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
@@ -292,7 +296,7 @@ def released_caption(spec: ReleaseSpec) -> str:
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise. Not private."""
-    groups, drawn = grouped(spec)
+    groups, drawn = groups_of(spec)
     if len(drawn.x) == 1:
         return preview_curve(groups, drawn, values)
     return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
@@ -321,21 +325,19 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | 
         figure.add_heatmap(
             x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
         )
-    shape = east_across(spec)
-    figure.update_xaxes(title=title(shape.x[0], shape.x_units[0]))
-    figure.update_yaxes(title=title(shape.x[1], shape.x_units[1]))
+    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
+    figure.update_yaxes(title=title(spec.x[1], spec.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
-    for along, name, side in zip("xy", shape.x, shape.x_box, strict=False):
+    for along, name, side in zip("xy", spec.x, spec.x_box, strict=False):
         mark_dates(figure, title(name, ""), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 
 def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two inputs (S,), (T,), east first, and values (T, S) there; a third stands at the middle of its grid."""
-    values, spec = turned(spec, values), east_across(spec)
+    """Two inputs (S,), (T,) and values (T, S) there; a third stands at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]

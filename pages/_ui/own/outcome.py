@@ -9,11 +9,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import MOST_ROWS
+from dpgp_core.bounds.buying import SHARE
 from dpgp_core.bounds.cells import LEAST_UNIT, MOST_UNIT
-from dpgp_core.bounds.purchase import SHARE
 from dpgp_core.reading.survey import Column
-from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.bought import said
+from dpgp_core.release import Published
+from dpgp_core.release.publishing import bounds_bought
 from pages._ui import session
 from pages._ui.look.text import plain
 from pages._ui.own.slots import key
@@ -88,9 +88,9 @@ def declared(values: dict[str, Any]) -> dict[str, Any]:
     return {"y_bounds": ends, "bounds_unit": values["bounds_unit"]}
 
 
-def sentence(published: Published, spec: ReleaseSpec) -> str:
+def sentence(published: Published) -> str:
     """Which bounds were bought; nothing where they were declared."""
-    words = plain(said(published.bought, spec))
+    words = plain(bounds_bought(published))
     return f" {words}" if words else ""
 
 

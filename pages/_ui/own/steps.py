@@ -267,7 +267,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 
 def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{outcome.sentence(published, spec)}"
+    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{outcome.sentence(published)}"
     if within_tolerance(published, spec).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:

@@ -201,12 +201,12 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
 
 def previewed(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, as_measured(spec, _read(held, spec)), plan)
+    return preview(spec, as_measured(spec.outcome, _read(held, spec)), plan)
 
 
 def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, as_measured(spec, _read(held, spec)), plan)
+    return publish(spec, as_measured(spec.outcome, _read(held, spec)), plan)
 
 
 def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:

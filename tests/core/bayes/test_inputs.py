@@ -61,6 +61,25 @@ def test_counts_on_few_values_are_not_looked_for_where_nobody_is():
     assert judged.inside >= INSIDE
 
 
+@pytest.mark.parametrize(
+    ("where", "most"),
+    [("even", 1.0), *(pytest.param(w, 5.0, marks=pytest.mark.full) for w in ("five_values", "towns"))],
+)
+def test_bounds_that_are_far_wider_than_outcomes_scatter_move_no_curve(where, most):
+    """Was 5.7 with none inside: models of more scatter than people have took what nobody reaches for cut off."""
+    judged, _ = found(World(PLACES[where], wage, OUTCOMES["wide_bounds"]), 30_000, "inputs", REPEATS)
+    assert judged.error < most
+    assert judged.inside >= INSIDE
+
+
+def test_counts_of_groups_are_read_by_models_that_scatter_as_little():
+    """Was .7, and widened 2.9 times: groups had no model of so little scatter."""
+    judged, fits = found(World(PLACES["groups"], wage, OUTCOMES["counts"]), 3000, "outputs", 2)
+    assert judged.error < 0.4
+    assert judged.inside >= INSIDE
+    assert all(fit.fits for fit in fits)
+
+
 @pytest.mark.parametrize("curve", ["kink", *(pytest.param(c, marks=pytest.mark.full) for c in ("jump", "peak"))])
 def test_a_slope_that_changes_is_covered_and_seen(curve):
     world, X = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.linspace(0.01, 0.99, 61)[:, None]

@@ -8,15 +8,14 @@ import pytest
 
 from dpgp_core import BayesCloaking, Ledger, buy_bounds, noise_multiplier
 from dpgp_core.accounting.guarantee import Budget
-from dpgp_core.bounds.cells import RoundCells
-from dpgp_core.bounds.purchase import Purchase
+from dpgp_core.bounds.buying import Purchase
 from dpgp_core.measurement.integers import GRID, person_weights
 from dpgp_core.mechanisms import LaplaceBinning
+from dpgp_core.table import Outcome
 from tests.core import tables
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
-PUBLIC = Purchase(**BUDGET)
 ENDS = (-1e300, -3.0, 0.0, 0.2, 7.0, 1e9, 1e300)
 
 
@@ -26,9 +25,15 @@ def table(n=400, seed=0, **changes):
     return tables.changed(tables.table(X, y, y_bounds=(-1e12, 1e12), x_box=((20.0, 60.0),)), **changes)
 
 
-def exact(cells, y, person=None):
+def asked(sides="both signs", **changes):
+    kind, log = {"both signs": ("number", False), "0 or more": ("amount", False), "above 0": ("amount", True)}[sides]
+    outcome = Outcome(name="wage", bounds=(0.0, 1e300) if kind == "amount" else (-1e300, 1e300), kind=kind)
+    return Purchase(**BUDGET | {"unit": 1.0, "outcome": outcome, "log": log} | changes)
+
+
+def exact(purchase, y, person=None):
     weights = None if person is None else person_weights(person)
-    return np.array(PUBLIC.counts(cells, people=person is not None)._exact(cells.of(y), weights), dtype=object)
+    return np.array(purchase.counts._exact(purchase.cells.of(y), weights), dtype=object)
 
 
 def squared(one, other):
@@ -38,12 +43,12 @@ def squared(one, other):
 @pytest.mark.parametrize("sides", ["both signs", "0 or more", "above 0"])
 def test_every_neighbour_moves_the_integers_within_what_the_noise_covers(sides):
     """All pairs of a set of outcomes that has every cell and both infinitely far ends, at each place in turn."""
-    cells = RoundCells(unit=1.0, sides=sides)
-    values = [*ENDS, *cells.ends[::3], *(cells.ends[::5] * 1.5)]
-    far, limit = 0, PUBLIC.counts(cells).noise.sensitivity ** 2
+    purchase = asked(sides)
+    values = [*ENDS, *purchase.cells.ends[::3], *(purchase.cells.ends[::5] * 1.5)]
+    far, limit = 0, purchase.counts.noise.sensitivity**2
     for j in (0, 2):
         y = np.array([5.0, 70.0, -30.0])
-        moved = [exact(cells, np.where(np.arange(3) == j, value, y)) for value in values]
+        moved = [exact(purchase, np.where(np.arange(3) == j, value, y)) for value in values]
         far = max(far, max(squared(one, other) for one in moved for other in moved))
     assert far <= limit
     assert far == 2 * GRID**2  # reached
@@ -52,13 +57,13 @@ def test_every_neighbour_moves_the_integers_within_what_the_noise_covers(sides):
 @pytest.mark.parametrize("seed", range(3))
 def test_all_rows_of_a_person_move_them_no_further(seed):
     """1, 2, 3, 7 and 50 rows against any number of any others; corners of the hull are reached."""
-    rng, cells = np.random.default_rng(seed), RoundCells(unit=1.0)
-    limit = PUBLIC.counts(cells, people=True).noise.sensitivity ** 2
+    rng, purchase = np.random.default_rng(seed), asked(people=True)
+    limit = purchase.counts.noise.sensitivity**2
     others = np.array([5.0, 70.0, -30.0, 5.5]), np.array([1, 1, 2, 3])
 
     def beside(rows):
         y, person = np.concatenate([others[0], rows]), np.concatenate([others[1], np.zeros(len(rows), dtype=int)])
-        return exact(cells, y, person)
+        return exact(purchase, y, person)
 
     rows = [rng.choice(ENDS, m) for m in (1, 2, 3, 7, 50) for _ in range(4)]
     sums = [beside(each) for each in [*rows, *(np.full(m, end) for m in (1, 50) for end in ENDS)]]
@@ -115,12 +120,12 @@ def test_real_noise_is_the_operating_systems_and_differs_each_time():
     data = table()
     one, other = buy_bounds(data, 0.01, **BUDGET), buy_bounds(data, 0.01, **BUDGET)
     assert (one.counts.counts != other.counts.counts).any()
-    true = np.bincount(one.counts.cells.of(data.y), minlength=97)
+    true = np.bincount(one.counts.purchase.cells.of(data.y), minlength=97)
     noise = (one.counts.counts - true) * GRID
     assert (noise == np.rint(noise)).all()  # whole steps
     # variance of 194 normal numbers: beyond [.5, 1.7] with a chance below 1e-6
     both = np.concatenate([one.counts.counts - true, other.counts.counts - true])
-    assert 0.5 <= both.var() / one.counts.noise_sd**2 <= 1.7
+    assert 0.5 <= both.var() / one.counts.purchase.counts.noise_sd**2 <= 1.7
 
 
 def test_numbered_draws_are_those_of_their_generator():
@@ -172,6 +177,8 @@ def test_people_count_and_not_rows():
 def test_what_cannot_be_bought_is_refused():
     with pytest.raises(ValueError, match="nothing to buy"):
         buy_bounds(table(y=np.ones(400), y_kind="yes/no", y_bounds=(0.0, 1.0)), 1.0, **BUDGET)
+    with pytest.raises(ValueError, match="y_bounds must lie above 0"):
+        buy_bounds(table(y_bounds=(-9.0, 0.0)), 0.01, **BUDGET, log=True)
     with pytest.raises(ValueError, match="unit of bounds"):
         buy_bounds(table(), 0.0, **BUDGET)
     with pytest.raises(ValueError, match="share of the budget"):

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from dpgp_core.bounds.buying import Purchase
 from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, is_seen, least_people
-from dpgp_core.bounds.purchase import Purchase
+from dpgp_core.table import Outcome
 
-BUDGET = Purchase(epsilon=1.0, delta=1e-5)
+NOISE = Purchase(epsilon=1.0, delta=1e-5, unit=1.0, outcome=Outcome(name="y", bounds=(-1e300, 1e300))).counts.noise_sd
 SHAPES = {
     "wages": (0.01, "0 or more", lambda rng, n: np.exp(10.3 + 0.6 * rng.standard_normal(n))),
     "heights": (1.0, "both signs", lambda rng, n: rng.normal(150, 25, n)),
@@ -22,7 +23,7 @@ SHAPES = {
 def bought(shape, n, seed, noise=True):
     unit, sides, draw = SHAPES[shape]
     cells, rng = RoundCells(unit=unit, sides=sides), np.random.default_rng([n, seed])
-    y, sd = draw(rng, n), BUDGET.counts(cells).noise_sd
+    y, sd = draw(rng, n), NOISE
     counts = np.bincount(cells.of(y), minlength=cells.count) + noise * sd * rng.standard_normal(cells.count)
     low, high = cells.interval(*holding(counts, sd, n, cells.ends))
     return y, low, high
@@ -113,7 +114,7 @@ def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
 
 
 def test_how_many_people_are_needed_follows_from_the_noise_and_is_about_two_hundred_at_epsilon_one():
-    sd = BUDGET.counts(RoundCells(unit=1.0)).noise_sd
+    sd = NOISE
     assert 200 <= least_people(sd, 97) <= 240
     assert least_people(2 * sd, 97) == pytest.approx(2 * least_people(sd, 97), abs=2)
     assert least_people(sd, 49) < least_people(sd, 97)

@@ -2,23 +2,25 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import OTHER_ROWS
-from dpgp_core.bounds.cells import RoundCells
-from dpgp_core.bounds.purchase import Purchase, with_bounds_bought
+from dpgp_core.bounds.buying import Purchase, with_bounds_bought
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.catalogue import Parameters
+from dpgp_core.table import Outcome
+
+ASKED = {"epsilon": 1.0, "delta": 1e-5, "unit": 1.0, "outcome": Outcome(name="wage", bounds=(-1e300, 1e300))}
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0, 90.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 1e-3])
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5])
 def test_both_parts_are_exactly_the_whole(epsilon, delta, share):
-    purchase, whole = Purchase(epsilon=epsilon, delta=delta, share=share), 1 / noise_multiplier(epsilon, delta)
+    purchase = Purchase(**ASKED | {"epsilon": epsilon, "delta": delta, "share": share})
+    whole = 1 / noise_multiplier(epsilon, delta)
     rest = 1 / noise_multiplier(purchase.rest.epsilon, delta)
     assert math.hypot(1 / purchase.multiplier, rest) == pytest.approx(whole, rel=1e-9)
     assert 1 / purchase.multiplier**2 == pytest.approx(share * whole**2, rel=1e-12)
@@ -27,9 +29,9 @@ def test_both_parts_are_exactly_the_whole(epsilon, delta, share):
 
 
 def test_noise_is_for_the_root_of_two_in_integers():
-    purchase = Purchase(epsilon=1.0, delta=1e-5)
     for people in (False, True):
-        counts = purchase.counts(RoundCells(unit=1.0), people=people)
+        purchase = Purchase(**ASKED, people=people)
+        counts = purchase.counts
         step = 2.0**20 if people else 1.0
         assert counts.noise.sensitivity >= math.sqrt(2) * 2**20 * step
         assert counts.noise.sensitivity <= (math.sqrt(2) * 2**20 + 1) * step
@@ -39,31 +41,31 @@ def test_noise_is_for_the_root_of_two_in_integers():
 @pytest.mark.parametrize("share", [0.0, -1.0, 0.009, 0.51, float("nan")])
 def test_a_share_out_of_range_is_refused(share):
     with pytest.raises(ValueError, match="share of the budget for bounds must lie in"):
-        Purchase(epsilon=1.0, delta=1e-5, share=share)
+        Purchase(**ASKED, share=share)
 
 
 def test_a_budget_too_small_to_split_is_refused():
     with pytest.raises(ValueError, match="too small at delta"):
-        Purchase(epsilon=0.001, delta=0.1)
+        Purchase(**ASKED | {"epsilon": 0.001, "delta": 0.1})
 
 
 def test_too_few_people_are_told_how_many_are_needed():
-    purchase, cells = Purchase(epsilon=1.0, delta=1e-5), RoundCells(unit=1.0)
-    least = purchase.least(cells)
-    purchase.check(cells, least)
+    purchase = Purchase(**ASKED)
+    least = purchase.least
+    purchase.check(least)
     with pytest.raises(
         ValueError, match=f"bounds of {least - 1} people are not to be had .* {least} people are needed"
     ):
-        purchase.check(cells, least - 1)
+        purchase.check(least - 1)
 
 
-def test_the_counts_are_promised_to_rows_or_to_people(make_dataset):
-    purchase, data = Purchase(epsilon=1.0, delta=1e-5), make_dataset()
-    card = purchase.guarantee(data)
+def test_the_counts_are_promised_to_rows_or_to_people():
+    purchase = Purchase(**ASKED)
+    card = purchase.guarantee("one person's weight")
     assert card.loss.mu == pytest.approx(1 / purchase.multiplier)
     assert card.unit == "one person's weight"
     assert OTHER_ROWS in card.not_covered
-    people = purchase.guarantee(make_dataset(person=np.zeros(12)))
+    people = Purchase(**ASKED, people=True).guarantee("one person's weight")
     assert "all rows of one person" in people.neighbours
     assert OTHER_ROWS not in people.not_covered
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, Published, bundle, plan_release, publish, read_table
-from dpgp_core.release.specification import EXAMPLE, spec_from_object, spec_to_object
+from dpgp_core.release.json_text import spec_from_object, spec_to_object
+from dpgp_core.release.specification import EXAMPLE
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +80,7 @@ def make_published():
             statistics=(),
             step=step,
             n=40,
+            outcome=spec.outcome,
             guarantee=spec.guarantee,
         )
 

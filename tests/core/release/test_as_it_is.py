@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from dpgp_core.release.command_line import main
-from dpgp_core.release.specification import spec_from_json
+from dpgp_core.release.json_text import spec_from_json
 from tests.kinds import AGES, DAYS, KINDS, N
 
 BOUNDS = (0, 100_000)

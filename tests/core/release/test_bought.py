@@ -9,20 +9,11 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bounds.buying import Purchase
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
-from dpgp_core.release.bought import (
-    FILE,
-    as_released,
-    buy,
-    counts_read,
-    counts_text,
-    purchase_of,
-    settled,
-    stand_in,
-)
-from dpgp_core.release.bundle import digest
-from dpgp_core.release.check import check_folder
+from dpgp_core.release.bundle import BOUNDS, counts_text, digest
+from dpgp_core.release.check import check_folder, counts_read
 from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.publishing import as_measured, useful, within_tolerance
@@ -55,8 +46,8 @@ def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
 def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
     spec = make_open(mechanism=mechanism, bounds_share=0.2, y_kind="number")
-    inner, whole = settled(spec, (-5.0, 7.0)), 1 / noise_multiplier(spec.epsilon, spec.delta)
-    together = math.hypot(1 / purchase_of(spec).multiplier, inner.guarantee.loss.mu)
+    whole = 1 / noise_multiplier(spec.epsilon, spec.delta)
+    together = math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
     assert together == pytest.approx(whole, rel=1e-9)
     assert spec.guarantee.loss.mu == pytest.approx(whole, rel=1e-12)
     assert spec.guarantee.budget.epsilon == spec.epsilon
@@ -95,10 +86,10 @@ def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
     data = read(spec, wages())
     planned = plan_release(spec, data.X)
     assert planned.spec == spec
-    inner = settled(spec, (20.0, 3e5) if spec.log else (0.0, 3e5))
-    again = plan_release(inner, data.X)
-    assert_same(planned.plan, again.plan)
-    np.testing.assert_array_equal(planned.X_test, again.X_test)
+    bought = replace(spec.purchase.widest, bounds=(20.0, 3e5) if spec.log else (0.0, 3e5))
+    bought = replace(bought, scale=bought.measured.width / 4)
+    again = spec.built.plan_for(spec.public_table(data.X, outcome=bought), spec.points())
+    assert_same(planned.plan, again)
 
 
 def test_what_is_published_lies_within_the_bounds_bought(make_open):
@@ -112,8 +103,9 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
     assert ((data.y < low) | (data.y > high)).mean() <= 0.1
     assert (published.values > 0).all()
     assert (published.values <= high).all()
-    assert as_released(published.bought, spec).y_bounds == (low, high)
-    assert as_released(published.bought, as_released(published.bought, spec)).y_bounds == (low, high)
+    assert published.outcome == published.bought.outcome
+    assert published.outcome.bounds == (low, high)
+    assert published.outcome.scale == (high - low) / 4
     assert within_tolerance(published, spec).shape == (5,)
     assert "pounds" in useful(published, spec)
     assert published.guarantee == spec.guarantee
@@ -129,10 +121,9 @@ def test_logarithms_are_taken_within_the_bounds_bought(make_open):
     low, high = published.bought.interval
     assert 0 < low < 2e4 < high
     assert ((published.values > 5e3) & (published.values < 1e5)).mean() > 0.7
-    inner = settled(spec, (low, high))
-    assert as_measured(inner, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
+    assert as_measured(published.outcome, data).y_bounds == pytest.approx((math.log(low), math.log(high)))
     zeros = read(spec, wages().replace(b"age,wage\n", b"age,wage\n10,0\n11,-5\n"))
-    assert buy(spec, zeros).interval[0] >= 0.01
+    assert spec.purchase.measure(zeros).interval[0] >= 0.01
 
 
 def visits(people=240, each=2):
@@ -148,9 +139,9 @@ def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
     assert plan_release(spec, data.X, data.person).spec == spec
     neighbour = replace(data, y=np.where(data.person == data.person[7], 9e9, data.y))
     with taped() as first:
-        before = buy(spec, data)
+        before = spec.purchase.measure(data)
     with taped(first) as second:
-        after = buy(spec, neighbour)
+        after = spec.purchase.measure(neighbour)
     assert before.n == 240
     np.testing.assert_array_equal(before.counts, after.counts)
     assert gaussian_mu(second) <= math.sqrt(0.1) / noise_multiplier(3.0, spec.delta) * (1 + 1e-9)
@@ -165,10 +156,8 @@ def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
 
 def test_noise_for_k_rows_is_in_the_counts_too(make_open):
     spec, one = make_open(rows_per_person=4), make_open()
-    assert purchase_of(spec).multiplier == pytest.approx(4 * purchase_of(one).multiplier, rel=1e-6)
-    rest = settled(spec, (0.0, 1e5))
-    assert rest.rows_per_person == 4
-    together = math.hypot(4 / purchase_of(spec).multiplier, rest.guarantee.loss.mu)
+    assert spec.purchase.multiplier == pytest.approx(4 * one.purchase.multiplier, rel=1e-6)
+    together = 4 * math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
     assert together == pytest.approx(1 / noise_multiplier(spec.epsilon, spec.delta), rel=1e-6)
     assert together <= spec.guarantee.loss.mu * (1 + 1e-9)
 
@@ -179,11 +168,22 @@ def test_too_few_people_are_told_before_anything_is_spent(make_open):
         plan_release(spec, read(spec, wages(150)).X)
 
 
-def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open):
-    for tolerance in (1e-3, 1e9):
-        inner = settled(make_open(tolerance=tolerance), (0.0, 1e5))
-        assert 0.099 <= inner.tolerance <= 1.001e6
-    assert stand_in(make_open(tolerance=1e-3)).y_bounds == (0.0, 1e10)
+def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open, make_published):
+    for tolerance, within in ((1e-3, False), (1e9, True)):
+        spec = make_open(tolerance=tolerance)
+        assert spec.purchase.widest.bounds == (0.0, 1e10)
+        published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
+        assert within_tolerance(published, spec).tolist() == [within] * 5
+        assert f"within ± {tolerance:g} pounds" in useful(published, spec)
+
+
+def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds(make_open):
+    """Logarithms need bounds above 0, and the declared ones begin at 0: those of all cells within them are taken."""
+    spec = make_open(log=True, y_kind="number", y_bounds=[0, 100], epsilon=3.0, total_epsilon=3.0)
+    published = publish(spec, read(spec, wages()))
+    assert published.outcome.bounds == published.bought.interval == (0.01, 100.0)
+    with pytest.raises(ValueError, match="y_bounds must lie above 0 where logarithms are measured"):
+        make_open(log=True, y_kind="number", y_bounds=[-9, -8])
 
 
 def test_no_error_is_foreseen_without_bounds(make_open):
@@ -215,12 +215,12 @@ def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
     low, high = card["bounds"]["interval"]
     assert card["guarantee"]["epsilon"] == 2.0
     assert card["config"]["bounds_unit"] == 0.01
-    assert FILE in card["sha256"]
+    assert BOUNDS in card["sha256"]
     assert (
         f"bought with a share of 0.1 of the budget (of mu squared): 0 to {high:.12g} pounds"
         in (folder / "card.html").read_text()
     )
-    rows = (folder / FILE).read_text().splitlines()
+    rows = (folder / BOUNDS).read_text().splitlines()
     assert rows[0] == '"from","to","noisy_count"'
     assert len(rows) == 50
     top = float((folder / "values.csv").read_text().splitlines()[1].split(",")[1])
@@ -244,7 +244,7 @@ def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypat
     def drawn(*_):
         raise AssertionError("noise was drawn")
 
-    monkeypatch.setattr("dpgp_core.release.publishing.buy", drawn)
+    monkeypatch.setattr(Purchase, "measure", drawn)
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5)
     with pytest.raises(AssertionError):
@@ -256,7 +256,7 @@ def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypat
 @pytest.mark.parametrize("wrong", ["counts", "interval", "missing", "short", "card"])
 def test_counts_that_were_changed_are_found_out(files, tmp_path, wrong):
     folder = written(files, tmp_path)
-    card, rows = json.loads(files["release.json"]), files[FILE].decode().splitlines()
+    card, rows = json.loads(files["release.json"]), files[BOUNDS].decode().splitlines()
     if wrong == "counts":
         rows[-1] = "1.0,2.0,100000.0"
     if wrong == "short":
@@ -264,13 +264,13 @@ def test_counts_that_were_changed_are_found_out(files, tmp_path, wrong):
     if wrong == "interval":
         card["bounds"]["interval"][1] *= 10
     if wrong == "missing":
-        del card["sha256"][FILE]
+        del card["sha256"][BOUNDS]
     if wrong == "card":
         del card["bounds"]
     text = "\r\n".join([*rows, ""]).encode()
-    (folder / FILE).write_bytes(text)
-    if FILE in card["sha256"]:
-        card["sha256"][FILE] = digest(text)
+    (folder / BOUNDS).write_bytes(text)
+    if BOUNDS in card["sha256"]:
+        card["sha256"][BOUNDS] = digest(text)
     (folder / "release.json").write_text(json.dumps(card))
     with pytest.raises(ValueError, match=r"bounds do not follow|bounds.csv is damaged|says nothing of the bounds"):
         check_folder(folder)
@@ -315,11 +315,11 @@ def test_bounds_within_their_scale_are_not_said_to_be_off_it(files):
 
 def test_counts_are_read_back_to_the_last_digit(make_open):
     spec = make_open()
-    bought = buy(spec, read(spec, wages()))
-    found = counts_read(spec, counts_text(bought).encode(), 300)
+    bought = spec.purchase.measure(read(spec, wages()))
+    found = counts_read(spec.purchase, counts_text(bought).encode(), 300)
     np.testing.assert_array_equal(found.counts, bought.counts)
     assert found.interval == bought.interval
-    assert found.noise_sd == bought.noise_sd
+    assert found.outcome == bought.outcome
 
 
 def test_the_public_part_of_a_table_whose_bounds_are_bought_is_as_read(make_open):

@@ -7,7 +7,7 @@ import pytest
 from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.specification import spec_from_object
+from dpgp_core.release.json_text import spec_from_object
 from tests.core.release.conftest import written
 
 

@@ -184,7 +184,10 @@ def test_a_whole_line_without_its_end_counts(path):
     [
         (lambda text: text.replace(b'{"what"', b'{"whom"', 1), "unknown key 'whom'"),
         (lambda text: text + b"oops\n", "line 3 after the beginning of the ledger is not valid JSON"),
-        (lambda text: text.replace(b'"inputs_public":false', b'"inputs_public":0', 1), "must have inputs_public true"),
+        (
+            lambda text: text.replace(b'"inputs_public":false', b'"inputs_public":0', 1),
+            "of line 1 after the beginning",
+        ),
         (lambda text: b"{}", "schema"),
         (lambda text: text + b" " * 200_000, "larger than 200000 bytes"),
     ],

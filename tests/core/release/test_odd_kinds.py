@@ -9,8 +9,8 @@ import pytest
 
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbooks.sheet import as_table
+from dpgp_core.release.json_text import spec_from_json
 from dpgp_core.release.publishing import declared_writing, read_outcomes
-from dpgp_core.release.specification import spec_from_json
 from tests.odd_kinds import ODD
 
 PUBLIC = {"unit": "one person", "grid": [5], "epsilon": 1.0, "delta": 1e-5, "y_bounds": [-1e5, 1e5]}

@@ -49,8 +49,9 @@ def test_no_value_is_impossible_however_large_the_noise(make_spec, read, mechani
 
 def test_what_noise_drives_beyond_the_bounds_is_cut_there(make_spec):
     far = np.array([-1e5, 49.0, 100.0, 1e5])
-    np.testing.assert_array_equal(values_in_unit(make_spec(), far, 1.0), [50, 50, 100, 200])
-    np.testing.assert_array_equal(values_in_unit(make_spec(log=True), np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
+    np.testing.assert_array_equal(values_in_unit(make_spec().outcome, far, 1.0), [50, 50, 100, 200])
+    logs = make_spec(log=True).outcome
+    np.testing.assert_array_equal(values_in_unit(logs, np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
@@ -233,5 +234,5 @@ def test_a_kind_that_does_not_fit_is_refused(make_spec, changed, said):
 
 def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_them(make_spec, make_published):
     spec = make_spec(y_bounds=(0.0, 100.0), grid=(5,))
-    found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]), spec)
+    found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]))
     np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp_core.release import CHOICES, spec_from_json, spec_to_json
-from dpgp_core.release.specification import EXAMPLE, spec_from_object, spec_to_object
+from dpgp_core.release.json_text import spec_from_object, spec_to_object
+from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.anything import anything
 from tests.fuzz_configs import OPTIONAL
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dpgp_core.release.specification import declared_bounds
+from dpgp_core.bounds.cells import declared_bounds
 
 
 @pytest.mark.parametrize(

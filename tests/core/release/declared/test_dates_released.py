@@ -127,7 +127,7 @@ def test_nothing_of_the_plan_depends_on_private_days():
 def test_a_mechanism_of_one_kernel_takes_dates_and_refuses_a_period(mechanism):
     pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].pure else {}
     assert make_spec(mechanism=mechanism, **pure).x_box == ((0.0, 1825.0),)
-    with pytest.raises(ValueError, match="has one kernel, which is not periodic; leave period out, or use 'bayes'"):
+    with pytest.raises(ValueError, match="has one kernel, which is not periodic; leave period out, or use 'bayes"):
         make_spec(mechanism=mechanism, dates=GERMAN, **pure)
 
 

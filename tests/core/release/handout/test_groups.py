@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.groups import COLOURS, split
+from dpgp_core.release.handout.groups import COLOURS, groups_of
 
 LEVELS = ("women & girls", "men", "other")
 
@@ -16,23 +16,35 @@ def of_groups(make_spec, **changes):
     )
 
 
-def test_each_group_has_its_own_points(make_spec, make_published):
+def test_each_group_has_its_own_points(make_spec):
     spec = of_groups(make_spec)
-    published = make_published(spec, [1.0] * 12)
-    groups, plain = split(published, spec, np.arange(12) % 3 > 0, "orange")
+    groups, plain = groups_of(spec)
     assert [group.name for group in groups] == list(LEVELS)
     assert (plain.x, plain.grid, plain.x_levels) == (("age",), (4,), None)
     for i, group in enumerate(groups):
-        np.testing.assert_array_equal(group.published.values, published.values[i::3])
-        np.testing.assert_array_equal(group.published.X_test[:, 0], np.linspace(0, 100, 4))
-        assert (group.within == (i > 0)).all()
+        np.testing.assert_array_equal(group.rows, np.arange(12)[i::3])
+        np.testing.assert_array_equal(group.X[:, 0], np.linspace(0, 100, 4))
     assert len({(group.colour, group.dash) for group in groups}) == 3
 
 
-def test_without_levels_there_is_one_group(make_spec, make_published):
+def test_without_levels_there_is_one_group(make_spec):
     spec = make_spec(grid=(5,))
-    [group], plain = split(make_published(spec, [1.0] * 5), spec, np.ones(5, dtype=bool), "orange")
-    assert (group.name, group.colour, plain) == ("", "orange", spec)
+    [group], plain = groups_of(spec)
+    assert (group.name, group.colour, plain) == ("", COLOURS[0], spec)
+
+
+def test_levels_are_taken_out_and_longitude_comes_first_at_once(make_spec):
+    spec = of_groups(
+        make_spec, x=("lat", "sex", "day", "lon"), x_units=("°", "", "h", "°"), grid=(2, None, 3, 4),
+        x_box=((51.0, 52.0), None, (0.0, 24.0), (-1.0, 0.0)), x_levels=(None, ("men", "women"), None, None),
+        lengthscale=(9.0, None, 5.0, 8.0), coordinates=("lon", "lat"),
+    )  # fmt: skip
+    groups, drawn = groups_of(spec)
+    assert (drawn.x, drawn.grid, drawn.lengthscale) == (("lon", "lat", "day"), (4, 2, 3), (8.0, 9.0, 5.0))
+    for code, group in enumerate(groups):
+        own = spec.points()[group.rows]
+        np.testing.assert_array_equal(own[:, 1], code)
+        np.testing.assert_array_equal(own[:, [3, 0, 2]], group.X)
 
 
 def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
@@ -44,10 +56,10 @@ def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
     assert "<polygon" in drawn
 
 
-def test_twenty_groups_differ_in_their_look(make_spec, make_published):
+def test_twenty_groups_differ_in_their_look(make_spec):
     levels = tuple(f"region {i}" for i in range(20))
     spec = of_groups(make_spec, x_levels=(None, levels))
-    groups, _ = split(make_published(spec, [1.0] * 80), spec, np.ones(80, dtype=bool), "orange")
+    groups, _ = groups_of(spec)
     assert len({(group.colour, group.dash) for group in groups}) == 20
 
 

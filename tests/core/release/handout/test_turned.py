@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.release.handout.figure import east_across, figure, turned
+from dpgp_core.release.handout.figure import figure
+from dpgp_core.release.handout.groups import groups_of
 
 MAP = {
     "x": ("lat", "when", "lon"),
@@ -19,18 +20,20 @@ MAP = {
 
 def test_east_comes_first_and_values_go_with_their_points(make_spec):
     spec = make_spec(**MAP)
-    east = east_across(spec)
+    [group], east = groups_of(spec)
     assert east.x == ("lon", "lat", "when")
     assert (east.x_units, east.grid, east.x_box[0]) == (("°", "°", "h"), (4, 3, 2), (-1, 0))
     points = spec.points()
     values = points @ [100.0, 1.0, 10.0]
-    np.testing.assert_allclose(turned(spec, values), east.points() @ [10.0, 100.0, 1.0])
+    np.testing.assert_allclose(values[group.rows], east.points() @ [1.0, 100.0, 10.0][::-1])
+    np.testing.assert_array_equal(group.X, east.points())
 
 
 def test_what_is_in_order_or_no_map_stays_as_it_is(make_spec):
     spec = make_spec()
-    assert east_across(spec) is spec
-    np.testing.assert_array_equal(turned(spec, np.arange(9)), np.arange(9))
+    [group], drawn = groups_of(spec)
+    assert drawn is spec
+    np.testing.assert_array_equal(group.rows, np.arange(9))
 
 
 def test_both_orders_give_one_picture(make_spec, make_published):
