@@ -297,11 +297,11 @@ def contrast(joint: Joint) -> Mixture:
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
-    rough, cells = None, isinstance(statistics, CellStatistics)
-    noises = noise_sds_for(statistics.reading, statistics.x_box, statistics.n if cells else None)
-    if cells:
+    people = statistics.n if isinstance(statistics, CellStatistics) else None
+    noises, rough = noise_sds_for(statistics.reading, statistics.x_box, people), None
+    if people is not None:
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
-        rough = rough_share(statistics.n, spent**-0.5)
+        rough = rough_share(people, spent**-0.5)
     return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
 
 
