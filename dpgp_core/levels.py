@@ -119,7 +119,9 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
 def check_levels(levels: Sequence[Levels | None]) -> None:
     """Raise ValueError unless at least one input is a number, and the combinations of levels are few enough."""
     if all(each is not None for each in levels):
-        raise ValueError("every input is a category; at least one must be a number")
+        raise ValueError(
+            "every input is a category; at least one must be a number: write ranges such as 30-34 as their middles"
+        )
     groups = math.prod(len(each) for each in levels if each is not None)
     if groups > MOST_GROUPS:
         raise ValueError(

@@ -1,12 +1,12 @@
 import streamlit as st
 
 from pages._ui import attack
-from pages._ui.attack import PathAttack
-from pages._ui.look import frame, pictures, sidebar
+from pages._ui.attack import AttackSettings
+from pages._ui.look import frame, pictures, settings
 from pages._ui.work import cached
 
-setting = attack.attack_setting()
-show, paths = sidebar.overlay(), isinstance(setting, PathAttack)
+chosen = settings.chosen(AttackSettings)
+setting, show, paths = chosen.attack, chosen.overlay, chosen.target == "paths"
 
 if show:
     attacked = attack.attacked(setting)

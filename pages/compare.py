@@ -2,14 +2,15 @@ import streamlit as st
 
 from pages._ui import left_out
 from pages._ui.compare import compute, contenders, view, words
-from pages._ui.look import frame, pictures, pin, sidebar, text
+from pages._ui.look import frame, pictures, pin, settings, text
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
-contest, epsilon, names, every = view.compare_settings()
+chosen = settings.chosen(view.CompareSettings)
+contest, epsilon, names = chosen.contest, chosen.draw.epsilon, chosen.names
+every, show = chosen.every, chosen.overlay
 data = cached.dataset(contest.model.dataset)
 scale = contenders.scale_of(data)
-show = sidebar.overlay()
 cards = ["integral_bins", "bayes_cells" if "bayes_cells" in names else "sparse"]
 QUESTION = "Which method has the smallest error?"
 shown = scale.shown
@@ -52,7 +53,7 @@ if show:
     with lesson:
         frame.lessons("compare", words.LESSONS)
     with limits:
-        if view.asks_for_limits():
+        if settings.stand(view.LIMITS):
             attainable = compute.limits(contest)
             drawn = cached.drawn(contenders.figure, attainable, scale, of=contest)
             pictures.chart(drawn, "possible", contenders.caption())

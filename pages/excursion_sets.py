@@ -2,15 +2,15 @@ import streamlit as st
 
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion import view as excursion_view
-from pages._ui.look import frame, pictures, sidebar
+from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 top = st.container()
 excursion_view.search_if_asked()
-study = excursion_view.chosen_study()
-view, show, spent = excursion_view.excursion_settings(study)
+chosen = settings.chosen(excursion_view.ExcursionSettings)
+view, show = chosen.release, chosen.overlay
 explored = compute.explored(view)
-excursion_view.said_of(explored, view, spent)
+excursion_view.said_of(explored, view)
 bayes = compute.bayes_set(view, explored)
 plain = compute.without_privacy(view, explored) if show else None
 best = None if plain is None else compute.best_without(explored, plain)

@@ -1,11 +1,11 @@
 import streamlit as st
 
 from pages._ui.hiding import clipping, measured, spend, steps, two
-from pages._ui.look import frame
+from pages._ui.look import frame, settings
 
 top = st.container()
-step = steps.chosen_step()
-chosen = steps.chosen_settings(step)
+asked = settings.chosen(steps.HidingSettings)
+step, chosen = asked.step, asked.release
 if step in ("moves", "covered"):
     two.show(step, chosen, top)
 elif step == "measured":

@@ -1,15 +1,15 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, offers, pictures, sidebar, text
+from pages._ui.look import frame, offers, pictures, settings, sidebar, text
 from pages._ui.work import cached
 
-chosen = sidebar.release_settings(offers.CURVE)
+chosen = settings.chosen(sidebar.ReleaseSettings)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 if show:
     computed.foresee(model, design, draw)
 ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
-kept = variants.find("kung_curves", offers.CURVE, model.dataset)
+kept = variants.find("kung_curves", sidebar.ReleaseSettings, model.dataset)
 data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
 

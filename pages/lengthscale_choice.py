@@ -3,11 +3,11 @@ import streamlit as st
 from datasets import exhibit
 from pages._ui.explore import view as explore_view
 from pages._ui.lengthscale import compute, view
-from pages._ui.look import frame, pictures, sidebar, text
+from pages._ui.look import frame, pictures, settings, text
 from pages._ui.work import cached
 
-grid, budgets, release = view.choice_settings()
-show = sidebar.overlay()
+asked = settings.chosen(view.ChoiceSettings)
+grid, budgets, release, show = asked.grid, asked.budgets, asked.guarantee, asked.overlay
 data, unit = cached.dataset(grid.model.dataset), exhibit(grid.model.dataset).unit
 guarantee, total = compute.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit

@@ -1,9 +1,9 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, directions, figures, variants, words
-from pages._ui.look import frame, offers, pictures, sidebar, text
+from pages._ui.look import frame, offers, pictures, settings, sidebar, text
 
-chosen = sidebar.release_settings(offers.MAP)
+chosen = settings.chosen(sidebar.MapSettings)
 model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
 if show:
     computed.foresee(model, design, draw)
@@ -39,7 +39,7 @@ frame.metrics(cells.metrics(ours, paper, errors))
 varied = variants.chosen(model.dataset)
 if varied != "none":
     variants.maps(ours, varied, layer, kind, show)
-kept = variants.find("london_noise_map", offers.MAP, model.dataset)
+kept = variants.find("london_noise_map", sidebar.MapSettings, model.dataset)
 variants.show_pinned("london_noise_map", kept, ours, show, text.factor_of, text.relative)
 directions.show_maps(ours)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -2,13 +2,14 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, pictures, sidebar
+from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.look.pictures import Public
 from pages._ui.sparse import compute
 from pages._ui.sparse import view as sparse_view
 from pages._ui.work import cached
 
-setting, view, show = sparse_view.sparse_settings()
+chosen = settings.chosen(sparse_view.SparseSettings)
+setting, view, show = chosen.release, chosen.view, chosen.overlay
 fits = compute.fits(setting)
 released = setting.released(fits.dataset.privacy_unit)
 guarantee = released[0][1]
@@ -51,17 +52,17 @@ elif view == "errors":
         )
     table = sparse_view.curve_table(curves)
 else:
-    chosen = compute.choices(setting)
+    choices = compute.choices(setting)
     with left:
         caption = "Error after a private choice of lengthscale and spread. Choosing by evidence costs nothing more."
-        pictures.chart(picture(sparse_view.choice_errors, chosen), "sparse_choice", caption)
+        pictures.chart(picture(sparse_view.choice_errors, choices), "sparse_choice", caption)
     with right:
         pictures.chart(
-            picture(sparse_view.choice_shares, chosen),
+            picture(sparse_view.choice_shares, choices),
             "sparse_shares",
             "Which lengthscale each method chooses.",
         )
-    table = sparse_view.choice_table(chosen)
+    table = sparse_view.choice_table(choices)
 frame.metrics(sparse_view.metrics(fits, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:

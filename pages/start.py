@@ -1,13 +1,13 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, pictures, text
+from pages._ui.look import frame, pictures, settings, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
 from pages._ui.start import brief, decision, overview
 from pages._ui.work import cached
 
-chosen = decision.decision()
+chosen = settings.chosen(decision.Decision)
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
 moved = decision.moved(draw, prior, family)
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
@@ -64,9 +64,13 @@ with printed:
     page = brief.brief(chosen, data, moved, cost, frame.here())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
-        "One-page brief", brief.written(page, drawn), "privacy-brief.html", "text/html",
-        icon=":material/print:", help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
-    )  # fmt: skip
+        "One-page brief",
+        brief.written(page, drawn),
+        "privacy-brief.html",
+        "text/html",
+        icon=":material/print:",
+        help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
+    )
 with decided:
     frame.table(decision.table(beliefs, cost), "decision", brief.TABLE_NOTE)
 frame.state_link()

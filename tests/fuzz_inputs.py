@@ -91,6 +91,7 @@ def prepare(kind, rng, folder):
             config = spec_to_json(replace(SPEC, mechanism="inducing")).encode()
     elif kind in CONFIGS:
         config = CONFIGS[kind](rng)
+        cells = {cell for cell in cells if cell.encode() not in config}  # drawn there by chance, and public
         codes = {BAD_CONFIG, BAD_DATA} if kind == "names that do not fit" else codes  # no such column, or text in it
     elif kind in LEDGERS:
         ledger, codes = LEDGERS[kind](rng), {REFUSED} if kind == "a spent ledger" else codes

@@ -90,6 +90,27 @@ def workbook(rows: list[list[Any]], *, others: tuple[str, ...] = (), sheet: str 
     return stream.getvalue()
 
 
+def merged() -> bytes:
+    """A workbook whose title goes over merged cells, with a column that it shows in per cent."""
+    book = openpyxl.Workbook()
+    for row in (["Heights of 2024, by age"], [], ["age", "share", "height"]):
+        book.active.append(row)
+    book.active.merge_cells("A1:C1")
+    for age, height in zip(AGE, HEIGHT, strict=True):
+        book.active.append([age, height / 1000, height])
+        book.active.cell(book.active.max_row, 2).number_format = "0.0%"
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def answers(yes: str, no: str) -> Odd:
+    """An outcome of two words."""
+    said = [float(at % 3 > 0) for at in range(N)]
+    content = table("age;height", AGE, [yes if each else no for each in said], sep=";")
+    return Odd(content, said, declared={"y_bounds": None})
+
+
 def month(day: date) -> date:
     return day.replace(day=1)
 
@@ -258,6 +279,47 @@ ODD: dict[str, Odd] = {
     "UTF-16, the other end first": Odd(b"\xfe\xff" + table("age\theight", AGE, HEIGHT, sep="\t", encoding="utf-16-be")),
     "ends of lines of two kinds": Odd(PLAIN.replace(b"\n", b"\r\n", 20)),
     "old letters in a note": Odd(table("age,height,note", AGE, HEIGHT, ["é"] * N, encoding="cp1252")),
+    # as programs export them
+    "an index of pandas": Odd(table(",age,height", range(N), AGE, HEIGHT)),
+    "numbers of rows of R": Odd(
+        table('"","age","height","sex"', [f'"{at}"' for at in range(1, N + 1)], AGE, HEIGHT, ['"f"'] * N)
+    ),
+    "numbers of rows of R without a name": Odd(
+        table('"age" "height"', [f'"{at}"' for at in range(1, N + 1)], AGE, HEIGHT, sep=" "),
+        refused="name every column in the header",
+        cured=table('"row" "age" "height"', [f'"{at}"' for at in range(1, N + 1)], AGE, HEIGHT, sep=" "),
+    ),
+    "codes with their labels": answers("1. Yes", "2. No"),
+    "codes in brackets with their labels": answers("(1) yes", "(0) no"),
+    "WAHR and FALSCH": answers("WAHR", "FALSCH"),
+    "zero and one as text": answers('"1"', '"0"'),
+    "letters of SAS for missing": lacking(".A", ".B", ".Z"),
+    "dates of Stata": dates(lambda day: f"{day:%d%b%Y}".lower()),
+    "months of Stata": dates(lambda day: f"{day.year}m{day.month}", month),
+    "dates of SAS with times": dates(lambda day: f"{day:%d%b%Y}:08:30:00".upper()),
+    "01-Mrz-24": dates(lambda day: f"{day.day:02}-{('', '', '', 'Mrz', 'Apr', 'Mai', 'Jun')[day.month]}-{day:%y}"),
+    "1.3.24": dates(lambda day: f"{day.day}.{day.month}.{day:%y}"),
+    "times with a zone behind a space": dates(lambda day: f"{day} 23:30:00 +0200"),
+    "thin spaces": Odd(table("age;height", AGE, grouped("\u2009", ","), sep=";"), **HALF),
+    "comments below and between": Odd(
+        table("age,height", AGE[:30], HEIGHT[:30])
+        + b"# second batch\n"
+        + table("#", [f"{age},{height}" for age, height in zip(AGE[30:], HEIGHT[30:], strict=True)])
+        + b"# end\n"
+    ),
+    "tabs around text with commas": Odd(table("age\theight\tnote", AGE, HEIGHT, ["a, b; c"] * N, sep="\t")),
+    "UTF-16 with commas": Odd(table("age,height,größe", AGE, HEIGHT, AGE, encoding="utf-16")),
+    "ranges of ages": Odd(
+        table("age,height", [f"{age // 5 * 5}-{age // 5 * 5 + 4}" for age in AGE], HEIGHT),
+        refused="Otherwise write it as numbers",
+        cured=table("age,height", [age // 5 * 5 + 2 for age in AGE], HEIGHT),
+    ),
+    "seconds since 1970": dates(
+        lambda day: str((day - date(1970, 1, 1)).days * 86_400),
+        refused="a number instead of a date in 60 of 60 rows, first in line 2 of the file; declare the column a number",
+        cured={"x_box": [[1.70e9, 1.73e9]]},
+    ),
+    "a workbook with merged cells and per cent": Odd(merged()),
     # other files
     "a workbook": Odd(workbook(ROWS)),
     "a workbook with a title and notes": Odd(workbook([["Survey"], [], *ROWS, [], ["Source: the office"]])),

@@ -30,6 +30,7 @@ from tests.e2e.own_table import Counted, answer, choose, download, fill, press, 
 
 DATES, MISSING, NUMBERS = "the order of dates", "what means missing", "how numbers are written"
 WORDS, ENCODING, GROUPS = "the words for yes and no", "the encoding", "whether words are groups"
+BOTH = "the order of dates with how numbers are written, in one click"
 _GRID = 9
 
 
@@ -104,7 +105,7 @@ PLANS = {
         "CO",
         (("2024-03-01", "2024-06-30"),),
         (0, 20),
-        ((DATES, (YEAR,)), (NUMBERS, ("numbers", "1234,5")), (MISSING, ("missing", "-200"))),
+        ((BOTH, (YEAR,)), (MISSING, ("missing", "-200"))),
         {"date_order": YEAR, "numbers": "1234,5", "missing": [-200]},
     ),
     "unused_twins": Plan(("age",), "wage", AGES, (0, 100)),

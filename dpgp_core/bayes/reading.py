@@ -297,11 +297,12 @@ def contrast(joint: Joint) -> Mixture:
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
-    people = statistics.n if isinstance(statistics, CellStatistics) else None
-    noises, rough = noise_sds_for(statistics.reading, statistics.x_box, people), None
-    if people is not None:
+    rough = people = None
+    if isinstance(statistics, CellStatistics):
+        people = statistics.n
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
         rough = rough_share(people, spent**-0.5)
+    noises = noise_sds_for(statistics.reading, statistics.x_box, people)
     return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
 
 

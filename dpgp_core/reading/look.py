@@ -6,6 +6,7 @@ Nothing of it is private. A proposal becomes a declaration when the owner writes
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,6 @@ from .. import checks
 from ..levels import MOST_LEVELS
 from .columns import unit_beside
 from .rows import (
-    SHOWN_LETTERS,
     Header,
     NotDecoded,
     WrongWidth,
@@ -36,8 +36,11 @@ _MARKED = (
     "before, above all y_bounds and x_box, which are null"
 )
 _TRIED = ("utf-8", "cp1252", "latin-1", "utf-16")
-_YES = ("yes", "y", "true", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success")
-_NO = ("no", "n", "false", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure")
+_TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # of spreadsheets
+_FALSE = ("false", "falsch", "faux", "falso", "onwaar", "falsk", "falskt")
+_YES = ("yes", "y", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success", *_TRUE)
+_NO = ("no", "n", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure", *_FALSE)
+_LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")  # a code before its label, "1. Yes", as SPSS exports
 _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _SOME = 50  # texts of a column in which its unit is looked for
@@ -135,16 +138,17 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
         ValueError: it is no table, or has no such columns.
     """
     x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
-    _, columns = look(stream, [*x, *([] if y is None else [y])])
+    first = look(stream, [*x, *([] if y is None else [y])])
     for name in [*x, *([] if y is None else [y])]:
-        if name not in columns:
-            names = checks.cut(", ".join(map(checks.cut, columns)), SHOWN_LETTERS)
+        if name not in first.columns:
+            stream.seek(0)
+            names = opened(stream, first.writing)[0].shown
             raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {names}")
-    y = y or _outcome(columns)
-    inputs = list(x) or _inputs(columns, y)
+    y = y or _outcome(first.columns)
+    inputs = list(x) or _inputs(first.columns, y)
     table = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
-    rows = next(iter(columns.values())).rows if columns else 0
+    rows = next(iter(first.columns.values())).rows if first.columns else 0
     members, gaps, units = _members(stream, table, inputs, y, rows)
     lines = [f"{name}: {held(column, table.writing.numbers)}" for name, column in table.columns.items()]
     lines += [
@@ -172,8 +176,8 @@ def held(column: Column, numbers: str = "1234.5") -> str:
 
 def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
     """Which of some words may mean yes, and which no; None where none does."""
-    yes = next((word for word in words if folded(word) in _YES), None)
-    no = next((word for word in words if folded(word) in _NO), None)
+    yes = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _YES), None)
+    no = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _NO), None)
     others = [word for word in words if word not in (yes, no)]
     if len(words) == 2 and len(others) == 1:
         return yes or others[0], no or others[0]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, BinaryIO, NamedTuple
 
 from ..checks import cut
@@ -85,6 +86,11 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
     Raises:
         ValueError: a line is too long, or the stream is no text; the message names the line, never its text.
     """
+    return chain.from_iterable(_pieces(stream, encoding, max_bytes))
+
+
+def _pieces(stream: BinaryIO, encoding: str | None, max_bytes: int | None) -> Iterator[Sequence[str]]:
+    """Lines as ``read_lines`` says, some at a time: a loop for each line is slow where millions of them are blank."""
     piece = stream.read(_PIECE)
     if isinstance(piece, str):
         raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
@@ -97,22 +103,19 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
             raise ValueError(f"the file has more than {max_bytes} bytes, the limit; keep a random sample of its rows")
         last = not piece
         text += _decoded(decoder, piece, number + text.count("\n"), name)
-        if not last and text.endswith("\r"):  # it may be the first half of a line's end
-            text, half = text[:-1], "\r"
-        else:
-            half = ""
-        *lines, text = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        half = "\r" if not last and text.endswith("\r") else ""  # it may be the first half of a line's end
+        text = text.removesuffix(half).replace("\r\n", "\n").replace("\r", "\n")
+        lines = list(io.StringIO(text, newline="\n"))
+        text = lines.pop() if lines and not lines[-1].endswith("\n") else ""
+        _check_lengths(lines, number)
+        yield lines
+        number += len(lines)
         if last and text == _END_OF_OLD_FILES:
             text = ""
-        for line in lines:
-            _check_length(line, number)
-            yield f"{line}\n"
-            number += 1
         text += half
-        _check_length(text, number)
+        _check_lengths([text], number)
         if last:
-            if text:
-                yield text
+            yield [text] if text else []
             return
         piece = stream.read(_PIECE)
         total += len(piece)
@@ -139,9 +142,12 @@ def _decoded(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, name: 
     raise NotDecoded(f"line {line} of the file is not {name.upper()} text; {remedy} UTF-8")
 
 
-def _check_length(line: str, number: int) -> None:
-    if len(line) > MAX_LINE:
-        raise ValueError(f"line {number} is longer than {MAX_LINE} letters, the limit; is the file a CSV?")
+def _check_lengths(lines: Sequence[str], number: int) -> None:
+    """Refuse lines, of which the first has a number, if one is too long."""
+    if max(map(len, lines), default=0) > MAX_LINE:
+        at = next((at for at, line in enumerate(lines) if len(line.removesuffix("\n")) > MAX_LINE), None)
+        if at is not None:
+            raise ValueError(f"line {number + at} is longer than {MAX_LINE} letters, the limit; is the file a CSV?")
 
 
 def _refuse_other_kinds(start: bytes) -> None:
@@ -156,6 +162,7 @@ def _refuse_other_kinds(start: bytes) -> None:
 
 
 MAX_COLUMNS = 1_000
+MOST_ABOVE = 100_000  # lines above the names, which are read again with every look at these
 MOST_LINES = 20  # that a remedy names
 SHOWN_LETTERS = 300  # of the column names, in a message
 _UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))  # letters without width, in names
@@ -187,11 +194,13 @@ class Header(NamedTuple):
         names: of the columns, without spaces around them; "" for one that has none.
         writing: how the table is written, its separator being known.
         later: the line below, one of the next, in which some names stand together; 0 for none.
+        lines: that the names go over, more than one where a name in quotes does.
     """
 
     names: list[str]
     writing: Writing
     later: Callable[[Sequence[str]], int]
+    lines: int = 1
 
     def positions(self, columns: Sequence[str]) -> list[int]:
         """Where columns stand. No others need a name of their own.
@@ -205,7 +214,7 @@ class Header(NamedTuple):
             raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
         if missing is not None:
             raise ValueError(
-                f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self._shown()}"
+                f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self.shown}"
             )
         repeated = next((column for column in columns if self.names.count(column) > 1), None)
         if repeated is not None:
@@ -221,9 +230,16 @@ class Header(NamedTuple):
         """Whether the line holds numbers or dates, so that it may be private."""
         return any(_is_value(name) for name in self.names)
 
-    def _shown(self) -> str:
+    @property
+    def shown(self) -> str:
+        """The names for a message, which must hold no record."""
         if self.may_be_a_record or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
+        if self.lines > 1 and any(_is_value(part) for name in self.names for part in re.split(r"[\s,;|]+", name)):
+            return (
+                f"not shown, because they go over {self.lines} lines and hold numbers or dates. If "
+                "rows stand there, remove the quote that opens in it and does not close"
+            )
         return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 
 
@@ -263,14 +279,14 @@ def opened(
         ValueError: there is no header line, or it names too many columns; the rows raise as ``read_rows`` does.
     """
     rows = _Rows(stream, Writing() if writing is None else writing, max_bytes)
-    _, names = next(rows, (0, list[str]()))
+    line, names = next(rows, (0, list[str]()))
     if not names:
         raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
     if len(names) > MAX_COLUMNS:
         raise ValueError(
             f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
         )
-    header = Header([plain_name(name) for name in names], rows.writing, rows.line_of)
+    header = Header([plain_name(name) for name in names], rows.writing, rows.line_of, line - rows.above)
     return header, _of_width(rows, header.names)
 
 
@@ -305,31 +321,35 @@ class _Rows:
 
     Attributes:
         writing: with the separator that the first line has.
+        above: lines above the first that holds something.
     """
 
     def __init__(self, stream: BinaryIO, writing: Writing, max_bytes: int | None) -> None:
         lines = read_lines(stream, writing.encoding, max_bytes=max_bytes)
         if writing.ignore:
             lines = ("\n" if writing.ignores(at) else line for at, line in enumerate(lines, start=1))
-        ahead: list[str] = []
+        first, above = "", 0
         for line in lines:
-            ahead.append(line)
-            if (hint := _HINT.fullmatch(line)) and len(ahead) == 1:
-                ahead = ["\n"]
+            if (hint := _HINT.fullmatch(line)) and not above:
                 if writing.separator is None and hint[1] in ";,\t|":
                     writing = replace(writing, separator=hint[1])
-            elif line.strip():
+            elif not line.isspace():
+                first = line
                 break
-        first = ahead[-1] if ahead else ""
+            above += 1
+            if above > MOST_ABOVE:
+                raise ValueError(f"the first {MOST_ABOVE:,} lines of the file hold nothing; remove them")
         may_be_quoted = first.lstrip().startswith('"')
         self._declared = writing.separator is not None
         if writing.separator is None:
             writing = replace(writing, separator=separator_of(first))
         self.writing = writing
-        self._lines: Iterator[str] = chain(ahead, lines)
+        self.above = above
+        self._lines: Iterator[str] = chain(repeat("\n", above), [first], lines)
         if writing.separator == " ":
             self._lines = (line.strip(" \n") + "\n" for line in self._lines)
         self._reader = self._fields(self._lines)
+        self._filled = filter(any, self._reader)
         self._quoted = None if may_be_quoted else False  # whether each line is one quoted text that holds the values
 
     def __iter__(self) -> Iterator[Row]:
@@ -337,7 +357,7 @@ class _Rows:
 
     def __next__(self) -> Row:
         try:
-            for fields in self._reader:
+            for fields in self._filled:
                 row = [field.strip() for field in fields]
                 if any(row):
                     return self._reader.line_num, self._unquoted(row)

@@ -21,7 +21,6 @@ from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
 _MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
-_ANY_WAY = frozenset(NUMBERS)
 _USUAL = Words(USUAL, "1234.5").texts
 _CODES = frozenset(
     sign * float(code)
@@ -184,12 +183,13 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     names = list(columns)
     positions, key = header.positions(names), secrets.token_bytes(16)
     cells = [_Cells() for _ in names]
-    count = 0
-    for line, row in rows:
+    count = first = last = 0
+    for last, row in rows:
         count += 1
+        first = first or last
         for column, position in zip(cells, positions, strict=True):
-            column.take(row[position], line)
-    return {name: column.summed(count, key) for name, column in zip(names, cells, strict=True)}
+            column.take(row[position], last)
+    return {name: column.summed(count, (first, last), key) for name, column in zip(names, cells, strict=True)}
 
 
 def words_of(
@@ -228,60 +228,55 @@ def order_of(format: Format) -> Format:
 
 
 class _Cells:
-    """Cells of one column, counted as they come."""
+    """Cells of one column, counted as they come: its different texts, each of which is looked at once, in the end."""
 
     def __init__(self) -> None:
         self.texts: Counter[str] = Counter()
         self.lines: dict[str, int] = {}
-        self.unread = dict.fromkeys(NUMBERS, (0, 0))
-        self.undated = dict.fromkeys(ORDERS, (0, 0))
-        self.usual = self.empty = self.line = self.times = 0
-        self.ends = (0, 0)
-        self.numbers: Counter[float] = Counter()
 
     def take(self, cell: str, line: int) -> None:
         self.texts[cell] += 1
-        self.ends = (self.ends[0] or line, line)
         self.lines.setdefault(cell, line)
-        if not cell:
-            self.empty += 1
-            self.line = self.line or line
-        if folded(cell) in _USUAL:
-            self.usual += 1
-            return
-        ways = ways_of(cell)
-        self.times += not ways and is_time(cell)
-        if ways is not _ANY_WAY and len(ways) < len(NUMBERS):
-            for way in NUMBERS:
-                if way not in ways:
-                    self._miss(self.unread, way, line)
-        if ways:
-            value = as_number(cell, next(way for way in NUMBERS if way in ways))
-            if value is not None:
-                self.numbers[value] += 1
-        dated = has_the_form_of_a_date(cell)
-        for order in ORDERS:
-            if not dated or parsed(cell, order) is None:
-                self._miss(self.undated, order, line)
 
-    def _miss(self, missed: dict[str, tuple[int, int]], way: str, line: int) -> None:
-        count, first = missed[way]
-        missed[way] = count + 1, first or line
-
-    def summed(self, rows: int, key: bytes) -> Column:
+    def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Column:
+        """The column, of a table of so many rows with these first and last lines."""
+        usual = times = 0
+        numbers = Counter[float]()
+        alike = dict[tuple[frozenset[str], tuple[Format, ...]], tuple[int, int]]()  # rows that are read alike
+        for cell, count in self.texts.items():
+            if folded(cell) in _USUAL:
+                usual += count
+                continue
+            ways = ways_of(cell)
+            times += count * (not ways and is_time(cell))
+            if ways:
+                value = as_number(cell, next(way for way in NUMBERS if way in ways))
+                if value is not None:
+                    numbers[value] += count
+            dated = has_the_form_of_a_date(cell)
+            orders = tuple(order for order in ORDERS if parsed(cell, order) is not None) if dated else ()
+            before, first = alike.get((ways, orders), (0, self.lines[cell]))
+            alike[ways, orders] = before + count, first
         return Column(
             rows=rows,
-            usual=self.usual,
-            unread=self.unread,
-            undated=self.undated,
-            empty=self.empty,
-            line=self.line,
+            usual=usual,
+            unread={way: _added([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},
+            undated={
+                order: _added([each for (_, orders), each in alike.items() if order not in orders]) for order in ORDERS
+            },
+            empty=self.texts.get("", 0),
+            line=self.lines.get("", 0),
             values=len(self.texts.keys() - {""}),
-            times=self.times,
-            ends=self.ends,
-            codes=_codes(self.numbers),
+            times=times,
+            ends=ends,
+            codes=_codes(numbers),
             texts=_kept(self.texts, self.lines, key),
         )
+
+
+def _added(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """All rows of some counts, and the first line of them; (0, 0) for none."""
+    return sum(count for count, _ in counts), min((line for _, line in counts), default=0)
 
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:

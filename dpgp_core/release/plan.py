@@ -35,6 +35,10 @@ _SOLVE_FAILED = (
     "the model cannot be computed on these inputs; try a lengthscale nearer to the spacing of the grid, "
     "a larger noise_variance or fewer cells"
 )
+_NOTHING_MEASURED = (
+    "with this lengthscale nobody in the table moves any value on the grid, so nothing would be measured; declare a "
+    "longer lengthscale, or a grid that is nearer to the inputs"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,6 +95,8 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     public, half_width, half_outputs = spec.public_table(X, person, outcome), None, None
     with solvable():
         plan = mechanism.plan_for(public, X_test)  # if inputs are private, of their number
+        if isinstance(plan, Plan) and not all(len(stage.strategy) for stage in plan.stages):
+            raise ValueError(_NOTHING_MEASURED)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
             numbered = mechanism.measure(plan, public, X_test, np.random.default_rng(0))

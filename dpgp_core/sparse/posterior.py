@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
@@ -120,8 +120,7 @@ class _Solver:
     def __init__(self, G: FloatArray, keep: FloatArray) -> None:
         self.scale = np.where(keep, 1 / np.sqrt(np.where(keep, np.diag(G), 1.0)), 0.0)
         scaled = self.scale[:, None] * G * self.scale
-        scaled[np.diag_indices_from(scaled)] = 1.0
-        self.factor = cho_factor(scaled, lower=True)
+        self.factor = _factored(scaled)
 
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
@@ -132,6 +131,21 @@ class _Solver:
         """Log N(a; 0, G) over the directions kept."""
         log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
         return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
+
+
+def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
+    """Cholesky's factor of a matrix of unit diagonal, raised as little as rounding errors need.
+
+    It is charged by now, so that a failure would take the budget and give nothing.
+    """
+    diagonal = np.diag_indices_from(scaled)
+    for raised in (0.0, *10.0 ** np.arange(-14, 1), float(len(scaled))):
+        scaled[diagonal] = 1.0 + raised
+        try:
+            return cho_factor(scaled, lower=True)
+        except LinAlgError:
+            continue
+    return np.eye(len(scaled)), True  # entries beyond rounding: nothing can be told from them
 
 
 Covariance = Literal["full", "paper", "naive"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -23,13 +23,14 @@ from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.table import Dataset
-from pages._ui.look import text
-from pages._ui.look.controls import choice, folded, into, pick, side
-from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, DropDown
+from pages._ui.look import offers, text
+from pages._ui.look.controls import Menu, Slider, menu
+from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
 from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
-from pages._ui.look.sidebar import delta_fits, path_controls, paths_released, privacy
+from pages._ui.look.settings import Settings, carried
+from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
-from pages._ui.model import Design, Draw, Model, mechanism_of
+from pages._ui.model import Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached
 
 Target = Literal["paths", "cloaking", "gp_prior"]
@@ -149,7 +150,8 @@ def attacked(attack: PathAttack | OutputAttack) -> Attacked:
 
 
 SHADOWS = (1000, 3000, 10000)
-TARGET: DropDown[Target] = DropDown(
+TARGET: Menu[Target] = menu(
+    "Attack on",
     "attack_on",
     {
         "cloaking": "Cloaked !Kung curve",
@@ -157,30 +159,57 @@ TARGET: DropDown[Target] = DropDown(
         "paths": "Posterior paths (LiRA)",
     },
 )
-INPUTS: DropDown[Inputs] = DropDown("inputs", {"halves": "Balanced around the target", "uniform": "Anywhere"})
+INPUTS: Menu[Inputs] = menu(
+    "Other people",
+    "inputs",
+    {"halves": "Balanced around the target", "uniform": "Anywhere"},
+    help="Where the inputs of the other nine people lie.",
+    place="Attack",
+)
+_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, place="Attack")
+_SETS = replace(_RELEASES, label="Shadow data sets", help="Simulated data like the real one, of each kind.")
+_RIDGE, _SCALE = path_controls(1, 0.5, "attack_")
 
 
-def attack_setting() -> PathAttack | OutputAttack:
-    """The sidebar of the attack page: what is attacked, and the attack's settings."""
-    budget = side().container()
-    with side():
-        target = pick("Attack on", TARGET)
-    if target != "paths":
-        with into(budget):
-            draw = privacy()
-        delta_fits(draw.delta, cached.dataset("kung").n)
-        with folded("Attack"):
-            trials = choice("Simulated releases", "shadows", SHADOWS, 10000)
-        return OutputAttack(Model("kung", "EQ", 25.0, 0.3), target, draw, int(trials))
-    r, sigma = path_controls(0.5, 1, "attack_")
-    with folded("Attack"):
-        paths = paths_released("attack_")
-        delta = choice(DELTA_TITLE, "attack_delta", PATH_DELTAS, 0.01)
-        trials = choice(
-            "Shadow data sets", "shadows", SHADOWS, 10000, help="Simulated data like the real one, of each kind."
-        )
-        inputs = pick("Other people", INPUTS, help="Where the inputs of the other nine people lie.")
-    return PathAttack(r, sigma, paths, float(delta), inputs, int(trials), 1)
+def _of_paths(chosen: Any) -> bool:
+    return bool(chosen.target == "paths")
+
+
+def _of_outputs(chosen: Any) -> bool:
+    return not _of_paths(chosen)
+
+
+def _delta_fits(chosen: Any) -> None:
+    if _of_outputs(chosen):
+        delta_fits(chosen, cached.dataset("kung").n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackSettings(Settings):
+    """The sidebar of the attack page: what is attacked, its promise, and the attack's settings."""
+
+    target: Target = carried(TARGET)
+    epsilon: float = carried(offers.EPSILON, when=_of_outputs)
+    delta: float = carried(offers.PROMISED, when=_of_outputs)
+    r: float = carried(_RIDGE, when=_of_paths)
+    sigma: float = carried(_SCALE, when=_of_paths)
+    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", place="Attack"), when=_of_paths)
+    path_delta: float = carried(
+        replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, place="Attack"),
+        when=_of_paths,
+    )
+    trials: int = carried(lambda chosen: _SETS if _of_paths(chosen) else _RELEASES)
+    inputs: Inputs = carried(INPUTS, when=_of_paths)
+    overlay: bool = carried(offers.OVERLAY, beside=_delta_fits)
+
+    @property
+    def attack(self) -> PathAttack | OutputAttack:
+        """What is computed."""
+        if self.target == "paths":
+            ridge, scale, delta = float(self.r), float(self.sigma), float(self.path_delta)
+            return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials, 1)
+        draw = Draw(float(self.epsilon), float(self.delta))
+        return OutputAttack(usual("kung"), self.target, draw, self.trials)
 
 
 LIMIT, ATTACK, GUESSING = "the promise allows", "this attack", "guessing"
@@ -202,14 +231,17 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     figure.add_scatter(x=100 * rate, y=100 * rate, name=GUESSING, line={"color": TRUTH, "dash": "dot"})
     powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
     figure.add_scatter(
-        x=[100 * level for level in RATES], y=[100 * each.value for each in powers], mode="markers",
-        name="95 % range", marker={"color": RISK, "size": 7},
+        x=[100 * level for level in RATES],
+        y=[100 * each.value for each in powers],
+        mode="markers",
+        name="95 % range",
+        marker={"color": RISK, "size": 7},
         error_y={
             "array": [100 * (each.high - each.value) for each in powers],
             "arrayminus": [100 * (each.value - each.low) for each in powers],
             "color": faded(RISK, 0.7),
         },
-    )  # fmt: skip
+    )
     kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
     if logarithmic:
         kind = {
@@ -231,10 +263,15 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
         here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
         place = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
         figure.add_annotation(
-            x=place[0], y=place[1], text=trace.name, font={"color": trace.line.color}, showarrow=False,
-            xanchor="right" if edge == "above" else "left", yanchor="bottom" if edge == "above" else "top",
+            x=place[0],
+            y=place[1],
+            text=trace.name,
+            font={"color": trace.line.color},
+            showarrow=False,
+            xanchor="right" if edge == "above" else "left",
+            yanchor="bottom" if edge == "above" else "top",
             xshift=-6 if edge == "above" else 8,
-        )  # fmt: skip
+        )
 
 
 BLAMED = 0.05  # innocent people that are accused, in the sentence

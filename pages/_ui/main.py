@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session, tour
-from pages._ui.look import address, controls, frame, pictures
+from pages._ui.look import address, frame, pictures, settings
 from pages._ui.work import waiting
 
 TITLE = "What privacy costs a Gaussian process"
@@ -13,7 +13,7 @@ st.set_page_config(
     page_title=TITLE,
     page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
     layout="wide",
-    initial_sidebar_state="collapsed" if controls.is_lesson() else "auto",
+    initial_sidebar_state="collapsed" if settings.is_lesson() else "auto",
 )
 
 page = st.navigation(
@@ -28,7 +28,7 @@ page = st.navigation(
 )
 st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
 st.html(Path(__file__).parent / "look" / "page.css")
-if controls.is_lesson():
+if settings.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")
 with st.container(key="page_script"):
     st.html('<script src="/page.js"></script>', unsafe_allow_javascript=True)
@@ -47,13 +47,12 @@ if wanted != parameters or address.repeated():
     st.switch_page(page, query_params=wanted)
 session.PAGE.put(page.url_path)
 waiting.reserve()
-controls.begin_places()
-controls.begin()
+settings.begin()
 pictures.begin()
-with waiting.making(), frame.bar(), address.explained(menu.TITLES), tour.banner(page.url_path):
+with waiting.making(), frame.bar(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not controls.stands(key)}
+elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.stands(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

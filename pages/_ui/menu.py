@@ -14,8 +14,9 @@ from pages._ui.excursion import view as excursion
 from pages._ui.explore import controls as explore
 from pages._ui.hiding import steps as hiding
 from pages._ui.lengthscale import view as lengthscale
-from pages._ui.look import offers
-from pages._ui.look.offers import DropDown
+from pages._ui.look import settings, sidebar
+from pages._ui.look.controls import Control, Menu
+from pages._ui.look.settings import Settings
 from pages._ui.sparse import view as sparse
 from pages._ui.start import decision as start
 
@@ -32,7 +33,8 @@ class Page:
         icon: name of a Material symbol.
         section: of the navigation.
         question: what it answers, on the start page's card; none for the start page itself.
-        drop_downs: of its controls: an address may give a value or its title.
+        settings: what its controls stand at.
+        body: menus of its body, whose values may depend on what was computed.
         of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
         takes_long: some seconds of a processor, where others take one; it shows what it has meanwhile.
     """
@@ -42,7 +44,8 @@ class Page:
     icon: str
     section: Section
     question: str = ""
-    drop_downs: Sequence[DropDown[Any]] = ()
+    settings: type[Settings] = Settings
+    body: Sequence[Menu[Any]] = ()
     of_one_session: bool = False
     takes_long: bool = False
 
@@ -51,6 +54,10 @@ class Page:
         """Relative to the entry script, as streamlit wants it."""
         return f"../{self.file}.py"
 
+    def controls(self) -> list[Control[Any]]:
+        """Those of its settings, as they are while none is moved, and the menus of its body."""
+        return [*settings.every(self.settings), *self.body]
+
 
 PAGES = (
     Page(
@@ -58,7 +65,7 @@ PAGES = (
         title="Start",
         icon="home",
         section="Learn",
-        drop_downs=(start.FAMILY, compare.DATASET, start.MECHANISM),
+        settings=start.Decision,
         takes_long=True,
     ),
     Page(
@@ -67,7 +74,8 @@ PAGES = (
         icon="show_chart",
         section="Learn",
         question="What does privacy do to a growth curve?",
-        drop_downs=(offers.CURVE, variants.VARIED, *offers.RELEASE),
+        settings=sidebar.ReleaseSettings,
+        body=(variants.VARIED,),
     ),
     Page(
         file="london_noise_map",
@@ -75,7 +83,8 @@ PAGES = (
         icon="map",
         section="Explore",
         question="Where does privacy blur the map?",
-        drop_downs=(offers.MAP, cloaking.LAYER, variants.VARIED, *offers.RELEASE),
+        settings=sidebar.MapSettings,
+        body=(cloaking.LAYER, variants.VARIED),
     ),
     Page(
         file="excursion_sets",
@@ -83,7 +92,8 @@ PAGES = (
         icon="landscape",
         section="Explore",
         question="Where is the level exceeded?",
-        drop_downs=(excursion.STUDY, excursion.LAYER),
+        settings=excursion.ExcursionSettings,
+        body=(excursion.LAYER,),
     ),
     Page(
         file="lengthscale_choice",
@@ -91,7 +101,7 @@ PAGES = (
         icon="straighten",
         section="Decide",
         question="What does it cost to choose the lengthscale?",
-        drop_downs=(lengthscale.DATASET, lengthscale.CHOICE_BY, offers.KERNEL, offers.OBJECTIVE, offers.CALIBRATION),
+        settings=lengthscale.ChoiceSettings,
     ),
     Page(
         file="compare",
@@ -99,7 +109,8 @@ PAGES = (
         icon="balance",
         section="Decide",
         question="Which method has the smallest error?",
-        drop_downs=(compare.DATASET, compare.RELEASE_OF, offers.KERNEL),
+        settings=compare.CompareSettings,
+        body=(compare.RELEASE_OF,),
         takes_long=True,
     ),
     Page(
@@ -108,7 +119,7 @@ PAGES = (
         icon="scatter_plot",
         section="Explore",
         question="What if the inputs must be hidden too?",
-        drop_downs=(sparse.DATASET, sparse.VIEW),
+        settings=sparse.SparseSettings,
     ),
     Page(
         file="attack",
@@ -116,7 +127,7 @@ PAGES = (
         icon="visibility",
         section="Learn",
         question="What can an attacker tell about one person?",
-        drop_downs=(attack.TARGET, attack.INPUTS),
+        settings=attack.AttackSettings,
     ),
     Page(
         file="your_data",
@@ -132,7 +143,8 @@ PAGES = (
         icon="travel_explore",
         section="Publish",
         question="What else can you ask of a release?",
-        drop_downs=(explore.EXAMPLE, explore.SHOWN, explore.AVERAGED, explore.OF, explore.NOISE, offers.KERNEL),
+        settings=explore.ExploreSettings,
+        body=(explore.SHOWN, explore.OF),
     ),
     Page(
         file="how_cloaking_works",
@@ -140,11 +152,11 @@ PAGES = (
         icon="visibility_off",
         section="Learn",
         question="Why does so little noise hide a person?",
-        drop_downs=(hiding.STEP, offers.CURVE, *offers.RELEASE),
+        settings=hiding.HidingSettings,
     ),
 )
-TITLES: Mapping[str, Mapping[str, str]] = {  # of every drop-down: parameter -> value -> title
-    drop_down.key: drop_down.titles for page in PAGES for drop_down in page.drop_downs
+TITLES: Mapping[str, Mapping[str, str]] = {  # of every menu: parameter -> value -> title; an address may give either
+    each.key: each.titles for page in PAGES for each in page.controls() if isinstance(each, Menu)
 }
 
 

@@ -100,21 +100,6 @@ class Budget:
     planned_for: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class ReleaseSettings:
-    """The whole sidebar of a page that releases.
-
-    Attributes:
-        model, design, draw: of the three stages.
-        overlay: whether true data and non-private results are shown.
-    """
-
-    model: Model
-    design: Design
-    draw: Draw
-    overlay: bool
-
-
 def chosen_design(
     draw: Draw, *, mechanism: str, objective: ObjectiveName, calibration: Method, focus: Focus, shrinkage: bool
 ) -> tuple[Design, Draw]:

@@ -1,14 +1,14 @@
 """What a visitor's session keeps, typed. No other module touches it.
 
 Values of controls are kept by streamlit under the controls' keys; a control's key is its name in the address.
-Slots whose types are one page's are in that page's room: ``own/slots.py``, ``explore/slots.py``.
+Slots whose types are one room's are there: ``own/slots.py``, ``look/settings.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import streamlit as st
 
@@ -16,22 +16,6 @@ if TYPE_CHECKING:
     from dpgp_core.accounting.guarantee import Guarantee
 
 T = TypeVar("T")
-
-
-class Stand(NamedTuple):
-    """Where one control stands.
-
-    Attributes:
-        value: of the control.
-        default: where it stands if nothing is said about it.
-        written: in an address.
-        offered: all that it can stand at, as shown; empty if there are too many to name.
-    """
-
-    value: Any
-    default: Any
-    written: str
-    offered: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +60,6 @@ CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from
 ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 UNTOLD: Slot[Untold] = Slot("untold")  # what an address asked for, as long as nobody was told what became of it
-STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
 # Pages
 SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked

@@ -24,7 +24,7 @@ from pages._ui.compare import contenders
 from pages._ui.hiding import two
 from pages._ui.hiding.two import TwoPointSettings
 from pages._ui.lengthscale import compute as lengthscale_choice
-from pages._ui.look import controls, offers, text
+from pages._ui.look import offers, settings, text
 from pages._ui.look.offers import whole
 from pages._ui.model import Design, Draw, Model
 
@@ -323,7 +323,7 @@ def _ways_on(number: int, away: bool) -> None:
 def _link(number: int, label: str, icon: str) -> None:
     """To a step in its own state, not in what the other pages left behind."""
     step = STEPS[number - 1]
-    address = {"tour": str(number)} | ({"lesson": "1"} if controls.is_lesson() else {}) | step.state
+    address = {"tour": str(number)} | ({"lesson": "1"} if settings.is_lesson() else {}) | step.state
     st.page_link(f"../{step.page}.py", label=label, icon=f":material/{icon}:", query_params=address, width="content")
 
 

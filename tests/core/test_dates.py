@@ -3,6 +3,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
+from dpgp_core import dates
 from dpgp_core.dates import (
     FORMATS,
     ISO,
@@ -132,3 +133,9 @@ def test_a_declaration_is_a_key():
     one, same = (Dates(name="day", first="2020-01-01", period=7) for _ in range(2))
     assert {one: 1}[same] == 1
     assert np.isclose(Dates(name="day", first="2020-01-01", period="week").period_days, 7)
+
+
+@pytest.mark.parametrize("cell", ["2024-03/01", "2024-13-45", "1 Blursday 2024", "99/99/99 25:61", "2024-W99"])
+def test_all_forms_in_one_take_what_one_of_them_takes(cell):
+    forms = [form for order in ORDERS for form in dates._forms(order.split("-")[0].split("/")[0], whole=False)]
+    assert has_the_form_of_a_date(cell) == any(form.fullmatch(cell) for form in forms) == (cell != "2024-03/01")

@@ -16,10 +16,10 @@ from tests.pages.reading import ROOT
 pytestmark = pytest.mark.full
 
 PAGE = """
-from pages._ui.look import frame, sidebar
+from pages._ui.look import frame, settings, sidebar
 
-draw = sidebar.privacy()
-frame.heading("Does a new page need more than a row?", f"No, at epsilon = {draw.epsilon:g}.")
+chosen = settings.chosen(sidebar.Promise)
+frame.heading("Does a new page need more than a row?", f"No, at epsilon = {chosen.epsilon:g}.")
 frame.lessons("toy_page", [("More privacy.", {"epsilon": 0.1})])
 frame.state_link()
 """
@@ -77,9 +77,9 @@ readiness.pages_compile()
 readiness.datasets_load()
 wanted = [("toy_page", {}), ("kung_curves", {"dataset": "toy_1d", "kernel": "Cauchy"})]
 for page in menu.PAGES:
-    for drop_down in page.drop_downs:
-        if "toy_plane" in drop_down.titles:
-            wanted.append((page.file, {drop_down.key: "toy_plane", "epsilon": "2"}))
+    for control in page.controls():
+        if "toy_plane" in getattr(control, "titles", ()):
+            wanted.append((page.file, {control.key: "toy_plane", "epsilon": "2"}))
 opened = []
 for page, address in wanted:
     app = AppTest.from_file("pages/_ui/main.py", default_timeout=300)

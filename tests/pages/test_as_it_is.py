@@ -111,6 +111,25 @@ def test_both_orders_of_a_date_are_shown_with_an_example(open_page, ledgers):
     assert "month/day/year: 5/06/2024 is 6 May 2024" in labels
 
 
+def test_one_click_says_how_dates_and_numbers_are_written(open_page, ledgers):
+    days = [f"{1 + at // 3}/04/2024" for at in range(81)]
+    content = table("day;height", days, ["5,9", "-200", "12,25"] * 27, sep=";")
+    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
+    app = own.press(app, "day/month/year: 1/04/2024 is 1 April 2024; numbers as 1234,5")
+    assert own.controls(app, "numbers")[0].value == "1234,5"
+    assert own.controls(app, "holds_day")[0].value.endswith("(day/month/year)")
+    assert "In which order?" not in own.said(app)
+
+
+def test_no_click_says_how_numbers_are_written_that_two_ways_read_differently(open_page, ledgers):
+    content = table(
+        "day;height", [f"{1 + at // 3}/04/2024" for at in range(81)], ["5,900", "1,250", "12,250"] * 27, sep=";"
+    )
+    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
+    assert any(each.label.startswith("day/month/year") for each in app.button)
+    assert not any("numbers as" in each.label for each in app.button)
+
+
 def test_rows_without_a_value_are_left_out_only_when_that_is_said(open_page, ledgers):
     app = own.declare(own.uploaded(open_page, KINDS["words for missing"].content), y="height", x=["age"], **CLEAN)
     app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0)

@@ -148,21 +148,21 @@ def page_that_takes_several_runs() -> None:
     """One that ends before its second control in its first run, and is made again after its second."""
     import streamlit as st
 
-    from pages._ui.look import address, controls, offers
+    from pages._ui.look import address, offers, settings
     from pages._ui.work import waiting
 
     number = st.session_state["number"] = st.session_state.get("number", 0) + 1
     waiting.reserve()
-    controls.begin()
-    with address.explained({}):
-        controls.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
+    settings.begin()
+    with address.explained():
+        settings.stand(offers.EPSILON)
         if number == 1:
             waiting.end_page()
-        controls.choice("Delta", "delta", offers.DELTAS, offers.DELTA)
+        settings.stand(offers.PROMISED)
         if number == 2:
             waiting.afterwards(int)
         if number > 4:
-            controls.choice("Noise", "noise", offers.NOISES, 0.3)
+            settings.stand(offers.NOISE)
     if number > 2:
         waiting.finish()
 

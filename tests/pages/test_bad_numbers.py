@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -41,27 +38,26 @@ NOT_USED = [
 
 def page_of_every_kind() -> None:
     """Every kind of control that pages bind to the address, and those that may stand at nothing."""
-    import streamlit as st
+    from dataclasses import replace
 
-    from pages._ui.look import address, controls, offers
+    from pages._ui.look import address, offers, settings
+    from pages._ui.look.controls import HERE, Menu, Number, Range, Search
 
-    controls.begin()
-    with address.explained({}):
-        controls.choice("Epsilon", "epsilon", offers.EPSILONS, 1)
-        controls.pick("Kernel", offers.KERNEL)
-        controls.switch("Overlay", "overlay")
-        controls.note("draw", st.number_input("Draw", 1, 99, 1, key="draw", bind="query-params"), 1)
-        controls.note("x1", st.slider("Position", 0.0, 10.0, 2.5, 0.5, key="x1", bind="query-params"), 2.5)
-        controls.note("moved", st.slider("Moved", 1, 2, 1, 1, key="moved", bind="query-params"), 1)
-        data = st.segmented_control("Data", ["a", "b"], default="a", key="data", bind="query-params", required=True)
-        controls.note("data", data, "a")
-        controls.note("hexagon", st.selectbox("Hexagon", ["a", "b"], None, key="hexagon", bind="query-params"), None)
-        tolerance = st.number_input("Within", min_value=0.0, value=None, key="tolerance", bind="query-params")
-        controls.note("tolerance", tolerance, None)
-        target = st.number_input("Target", 0.001, 9.0, value=None, key="target", bind="query-params")
-        controls.note("target", target, None, "8.5")
-        word = st.selectbox("Word", ["a"], None, key="word", bind="query-params")
-        controls.note("word", word, None, "usual")
+    settings.begin()
+    with address.explained():
+        for control in (
+            offers.EPSILON,
+            offers.KERNEL,
+            offers.OVERLAY,
+            replace(offers.DRAW, high=99),
+            Range("x1", "Position", 2.5, 0.0, 10.0, 0.5),
+            Range("moved", "Moved", 1, 1, 2, 1),
+            Menu("data", "Data", "a", {"a": "a", "b": "b"}, "ab", buttons=True),
+            Search("hexagon", "Hexagon", options=["a", "b"], place=HERE),
+            Number("tolerance", "Within", low=0.0),
+            Number("target", "Target", low=0.001, high=9.0, usual="8.5"),
+        ):
+            settings.stand(control)
 
 
 def opened(**asked: str) -> AppTest:
@@ -87,21 +83,9 @@ def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
     assert all(warning.value.endswith(" instead.") for warning in app.warning)
 
 
-def test_pages_bind_no_other_kind_of_control():
-    here = bound_kinds(Path(__file__)) | bound_kinds(ROOT / "pages/_ui/look/controls.py")
-    here.add(("text_input", False))  # any text is one; the page says what of it is no age (test_how_cloaking_works)
-    assert here == set().union(*(bound_kinds(path) for path in (ROOT / "pages").rglob("*.py")))
-
-
-def bound_kinds(path: Path) -> set[tuple[str, bool]]:
-    """Names of the bound controls that a module draws, and whether they may stand at nothing."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    return {
-        (call.func.attr, any(isinstance(each, ast.Constant) and each.value is None for each in given))
-        for call in calls
-        if isinstance(call.func, ast.Attribute) and any(option.arg == "bind" for option in call.keywords)
-        for given in [[*call.args, *(option.value for option in call.keywords)]]
-    }
+def test_only_controls_that_are_data_are_bound_to_the_address():
+    bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
+    assert bound == [ROOT / "pages/_ui/look/controls.py"]
 
 
 def test_every_parameter_of_the_map_of_london_says_it():

@@ -10,7 +10,7 @@ from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
 from pages._ui.compare.words import concerning
-from pages._ui.look import pin
+from pages._ui.look import pin, settings
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -181,9 +181,9 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
 
 
 def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
-    heights = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 1e-5, 10, 6)
+    heights = settings.untouched(view.CompareSettings).contest
     warned: list[None] = []
-    monkeypatch.setattr(pin, "pinned", lambda page, read: view.CompareSettings(heights, 1.0))
+    monkeypatch.setattr(pin, "pinned", lambda page, kind: settings.untouched(kind))
     monkeypatch.setattr(pin, "of_other_data", lambda: warned.append(None))
     assert view.find(heights).contest == heights
     assert not warned

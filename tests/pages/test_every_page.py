@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import ast
 import json
+from urllib.parse import parse_qsl
 
 import plotly.graph_objects as go
 import pytest
 
 from pages._ui import menu, session
 from pages._ui.explore import statistic as explore_slots
-from pages._ui.look import offers, plots, tables
+from pages._ui.look import offers, plots, settings, tables
+from pages._ui.look.controls import Menu
+from pages._ui.look.settings import Settings
 from pages._ui.own import slots as own_slots
 from tests.pages.reading import ROOT, page_text
 
@@ -91,18 +94,30 @@ def test_state_link_and_budget_are_on_the_pages_that_release(seen):
 
 
 def test_no_two_kept_values_share_a_key():
-    kept = (session, own_slots, explore_slots)
+    kept = (session, settings, own_slots, explore_slots)
     slots = [value for module in kept for value in vars(module).values() if isinstance(value, session.Slot)]
     assert len({slot.key for slot in slots}) == len(slots) >= 16
 
 
 def test_no_two_drop_downs_share_a_key():
-    offered = [drop_down for page in menu.PAGES for drop_down in page.drop_downs]
+    offered = [each for page in menu.PAGES for each in page.controls() if isinstance(each, Menu)]
     for drop_down in offered:
         assert menu.TITLES[drop_down.key] == drop_down.titles
         assert [drop_down.value(title) for title in drop_down.titles.values()] == list(drop_down.titles)
     with pytest.raises(ValueError, match="kernel offers no 'Linear'; it offers EQ, Matern12"):
         offers.KERNEL.value("Linear")
+
+
+@pytest.mark.parametrize("file", [page.file for page in menu.PAGES if page.settings is not Settings])
+def test_every_lesson_is_read_by_the_settings_of_its_page(seen, file):
+    page = next(page for page in menu.PAGES if page.file == file)
+    said = [each.value for each in seen(page.file).markdown if "[Open this state]" in each.value]
+    assert len(said) > 2
+    untouched = settings.untouched(page.settings)
+    own = {each.key for each in settings.every(page.settings)}
+    for address in (dict(parse_qsl(each.partition("?")[2].rstrip(")"))) for each in said):
+        with settings.reading(address):
+            assert (settings.chosen(page.settings) != untouched) >= bool(own & address.keys())
 
 
 @pytest.mark.parametrize("page", ["kung_curves", "lengthscale_choice"])

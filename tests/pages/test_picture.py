@@ -19,6 +19,7 @@ from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
 from pages._ui.excursion.compute import View
+from pages._ui.hiding import clipping
 from pages._ui.look import maps as look_maps
 from pages._ui.look import offers, pictures, sheet, sheet_figure, sheet_map
 from pages._ui.look.plots import NON_PRIVATE, TRUTH
@@ -224,3 +225,18 @@ def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
                 svg = pictures.written(drawn, key, True, shape, LINK)
                 ET.fromstring(svg)
                 assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key
+
+
+def test_what_is_written_above_bars_side_by_side_stands_above_its_own():
+    figure = clipping.figure(clipping.errors(clipping.Clip(0, 100, 60), DRAW))
+    svg = sheet_figure.drawn(figure, sheet.Box(0, 0, 1200, 600))
+    bars = {
+        float(x) + float(width) / 2: float(y)
+        for x, y, width in re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="[\d.]+" fill', svg)
+    }
+    labels = re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)" [^>]*text-anchor="middle"[^>]*font-weight="600">', svg)
+    assert len(labels) == 6
+    for x, y in labels:
+        near = min(bars, key=lambda middle: abs(middle - float(x)))
+        assert abs(near - float(x)) < 0.2
+        assert 0 < bars[near] - float(y) < 20

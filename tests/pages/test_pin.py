@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from pages._ui.look import controls, offers, pin, sidebar
+from pages._ui.look import pin, settings
+from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from tests.pages.reading import page_text, traces
 from tests.pages.test_state import link
 
@@ -119,20 +120,20 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 
 def test_an_empty_link_is_the_page_untouched():
-    with controls.reading({}):
-        found = sidebar.release_settings(offers.CURVE)
+    found = settings.untouched(ReleaseSettings)
     assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
 
 
 @pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
 def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
     app = open_page(page, epsilon="0.5", delta="0.001", draw="7", kernel="Matern52", noise="0.5", shrinkage="true")
-    with controls.reading(link(app)):
-        found = sidebar.release_settings(offers.CURVE if page == "kung_curves" else offers.MAP)
+    kind = ReleaseSettings if page == "kung_curves" else MapSettings
+    with settings.reading(link(app)):
+        found = settings.chosen(kind)
     assert (found.draw.epsilon, found.draw.delta, found.draw.seed, found.model.noise) == (0.5, 0.001, 7, 0.5)
     for key, raw in (("epsilon", "0.37"), ("draw", "0"), ("shrinkage", "maybe"), ("mechanism", "none")):
-        with controls.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
-            sidebar.release_settings(offers.CURVE if page == "kung_curves" else offers.MAP)
+        with settings.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
+            settings.chosen(kind)
 
 
 def test_the_map_compares_figures_with_a_pinned_setting(open_page):

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.compare.contenders import Contest, Scale, contender
-from pages._ui.look import offers, text
-from pages._ui.model import Draw, Model, load_dataset
+from pages._ui.compare.contenders import Scale, contender
+from pages._ui.look import offers, settings, text
+from pages._ui.model import Draw, load_dataset
 from pages._ui.start import brief, decision, overview
 from pages._ui.start.decision import MECHANISM, Decision
 from tests.pages.reading import numbers, page_text, traces
@@ -181,13 +182,12 @@ def attacker(app, epsilon):
 
 @pytest.mark.parametrize("name", ["refined", "laplace_bins"])
 def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
-    data, contest = load_dataset("kung"), Contest(Model("kung", "EQ", 25.0, 0.3), offers.DELTA, 10, 6)
-    draw = Draw(epsilon=1.0, delta=offers.DELTA)
-    chosen = Decision(draw, 0.01, "gaussian", contest, name, True)
+    data, chosen = load_dataset("kung"), replace(settings.untouched(Decision), mechanism=name)
+    draw, contest = chosen.draw, chosen.contest
     page = brief.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     card = dict(page.card)
     assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
     assert card["Unit"] == data.privacy_unit
     assert "lengthscale 25 years" in dict(page.setting)["Model"]
-    bayes = brief.brief(chosen._replace(mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
+    bayes = brief.brief(replace(chosen, mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
     assert dict(bayes.setting)["Model"].startswith("none to set")

@@ -18,10 +18,9 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import words
 from pages._ui.cloaking.results import Result, Scene
 from pages._ui.left_out import Trio
-from pages._ui.look import text
-from pages._ui.look.controls import segments, switch
+from pages._ui.look import settings, text
+from pages._ui.look.controls import HERE, Switch, menu
 from pages._ui.look.maps import FACTORS, Layer
-from pages._ui.look.offers import DropDown
 from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
 
@@ -39,20 +38,37 @@ _BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
 _UNKNOWN = "not known, the price may lie anywhere within the public bounds"
 LAYERS = {
     "private": _price(
-        "Prices", "published price [GBP]", private=True, spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED,
+        "Prices",
+        "published price [GBP]",
+        private=True,
+        spread=_NOISE,
+        most=_TOO_MUCH,
+        grey=_BLURRED,
     ),
     "noise": _share(
-        "Privacy noise", _NOISE, "at most this factor up or down, in 95 of 100 releases", high=_TOO_MUCH,
-        spread=_NOISE, most=_TOO_MUCH, grey=_BLURRED, marks=FACTORS,
+        "Privacy noise",
+        _NOISE,
+        "at most this factor up or down, in 95 of 100 releases",
+        high=_TOO_MUCH,
+        spread=_NOISE,
+        most=_TOO_MUCH,
+        grey=_BLURRED,
+        marks=FACTORS,
     ),
     "interval": _share(
-        "Where the price is", _WIDTH, "at most this factor up or down, with 95 % probability", high=_AS_BOUNDS,
-        spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN, marks=_KNOWN,
+        "Where the price is",
+        _WIDTH,
+        "at most this factor up or down, with 95 % probability",
+        high=_AS_BOUNDS,
+        spread=_WIDTH,
+        most=_AS_BOUNDS,
+        grey=_UNKNOWN,
+        marks=_KNOWN,
     ),
     "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
-}  # fmt: skip
+}
 
 
 def layers(result: Result, overlay: bool) -> dict[str, Layer]:
@@ -220,12 +236,13 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     ]
 
 
-LAYER = DropDown("map", {kind: layer.title for kind, layer in LAYERS.items()})
+LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, place=HERE)
+BESIDE = Switch("beside", "Method of 2018 beside it", place=HERE, width="content")
 
 
 def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
     """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        kind = segments("The map shows", LAYER, kinds)
-        beside = switch("Method of 2018 beside it", "beside", width="content")
+        kind = settings.stand(LAYER.among(kinds))
+        beside = settings.stand(BESIDE)
     return kind, beside

@@ -53,10 +53,16 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answe
     a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
     halves = cached.answer("Simulating intervals", results.stage_halves, model, design, a_draw, given=stages, here=True)
     return Result(
-        model, design, draw, given[0], fit.value, plan.value, outcome.value,
+        model,
+        design,
+        draw,
+        given[0],
+        fit.value,
+        plan.value,
+        outcome.value,
         intervals=halves.value.about(outcome.value.samples),
         times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
-    )  # fmt: skip
+    )
 
 
 def _run_staged(
@@ -71,9 +77,17 @@ def _run_staged(
     read = cached.answer("Reading the numbers", staged.outcome, draws, model, given=reading)
     mixed = replace(plan.value, models=staged.models(given[0], plan.value, model))
     return Result(
-        model, design, draw, given[0], fit.value, mixed, *read.value, draws=draws, numbers=numbers.value,
+        model,
+        design,
+        draw,
+        given[0],
+        fit.value,
+        mixed,
+        *read.value,
+        draws=draws,
+        numbers=numbers.value,
         times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
-    )  # fmt: skip
+    )
 
 
 def growth_of(result: Result) -> Growth:

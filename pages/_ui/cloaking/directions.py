@@ -17,9 +17,9 @@ from dpgp_core.linalg import dense_of
 from pages._ui.cloaking import cells, computed, variants
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, sheet_map, text
+from pages._ui.look import frame, pictures, settings, sheet_map, text
 from pages._ui.look import maps as look_maps
-from pages._ui.look.controls import switch
+from pages._ui.look.controls import HERE, Switch
 from pages._ui.look.maps import Layer
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
@@ -132,9 +132,12 @@ def figure(found: Directions, result: Result) -> go.Figure:
     drawn, data = go.Figure(), result.dataset
     for at, (shape, share) in enumerate(zip(found.shapes, found.shares, strict=True)):
         drawn.add_scatter(
-            x=found.x, y=shape, mode="lines", name=f"{at + 1}: {text.percent(float(share))}",
+            x=found.x,
+            y=shape,
+            mode="lines",
+            name=f"{at + 1}: {text.percent(float(share))}",
             line={"color": _COLOURS[at], "width": 2.5 if at == 0 else 1.6},
-        )  # fmt: skip
+        )
     drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
     drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
     drawn.update_yaxes(title=axis("one standard deviation of noise", data.y_unit))
@@ -147,9 +150,15 @@ def moving(found: Directions, result: Result) -> go.Figure:
     frames = turning(found, result.draw.seed, FRAMES)
     for at, values in enumerate(frames):
         drawn.add_scatter(
-            x=found.x.astype(np.float32), y=values.astype(np.float32), mode="lines", name="noise", legendgroup=DRAWS,
-            showlegend=at == 0, line={"color": PRIVATE, "width": 1.6}, hoverinfo="skip",
-        )  # fmt: skip
+            x=found.x.astype(np.float32),
+            y=values.astype(np.float32),
+            mode="lines",
+            name="noise",
+            legendgroup=DRAWS,
+            showlegend=at == 0,
+            line={"color": PRIVATE, "width": 1.6},
+            hoverinfo="skip",
+        )
     most = 1.05 * float(np.abs(frames).max())
     drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
     drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
@@ -192,9 +201,15 @@ def scale_of(shapes: FloatArray) -> Layer:
     end = next((each for each in _REACHES if each >= most), _REACHES[-1])
     marks = tuple(float(end**power) for power in (-1, -0.5, 0, 0.5, 1))
     return Layer(
-        title="Noise along it", column=_MOVE, unit="the price is multiplied by", low=marks[0], high=marks[-1],
-        scale="PuOr_r", private=True, marks=marks,
-    )  # fmt: skip
+        title="Noise along it",
+        column=_MOVE,
+        unit="the price is multiplied by",
+        low=marks[0],
+        high=marks[-1],
+        scale="PuOr_r",
+        private=True,
+        marks=marks,
+    )
 
 
 def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFrame]]:
@@ -209,9 +224,12 @@ def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFram
         yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
 
 
+SWITCH = Switch("directions", "The directions of M: where the noise goes", place=HERE)
+
+
 def show_maps(ours: Result) -> None:
     """A switch, and the directions on the map, in motion, and in numbers; of cloaking where ours measures in stages."""
-    if not switch("The directions of M: where the noise goes", "directions"):
+    if not settings.stand(SWITCH):
         return
     result = ours
     if ours.design.in_stages:

@@ -17,7 +17,8 @@ from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
 from pages._ui.cloaking.words import Shown
 from pages._ui.left_out import Trio
-from pages._ui.look import controls, offers, pictures, sheet
+from pages._ui.look import offers, pictures, settings, sheet
+from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -91,9 +92,12 @@ def growth(
     named = "the method of 2018" if other else "published"
     centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, named)
     figure.add_scatter(
-        x=[person[0]], y=[person[1]], mode="markers", name="the person below",
+        x=[person[0]],
+        y=[person[1]],
+        mode="markers",
+        name="the person below",
         marker={"color": GUARANTEE, "size": 12, "symbol": "diamond"},
-    )  # fmt: skip
+    )
     low, high = data.x_box[0]
     on_axes(figure, data, chart.x)
     figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
@@ -120,10 +124,16 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
     figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[bottom, top])
     if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
         figure.add_annotation(
-            x=1, xref="paper", y=0, yref="paper", xanchor="right", yanchor="bottom", showarrow=False,
+            x=1,
+            xref="paper",
+            y=0,
+            yref="paper",
+            xanchor="right",
+            yanchor="bottom",
+            showarrow=False,
             text=f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}",
             font={"size": 11},
-        )  # fmt: skip
+        )
     return finish(figure, HEIGHT)
 
 
@@ -133,9 +143,15 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     figure.add_scatter(x=x, y=curve, name=_PINNED, mode="lines", legendgroup="pin", line=line)
     there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
     figure.add_scatter(
-        x=there, y=np.concatenate([ends[1], gap, ends[0]]), mode="lines", name="pinned interval",
-        legendgroup="pin", showlegend=False, hoverinfo="skip", line=line | {"width": 1},
-    )  # fmt: skip
+        x=there,
+        y=np.concatenate([ends[1], gap, ends[0]]),
+        mode="lines",
+        name="pinned interval",
+        legendgroup="pin",
+        showlegend=False,
+        hoverinfo="skip",
+        line=line | {"width": 1},
+    )
 
 
 def error_distribution(trio: Trio, unit: str) -> go.Figure:
@@ -144,9 +160,13 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
     for errors, name, colour in ((trio.paper, "method of 2018", OTHER), (trio.ours, "this setting", PRIVATE)):
         if errors is not None:
             figure.add_scatter(
-                x=errors.draws, y=[name] * len(errors.draws), name=name, mode="markers", showlegend=False,
+                x=errors.draws,
+                y=[name] * len(errors.draws),
+                name=name,
+                mode="markers",
+                showlegend=False,
                 marker={"color": faded(colour, 0.55), "size": 10},
-            )  # fmt: skip
+            )
     figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
     return rows_named_inside(finish(figure, 240))
@@ -158,9 +178,12 @@ def cloaking_heat(result: Result) -> go.Figure:
     order = np.argsort(data.X[:, 0], kind="stable")
     C = dense_of(result.fit.C)[records::3][:, order]
     return _heat(
-        C, np.arange(1.0, data.n + 1), result.outcome.scene.X_test[records::3, 0],
-        f"people, in order of {data.x_names[0]}", f"test point: {axis(data.x_names[0], data.x_units[0])}",
-    )  # fmt: skip
+        C,
+        np.arange(1.0, data.n + 1),
+        result.outcome.scene.X_test[records::3, 0],
+        f"people, in order of {data.x_names[0]}",
+        f"test point: {axis(data.x_names[0], data.x_units[0])}",
+    )
 
 
 def noise_heat(result: Result) -> go.Figure:
@@ -177,9 +200,14 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
     bound = float(np.quantile(np.abs(values), 0.98))  # one far record would wash out all others
     figure = go.Figure(
         go.Heatmap(
-            z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound,
+            z=values.round(4),
+            x=x,
+            y=y,
+            colorscale="PuOr_r",
+            zmin=-bound,
+            zmax=bound,
         )
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=x_title)
     figure.update_yaxes(title=y_title)
     return finish(figure, 380)
@@ -261,23 +289,20 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     """Age and height of anybody, moved by hand, and the centile; from the release alone."""
     (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
     young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
-    keys = f"growth_x_{data.name}", f"growth_y_{data.name}"  # its range is that of the data set
     left, right = st.columns(2)
     with left:
-        x = st.slider(
-            f"A person's {data.x_names[0]} [{data.x_units[0]}]", math.ceil(low), math.floor(high), young,
-            key=keys[0], bind="query-params",
-        )  # fmt: skip
+        label, ends = f"A person's {data.x_names[0]} [{data.x_units[0]}]", (math.ceil(low), math.floor(high))
+        x = _moved(f"growth_x_{data.name}", label, *ends, young)  # its range is that of the data set
     with right:
-        y = st.slider(
-            f"and {data.y_name} [{data.y_unit}]", least, most, usual, key=keys[1], bind="query-params"
-        )  # fmt: skip
-    controls.note(keys[0], x, young)
-    controls.note(keys[1], y, usual)
+        y = _moved(f"growth_y_{data.name}", f"and {data.y_name} [{data.y_unit}]", least, most, usual)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
     return x, y
+
+
+def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
+    return settings.stand(Range(key, label, start, low, high, 1, place=HERE))
 
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:

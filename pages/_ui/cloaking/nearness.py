@@ -10,7 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from pages._ui.cloaking import computed
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.look import controls, text
+from pages._ui.look import settings, text
+from pages._ui.look.controls import HERE, Range
 
 _STEPS = 20  # tolerances that the slider offers
 _TWO_SIDED = float(ndtri((1 + LEVEL) / 2))
@@ -71,10 +72,16 @@ def show(result: Result, x: float, overlay: bool) -> None:
     """A slider for the tolerance, and the answers."""
     data = result.dataset
     most = text.round_step(data.output_range / 4)
-    key, start = f"within_{data.name}", most / 4
-    tolerance = st.slider(
-        f"How near must it be? [{data.y_unit}]", most / _STEPS, most, start, most / _STEPS, key=key,
-        bind="query-params", format="%.3g", width=320,
-    )  # fmt: skip
-    controls.note(key, tolerance, start)
+    asked = Range(
+        f"within_{data.name}",
+        f"How near must it be? [{data.y_unit}]",
+        most / 4,
+        most / _STEPS,
+        most,
+        most / _STEPS,
+        format="%.3g",
+        width=320,
+        place=HERE,
+    )
+    tolerance = settings.stand(asked)
     st.markdown(sentence(nearness(result, x, tolerance, overlay), result, x, tolerance))

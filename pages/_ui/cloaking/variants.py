@@ -18,21 +18,21 @@ from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import Shown, at_records, uncertainty
-from pages._ui.look import frame, offers, pictures, pin, sheet_figure, sheet_map, sidebar, text
+from pages._ui.look import frame, offers, pictures, pin, settings, sheet_figure, sheet_map, text
 from pages._ui.look import maps as look_maps
-from pages._ui.look.controls import segments
+from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.maps import Layer
-from pages._ui.look.offers import DropDown
 from pages._ui.look.sheet import About, Panel
+from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
 Plain = Callable[[float], float]
 
 
-def find(page: str, offered: DropDown[str], dataset: str) -> Result | None:
+def find(page: str, kind: type[ReleaseSettings], dataset: str) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, lambda: sidebar.release_settings(offered))
+    chosen = pin.pinned(page, kind)
     if chosen is None:
         return None
     if chosen.model.dataset != dataset:
@@ -95,9 +95,12 @@ def _half(result: Result) -> float:
 
 
 Varied = Literal["none", "epsilon", "kernel", "lengthscale"]
-VARIED: DropDown[Varied] = DropDown(
+VARIED: Menu[Varied] = menu(
+    "Side by side",
     "three",
     {"none": "One setting", "epsilon": "Three ε", "kernel": "Three kernels", "lengthscale": "Three lengthscales"},
+    buttons=True,
+    place=HERE,
 )
 _FAR = 3  # steps of the slider of epsilon between two pictures
 _KERNELS = ("EQ", "Matern32", "Matern12")
@@ -114,7 +117,7 @@ def chosen(name: str) -> Varied:
     """What differs between the three; kernels only where rough ones are quick."""
     st.header("Side by side")
     offered = [each for each in VARIED.titles if each != "kernel" or not exhibit(name).smooth_only]
-    return segments("Side by side", VARIED, offered)
+    return settings.stand(VARIED.among(offered))
 
 
 def variants(ours: Result, varied: Varied) -> tuple[Variant, ...]:
@@ -183,9 +186,11 @@ def _within(result: Result) -> str:
     if result.outcome.scene.labels is not None:
         blur = intervals.curve.half if intervals.noise is None else intervals.noise
         said = text.factor_of(words.at_records(result, blur))
-        return f"Privacy noise moves a typical price by less than {said}" if intervals.noise is not None else (
-            f"A typical price is known to within {said}"
-        )  # fmt: skip
+        return (
+            f"Privacy noise moves a typical price by less than {said}"
+            if intervals.noise is not None
+            else (f"A typical price is known to within {said}")
+        )
     half = text.number(words.at_records(result, intervals.curve.half))
     return f"The curve is within {half} {result.dataset.y_unit} (95 %)"
 

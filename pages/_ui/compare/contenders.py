@@ -283,18 +283,29 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
     x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
     low, high = (scale.show(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
     drawn.add_scatter(
-        x=x, y=scale.show(bounds.any), name="no mechanism can do better", mode="lines",
-        line={"color": GUARANTEE, "width": 2.5}, fill="tozeroy", fillcolor=faded(GUARANTEE, 0.12),
-    )  # fmt: skip
+        x=x,
+        y=scale.show(bounds.any),
+        name="no mechanism can do better",
+        mode="lines",
+        line={"color": GUARANTEE, "width": 2.5},
+        fill="tozeroy",
+        fillcolor=faded(GUARANTEE, 0.12),
+    )
     band(drawn, np.array(x), low, high, PRIVATE, 0.22)
     drawn.add_scatter(
-        x=x, y=scale.show(bounds.reached), name="Bayes cloaking, simulated", mode="lines+markers",
+        x=x,
+        y=scale.show(bounds.reached),
+        name="Bayes cloaking, simulated",
+        mode="lines+markers",
         line={"color": PRIVATE, "width": 2.5},
-    )  # fmt: skip
+    )
     drawn.add_scatter(
-        x=x, y=scale.show(bounds.fixed), name="best fixed linear map with Gaussian noise", mode="lines",
+        x=x,
+        y=scale.show(bounds.fixed),
+        name="best fixed linear map with Gaussian noise",
+        mode="lines",
         line={"color": OTHER, "dash": "dash"},
-    )  # fmt: skip
+    )
     drawn.add_scatter(x=x, y=scale.show(floor), name="without privacy", mode="lines", line={"color": NON_PRIVATE})
     drawn.update_xaxes(title="ε: more private → more accurate", type="log", tickvals=EPSILONS)
     drawn.update_yaxes(title=f"expected error of the curve [{scale.unit}]", rangemode="tozero")

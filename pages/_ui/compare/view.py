@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -33,9 +34,9 @@ from pages._ui.compare.contenders import (
 )
 from pages._ui.compare.words import concerning
 from pages._ui.left_out import FOLDS
-from pages._ui.look import controls, frame, offers, pictures, pin, sheet, text
-from pages._ui.look.controls import choice, folded, pick, side, switch
-from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look import frame, offers, pictures, pin, settings, sheet, text
+from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
+from pages._ui.look.offers import of_datasets
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
     BINS,
@@ -54,8 +55,10 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
-from pages._ui.look.sidebar import dataset, delta_fits, model, privacy
+from pages._ui.look.settings import carried
+from pages._ui.look.sidebar import Promise, delta_fits, kernels
 from pages._ui.look.text import Metric
+from pages._ui.model import Model
 from pages._ui.work import cached
 
 BIN_COUNTS = (3, 4, 6, 10, 20, 30)
@@ -69,30 +72,65 @@ DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values
 
 CHART = "compare_errors"
 _NONE = "none"
-RELEASE_OF = DropDown("release_of", {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}})
+RELEASE_OF = menu(
+    "Show one release of",
+    "release_of",
+    {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}},
+    help="Or click a point of its curve.",
+    place="One release",
+    looks=True,
+)
+LIMITS = Switch(
+    "limits",
+    "Draw the limits",
+    help="Simulated for these settings, some ten seconds. Reads no output.",
+    place=HERE,
+    looks=True,
+)
+_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", place="Methods")
+_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, place="Methods", looks=True)
+_BINS = Slider(
+    "bins",
+    "Bins along each input",
+    compute.BINS,
+    BIN_COUNTS,
+    help="For both binning mechanisms; public.",
+    place="Methods",
+)
+_INDUCING = Slider(
+    "inducing",
+    "Inducing inputs",
+    compute.INDUCING,
+    INDUCING,
+    help="For cloaking with inducing inputs; public.",
+    place="Methods",
+)
 
 
-class CompareSettings(NamedTuple):
-    """Settings shared by all methods, the epsilon where they are ranked, who they are, and whether all are drawn."""
+@dataclass(frozen=True, kw_only=True)
+class CompareSettings(Promise):
+    """The sidebar of the comparison: settings shared by all methods, who they are, and whether all are drawn."""
 
-    contest: Contest
-    epsilon: float
-    names: tuple[str, ...] = USUAL
-    every: bool = False
+    dataset: str = carried(DATASET, beside=delta_fits)
+    kernel: str = carried(lambda chosen: replace(kernels(chosen), place="Model"))
+    lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), place="Model"))
+    noise: float = carried(offers.NOISE)
+    every: bool = carried(_EVERY)
+    inputs_too: bool = carried(_TOO)
+    bins: int = carried(_BINS)
+    inducing: int = carried(_INDUCING)
+    overlay: bool = carried(offers.OVERLAY)
 
+    @property
+    def contest(self) -> Contest:
+        """What is compared."""
+        model = Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
+        return Contest(model, float(self.delta), self.bins, self.inducing)
 
-def compare_settings() -> CompareSettings:
-    """The sidebar of the comparison."""
-    draw = privacy()
-    name = dataset(DATASET)
-    delta_fits(draw.delta, cached.dataset(name).n)
-    chosen = model(name)
-    with folded("Methods"):
-        every = switch("All methods in the picture", "all_methods", help="The table always has all.")
-        names = BY_WAIT if switch("Bayes cloaking, inputs too", "inputs_too", help=_INPUTS_TOO) else USUAL
-        bins = choice("Bins along each input", "bins", BIN_COUNTS, 10, help="For both binning mechanisms; public.")
-        inducing = choice("Inducing inputs", "inducing", INDUCING, 6, help="For cloaking with inducing inputs; public.")
-    return CompareSettings(Contest(chosen, draw.delta, int(bins), int(inducing)), draw.epsilon, names, every)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The contenders."""
+        return BY_WAIT if self.inputs_too else USUAL
 
 
 def target(nonprivate: float, scale: Scale) -> float:
@@ -102,25 +140,21 @@ def target(nonprivate: float, scale: Scale) -> float:
     """
     usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
-    typed = side().number_input(
+    asked = Number(
+        key,
         f"I need an error of at most [{scale.unit}]",
-        min_value=0.001,
-        max_value=10_000.0,
-        value=None,
-        placeholder=f"{usual:g}",
-        key=key,
-        bind="query-params",
+        low=0.001,
+        high=10_000.0,
+        usual=f"{usual:g}",
         help="The table and the sentence then say which ε that needs.",
     )
-    goal = usual if typed is None else float(typed)
-    controls.note(key, typed, None, f"{goal:g}")
-    return scale.back(goal)
+    typed = settings.stand(asked)
+    return scale.back(usual if typed is None else float(typed))
 
 
 def release_of() -> str | None:
     """The contender whose release is shown beside the curves; None for none."""
-    with folded("One release"):
-        name = pick("Show one release of", RELEASE_OF, help="Or click a point of its curve.")
+    name = settings.stand(RELEASE_OF)
     return None if name == _NONE else name
 
 
@@ -131,11 +165,6 @@ def take_point() -> None:
         name, at = point
         epsilon = next(option for option in offers.EPSILONS if option == at)
         session.move({"epsilon": epsilon, RELEASE_OF.key: RELEASE_OF.titles[name]})
-
-
-def asks_for_limits() -> bool:
-    """Whether what is possible under the prior is wanted: some seconds of simulation."""
-    return switch("Draw the limits", "limits", help="Simulated for these settings, some ten seconds. Reads no output.")
 
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
@@ -176,11 +205,17 @@ def errors(
             low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
             band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), name=entry.title, mode="lines+markers",
-            line=line, marker=_DIAMOND if entry.private_inputs else {"size": 4}, visible=name in drawn,
+            x=CURVE_EPSILONS,
+            y=scale.show(curve.mean),
+            name=entry.title,
+            mode="lines+markers",
+            line=line,
+            marker=_DIAMOND if entry.private_inputs else {"size": 4},
+            visible=name in drawn,
             customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
-            unselected={"marker": {"opacity": 1}}, showlegend=False,
-        )  # fmt: skip
+            unselected={"marker": {"opacity": 1}},
+            showlegend=False,
+        )
     figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
     figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
     figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
@@ -201,18 +236,30 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
     first = True
     for name, curve in pinned.moved(contest).items():
         figure.add_scatter(
-            x=CURVE_EPSILONS, y=scale.show(curve.mean), mode="lines", line=_line(name) | {"width": 1.2},
-            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}", legendgroup="pin",
-            showlegend=first, hovertext=CONTENDERS[name].title,
-        )  # fmt: skip
+            x=CURVE_EPSILONS,
+            y=scale.show(curve.mean),
+            mode="lines",
+            line=_line(name) | {"width": 1.2},
+            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}",
+            legendgroup="pin",
+            showlegend=first,
+            hovertext=CONTENDERS[name].title,
+        )
         first = False
     if pinned.nonprivate != nonprivate:
         figure.add_hline(y=float(scale.show(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
     figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
-        x=float(np.log10(pinned.epsilon)), y=1, yref="paper", text="A", showarrow=False, xanchor="left", xshift=3,
-        yanchor="top", font={"color": PINNED},
-    )  # fmt: skip
+        x=float(np.log10(pinned.epsilon)),
+        y=1,
+        yref="paper",
+        text="A",
+        showarrow=False,
+        xanchor="left",
+        xshift=3,
+        yanchor="top",
+        font={"color": PINNED},
+    )
     return figure
 
 
@@ -300,7 +347,7 @@ class Pinned(NamedTuple):
 
 def find(contest: Contest) -> CompareSettings | None:
     """The settings that are pinned, if they are of the dataset on screen."""
-    chosen = pin.pinned(PAGE, compare_settings)
+    chosen = pin.pinned(PAGE, CompareSettings)
     if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
         pin.of_other_data()
         return None
@@ -319,7 +366,7 @@ def run(chosen: CompareSettings, target: float, names: Iterable[str]) -> Pinned:
     curves = {name: compute.curve(contest, name) for name in shown}
     needs = {name: compute.needed(contest, name, target) for name in shown}
     plain = left_out.without_privacy(contest.model.dataset, contest.model)
-    return Pinned(contest, chosen.epsilon, curves, plain, needs)
+    return Pinned(contest, chosen.draw.epsilon, curves, plain, needs)
 
 
 def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Metric]:

@@ -257,10 +257,17 @@ def _read_by(entry: Entry) -> frozenset[str]:
     """The parameters that a contender is built from."""
     watched = _Watched(
         Parameters(
-            kernel=EQ(), noise_variance=_ANY_NOISE, epsilon=_ANY_EPSILON, delta=_ANY_DELTA, x_box=((0.0, 1.0),),
-            n=2, cells=2, inducing=2, fit_noise=True,
+            kernel=EQ(),
+            noise_variance=_ANY_NOISE,
+            epsilon=_ANY_EPSILON,
+            delta=_ANY_DELTA,
+            x_box=((0.0, 1.0),),
+            n=2,
+            cells=2,
+            inducing=2,
+            fit_noise=True,
         )
-    )  # fmt: skip
+    )
     entry.build(cast(Parameters, watched))
     return frozenset(watched._read)
 

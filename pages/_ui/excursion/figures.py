@@ -36,14 +36,20 @@ PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
 NEITHER = "#e8e8e8"  # of a map, where neither set is
 LAYERS = {
     "overlap": Layer(
-        "Overlap with the truth", "overlap (not private)", "", 0, 3, (NEITHER, *(colour for _, colour in PARTS)),
-        private=False, names=("neither", *(name for name, _ in PARTS)),
+        "Overlap with the truth",
+        "overlap (not private)",
+        "",
+        0,
+        3,
+        (NEITHER, *(colour for _, colour in PARTS)),
+        private=False,
+        names=("neither", *(name for name, _ in PARTS)),
     ),
     "votes": _percent("Published paths above the level", "paths above [%]", private=True),
     "bayes": _percent("Probability from Bayes cloaking", "Bayes probability [%]", private=True),
     "estimate": _percent("Probability without privacy", "probability [%] (not private)", private=False),
     "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
-}  # fmt: skip
+}
 
 
 def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
@@ -55,9 +61,13 @@ def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) 
         figure.add_scatter(x=x, y=plain, name="without privacy", line={"color": NON_PRIVATE})
     for index, path in enumerate(explored.paths[:_SHOWN]):
         figure.add_scatter(
-            x=x, y=path, name="published path", legendgroup="paths", showlegend=index == 0,
+            x=x,
+            y=path,
+            name="published path",
+            legendgroup="paths",
+            showlegend=index == 0,
             line={"color": REFINED, "width": 1.2},
-        )  # fmt: skip
+        )
     if bayes is not None:
         figure.add_scatter(x=x, y=bayes.mean, name=BAYES, line={"color": PRIVATE, "width": 2.5, "dash": "dash"})
     figure.add_hline(
@@ -85,9 +95,13 @@ def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -
     for part, (name, colour) in enumerate(layers):
         bars = [bars_of(inside if plain is None else parts(inside, explored.true_set)[part], x) for _, inside in rows]
         figure.add_scatter(
-            x=np.concatenate(bars), y=[row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
-            mode="lines", line={"color": colour, "width": 12}, connectgaps=False, name=name,
-        )  # fmt: skip
+            x=np.concatenate(bars),
+            y=[row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
+            mode="lines",
+            line={"color": colour, "width": 12},
+            connectgaps=False,
+            name=name,
+        )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(range=[len(rows) - 0.5, -0.9])  # a name stands above its row, the first one too
     return rows_named_inside(finish(figure, 120 + 44 * len(rows)))
@@ -106,10 +120,13 @@ def truth_map(explored: Explored) -> go.Figure:
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
         go.Heatmap(
-            z=explored.truth.reshape(SIDE, SIDE).T, x=axis, y=axis, colorscale=PREDICTION_SCALE,
+            z=explored.truth.reshape(SIDE, SIDE).T,
+            x=axis,
+            y=axis,
+            colorscale=PREDICTION_SCALE,
             colorbar={"title": "truth"},
         )
-    )  # fmt: skip
+    )
     _boundary(figure, explored.truth, explored.level, "level", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
@@ -121,10 +138,17 @@ def overlap_map(explored: Explored) -> go.Figure:
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
     figure = go.Figure(
         go.Heatmap(
-            z=code.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=len(PARTS), colorscale=steps, showscale=False,
-            hoverinfo="skip", name="overlap",
+            z=code.reshape(SIDE, SIDE).T,
+            x=axis,
+            y=axis,
+            zmin=0,
+            zmax=len(PARTS),
+            colorscale=steps,
+            showscale=False,
+            hoverinfo="skip",
+            name="overlap",
         )
-    )  # fmt: skip
+    )
     for name, colour in PARTS:
         marker = {"symbol": "square", "size": 12, "color": colour}
         figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=marker)
@@ -138,15 +162,27 @@ def _square(figure: go.Figure) -> go.Figure:
 
 
 def _boundary(
-    figure: go.Figure, values: FloatArray, level: float, name: str, colour: str, dash: str, width: float,
+    figure: go.Figure,
+    values: FloatArray,
+    level: float,
+    name: str,
+    colour: str,
+    dash: str,
+    width: float,
     showlegend: bool = True,
-) -> None:  # fmt: skip
+) -> None:
     axis = np.linspace(0, 1, SIDE)
     figure.add_contour(
-        z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, name=name, showscale=False, hoverinfo="skip",
-        showlegend=showlegend, contours={"start": level, "end": level, "size": 1, "coloring": "none"},
+        z=values.reshape(SIDE, SIDE).T,
+        x=axis,
+        y=axis,
+        name=name,
+        showscale=False,
+        hoverinfo="skip",
+        showlegend=showlegend,
+        contours={"start": level, "end": level, "size": 1, "coloring": "none"},
         line={"color": colour, "dash": dash, "width": width},
-    )  # fmt: skip
+    )
 
 
 def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
@@ -154,10 +190,16 @@ def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
     axis = np.linspace(0, 1, SIDE)
     figure = go.Figure(
         go.Heatmap(
-            z=100 * explored.votes.reshape(SIDE, SIDE).T, x=axis, y=axis, zmin=0, zmax=100,
-            colorscale=PREDICTION_SCALE, colorbar={"title": "paths above [%]"}, opacity=0.85,
+            z=100 * explored.votes.reshape(SIDE, SIDE).T,
+            x=axis,
+            y=axis,
+            zmin=0,
+            zmax=100,
+            colorscale=PREDICTION_SCALE,
+            colorbar={"title": "paths above [%]"},
+            opacity=0.85,
         )
-    )  # fmt: skip
+    )
     for index, path in enumerate(explored.paths[:_SHOWN]):
         _boundary(figure, path, explored.level, "published path", REFINED, "solid", 1.5, index == 0)
     if bayes is not None:
@@ -172,18 +214,28 @@ def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figur
     rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", REFINED))
     for values, name, colour in rows:
         figure.add_histogram(
-            x=values, name=name, xbins=bins, histnorm="percent",
+            x=values,
+            name=name,
+            xbins=bins,
+            histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
-        )  # fmt: skip
+        )
     lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "painting everything", TRUTH, 14)]
     if bayes is not None:
         lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE, 28))
     for value, name, colour, shift in lines:
         figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
         figure.add_annotation(
-            x=value, y=1, yref="paper", yshift=-shift, text=name, showarrow=False, xanchor="right", xshift=-4,
+            x=value,
+            y=1,
+            yref="paper",
+            yshift=-shift,
+            text=name,
+            showarrow=False,
+            xanchor="right",
+            xshift=-4,
             font={"color": colour},
-        )  # fmt: skip
+        )
     figure.update_xaxes(title="overlap with the true area (1 is perfect)", range=[0, 1.02])
     figure.update_yaxes(title="share of simulated releases [%]")
     return finish(figure, 300)

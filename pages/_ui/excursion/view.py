@@ -4,93 +4,118 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from datasets import STUDIES
-from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from pages._ui import session
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, BayesSet, Explored, View
 from pages._ui.excursion.figures import LAYERS
-from pages._ui.look import pictures, sheet, text
-from pages._ui.look.controls import choice, folded, pick, segments, side
-from pages._ui.look.offers import DELTA_TITLE, PATH_DELTAS, RIDGES, SIGMAS, DropDown
+from pages._ui.look import offers, pictures, settings, sheet, text
+from pages._ui.look.controls import HERE, SIDE, TOP, Slider, menu
+from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, path_controls
 from pages._ui.look.pictures import Public
+from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sheet import About
-from pages._ui.look.sidebar import draw_number, overlay, path_controls, paths_released
 from pages._ui.look.text import Metric, at_most
 from pages._ui.work import cached
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
 SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
-STUDY = DropDown("excursion", {name: study.title for name, study in STUDIES.items()})
-LAYER = DropDown("excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()})
-
-
-def chosen_study() -> Study:
-    """Which data: three tabs, bound to the address."""
-    return STUDIES[segments("Data", STUDY)]
+STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, place=HERE)
+LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, place=HERE)
+_BUDGET = Slider(
+    "search_budget",
+    "for epsilon at most",
+    3,
+    SEARCH_BUDGETS,
+    help="Searched on simulated data, so it costs nothing.",
+    place="Find private settings",
+)
+_ETA: Slider[float] = Slider(
+    "eta", "η: added prior noise", 0, ETAS, help="More noise from the prior; buys a smaller epsilon.", place="Paths"
+)
+_DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, place=SIDE)
 
 
 def excursion_layer(show_overlay: bool, bayes: bool) -> str:
     """What the London map shows; ``bayes``: whether there is a Bayes release."""
     offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
-    return pick("The map shows", LAYER, [kind for kind in offered if bayes or kind != "bayes"])
+    return settings.stand(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
 
 
-def excursion_settings(study: Study) -> tuple[View, bool, DeltaGenerator]:
-    """The whole sidebar: what is released, whether the overlay is on, and the place above all for what it costs."""
-    lengthscale, r, s = study.start
-    thresholds, spent = study.thresholds, side().container()
-    ridge, scale = path_controls(s, r)
-    delta = choice(DELTA_TITLE, "path_delta", PATH_DELTAS, 1e-4)
-    length = choice("Lengthscale [share of the domain]", f"length_{study.name}", PATH_LENGTHS, lengthscale)
-    threshold = choice(thresholds.title, thresholds.key, thresholds.offered, thresholds.start, help=thresholds.help)
-    show = overlay()
-    with folded("Paths"):
-        paths = paths_released()
-        eta = choice("η: added prior noise", "eta", ETAS, 0, help="More noise from the prior; buys a smaller epsilon.")
-        noise = (
-            choice("Spread of the simulated data", "data_noise", study.noises, study.noise)
-            if study.noises
-            else study.noise
+def _length(chosen: Any) -> Slider[float]:
+    key, label, start = f"length_{chosen.study}", "Lengthscale [share of the domain]", STUDIES[chosen.study].start[0]
+    return Slider(key, label, start, PATH_LENGTHS)
+
+
+def _threshold(chosen: Any) -> Slider[float]:
+    offered = STUDIES[chosen.study].thresholds
+    return Slider(offered.key, offered.title, offered.start, offered.offered, help=offered.help)
+
+
+def _noise(chosen: Any) -> Slider[float]:
+    study = STUDIES[chosen.study]
+    label = "Spread of the simulated data"
+    return Slider("data_noise", label, study.noise, study.noises, place="Paths")
+
+
+def _find(_: Any) -> None:
+    st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcursionSettings(Settings):
+    """The whole sidebar, and the tabs above the picture: which data, what is released, whether the overlay is on."""
+
+    study: str = carried(STUDY)
+    r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
+    sigma: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[1])
+    delta: float = carried(_DELTA)
+    lengthscale: float = carried(_length)
+    threshold: float = carried(_threshold)
+    overlay: bool = carried(offers.OVERLAY)
+    paths: int = carried(offers.PATHS_RELEASED)
+    eta: float = carried(_ETA)
+    noise: float = carried(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
+    number: int = carried(replace(offers.DRAW, place="Paths"))
+    budget: int = carried(_BUDGET, beside=_find)
+
+    @property
+    def release(self) -> View:
+        """What is computed."""
+        return View(
+            name=self.study,
+            lengthscale=float(self.lengthscale),
+            r=float(self.r),
+            sigma=float(self.sigma),
+            L=self.paths,
+            eta=float(self.eta),
+            threshold=STUDIES[self.study].thresholds.level_of(float(self.threshold)),
+            noise=float(self.noise),
+            delta=float(self.delta),
+            seed=self.number,
         )
-        seed = draw_number()
-    with folded("Find private settings"):
-        help = "Searched on simulated data, so it costs nothing."
-        choice("for epsilon at most", "search_budget", SEARCH_BUDGETS, 3, help=help)
-        st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
-    view = View(
-        name=study.name,
-        lengthscale=float(length),
-        r=ridge,
-        sigma=scale,
-        L=paths,
-        eta=float(eta),
-        threshold=thresholds.level_of(float(threshold)),
-        noise=float(noise),
-        delta=float(delta),
-        seed=seed,
-    )
-    return view, show, spent
 
 
-def said_of(explored: Explored, view: View, place: DeltaGenerator) -> None:
+def said_of(explored: Explored, view: View) -> None:
     """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
     epsilon = at_most(explored.guarantee.budget.epsilon)
     draws = "one path" if view.L == 1 else f"{view.L} paths"
-    place.caption(
-        f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
-        "exponential kernel."
-    )
+    with settings.place(TOP):
+        st.caption(
+            f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
+            "exponential kernel."
+        )
 
 
 def search_if_asked() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -14,18 +14,19 @@ from pages._ui import environment
 from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
 from pages._ui.explore.statistic import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Explored, Refit, Taken, Teaching
-from pages._ui.look import offers
-from pages._ui.look.controls import choice, folded, into, pick, segments, side
-from pages._ui.look.offers import DropDown
+from pages._ui.look import offers, settings
+from pages._ui.look.controls import HERE, SIDE, TOP, Menu, Slider, menu
 from pages._ui.look.plots import unit_of_length
-from pages._ui.look.sidebar import delta_fits, draw_number, privacy
+from pages._ui.look.settings import Settings, carried
+from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import number, plain, round_step
 from pages._ui.work import cached, waiting
 
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
 _LEVELS_OFFERED = 20  # at least
-SHOWN = DropDown(
+SHOWN = menu(
+    "What to ask",
     "explore_shown",
     {
         "curve": "The curve",
@@ -33,14 +34,64 @@ SHOWN = DropDown(
         "threshold": "Where is it above a level?",
         "difference": "Difference of two groups",
     },
+    buttons=True,
+    place=HERE,
 )
-EXAMPLE = DropDown("explore_example", {"kung": "!Kung heights", "kung_sexes": "!Kung heights of women and men"})
+EXAMPLE = menu(
+    "Example",
+    "explore_example",
+    {"kung": "!Kung heights", "kung_sexes": "!Kung heights of women and men"},
+    place=TOP,
+)
 ALL_GROUPS = "All groups"
-AVERAGED = DropDown("explore_model", {"average": "Average of all", "one": "One that I choose"})
-OF: DropDown[Of] = DropDown("explore_of", {"function": "Where the curve is", "outputs": "One more person"})
-NOISE: DropDown[str] = DropDown(
-    "explore_noise", {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES}
+_READING = "Reading"
+AVERAGED = menu("Lengthscale", "explore_model", {"average": "Average of all", "one": "One that I choose"})
+OF: Menu[Of] = menu(
+    "Range for", "explore_of", {"function": "Where the curve is", "outputs": "One more person"}, place=_READING
 )
+NOISE: Menu[str] = menu(
+    "Spread of people",
+    "explore_noise",
+    {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES},
+    place=_READING,
+)
+_SHARE = Slider(
+    "explore_share",
+    "Lengthscale [% of the domain]",
+    25,
+    SHARES,
+    help="Change it as often as you like. The data are not looked at again.",
+)
+_POINTS = Slider(
+    "explore_points", "Points of the grid", 200, POINTS, help="New points cost nothing either.", place=_READING
+)
+_LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, place=_READING)
+
+
+def _is_taught(_: Any) -> bool:
+    """Whether the shipped release is shown, and not a visitor's."""
+    return EXPLORED.find() is None
+
+
+def _share(chosen: Any) -> Slider[float]:
+    return _SHARE if chosen.averaged == "one" else replace(_SHARE, place=_READING, disabled=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreSettings(Settings):
+    """The sidebar: the release that is shown, and how it is read."""
+
+    epsilon: float = carried(offers.EPSILON, when=_is_taught)
+    delta: float = carried(offers.PROMISED, when=_is_taught)
+    example: str = carried(
+        EXAMPLE, when=_is_taught, beside=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
+    )
+    number: int = carried(replace(offers.DRAW, help="Which example draw."), when=_is_taught)
+    averaged: str = carried(AVERAGED)
+    share: float = carried(_share)
+    kernel: str = carried(replace(offers.KERNEL, place=_READING))
+    noise: str = carried(NOISE)
+    points: int = carried(_POINTS)
 
 
 @dataclass(frozen=True)
@@ -87,26 +138,14 @@ class Chosen(NamedTuple):
 
 def chosen(question: DeltaGenerator) -> Chosen:
     """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
-    budget = side().container()
     taken = _source()
-    free = side().container()
-    taught = None if taken else _taught(budget)
-    with into(free):
-        averaged = pick("Lengthscale", AVERAGED)
-    with into(free) if averaged == "one" else folded("Reading"):
-        share = choice(
-            "Lengthscale [% of the domain]", "explore_share", SHARES, 25, disabled=averaged == "average",
-            help="Change it as often as you like. The data are not looked at again.",
-        )  # fmt: skip
-    with folded("Reading"):
-        kernel = pick("Kernel", offers.KERNEL)
-        noise = pick("Spread of people", NOISE)
-        points = choice("Points of the grid", "explore_points", POINTS, 200, help="New points cost nothing either.")
-    refit = Refit(kernel, int(points))
+    asked = settings.chosen(ExploreSettings)
+    taught = None if taken else Teaching(asked.example, float(asked.epsilon), float(asked.delta), asked.number)
+    refit = Refit(asked.kernel, asked.points)
     explored, read, name = _read(taken, taught, refit)
     view = View(
-        lengthscale=SHARES.index(share) if averaged == "one" else None,
-        noise=None if noise == "average" else NOISES.index(int(noise[1:])),
+        lengthscale=SHARES.index(asked.share) if asked.averaged == "one" else None,
+        noise=None if asked.noise == "average" else NOISES.index(int(asked.noise[1:])),
         **_shown(explored, read, question, taught),
     )
     seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
@@ -129,19 +168,22 @@ def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught:
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
-        wanted = segments("What to ask", SHOWN, [each for each in SHOWN.titles if compare or each != "difference"])
+        wanted = settings.stand(SHOWN.among([each for each in SHOWN.titles if compare or each != "difference"]))
         group, apart = _groups(groups, wanted == "difference", one_input)
-    with folded("Reading"):
-        of = pick("Range for", OF, disabled=wanted != "curve")
-        level = choice("Probability of the range [%]", "explore_level", LEVELS, 95, disabled=wanted != "curve")
+    of = settings.stand(replace(OF, disabled=wanted != "curve"))
+    level = settings.stand(replace(_LEVEL, disabled=wanted != "curve"))
     threshold = None
     if wanted == "threshold":
-        with into(question):
+        with question:
             threshold = _threshold(explored, taught)
     return {
-        "of": of, "level": level / 100, "threshold": threshold, "centiles": wanted == "centiles", "group": group,
+        "of": of,
+        "level": level / 100,
+        "threshold": threshold,
+        "centiles": wanted == "centiles",
+        "group": group,
         "apart": apart,
-    }  # fmt: skip
+    }
 
 
 def _threshold(explored: Explored, taught: Teaching | None) -> float:
@@ -153,7 +195,8 @@ def _threshold(explored: Explored, taught: Teaching | None) -> float:
     unit, middle = plain(explored.statistics.y_unit), levels[len(levels) // 2]
     label = f"Level [{unit}]" if unit else "Level"
     if taught is not None:
-        level = choice(label, f"explore_level_{taught.dataset}", levels, middle)
+        key = f"explore_level_{taught.dataset}"
+        level = settings.stand(Slider(key, label, middle, levels, place=HERE))
     else:
         level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
     return (level - low) / (high - low)
@@ -173,15 +216,6 @@ def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int 
     return (None if shown == ALL_GROUPS else names.index(shown)), None
 
 
-def _taught(budget: DeltaGenerator) -> Teaching:
-    with into(budget):
-        draw = privacy()
-        name = pick("Example", EXAMPLE)
-    delta_fits(draw.delta, cached.dataset(name).n)
-    with folded("Example draw"):
-        return Teaching(name, draw.epsilon, draw.delta, draw_number(help="Which example draw."))
-
-
 def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
     if taken is not None:
         try:
@@ -196,7 +230,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
 
 def _source() -> Taken | None:
     """A visitor's release; None for the shipped one."""
-    with side():
+    with settings.place(SIDE):
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):
             _upload()

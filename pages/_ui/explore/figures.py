@@ -134,10 +134,15 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
     shares = 100 * read.lengthscale_probabilities
     figure = go.Figure(
         go.Bar(
-            x=numbers, y=shares, marker={"color": colours}, name="probability", cliponaxis=False,
-            text=[f"{share:.0f}" if share >= _WRITTEN else "" for share in shares], textposition="outside",
+            x=numbers,
+            y=shares,
+            marker={"color": colours},
+            name="probability",
+            cliponaxis=False,
+            text=[f"{share:.0f}" if share >= _WRITTEN else "" for share in shares],
+            textposition="outside",
         )
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=axis("lengthscale", units[0]), type="category", tickangle=0)
     figure.update_yaxes(title="probability [%]", range=[0, 1.1 * float(shares.max())])
     return finish(figure, HEIGHT)

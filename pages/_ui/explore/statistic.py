@@ -116,10 +116,16 @@ def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teachi
         for seen in numbers.measured.stages
     )
     statistics = Statistics(
-        stages=stages, X=data.X, columns=data.columns, y_name=data.y_name,
-        y_unit=data.y_unit, y_scale=data.y_scale, guarantee={}, reading="any outcomes",
+        stages=stages,
+        X=data.X,
+        columns=data.columns,
+        y_name=data.y_name,
+        y_unit=data.y_unit,
+        y_scale=data.y_scale,
+        guarantee={},
+        reading="any outcomes",
         distances=None if distances is None else _distances(distances, data, curve),
-    )  # fmt: skip
+    )
     return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
 
 

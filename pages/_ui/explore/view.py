@@ -266,15 +266,21 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     stages = chosen.explored.statistics.stages
     return [
-        ("Released", f"z = B q + noise in {len(stages)} stages, {chosen.explored.numbers} numbers in all; q are "
-         f"{_measured(chosen)}, clipped to public intervals"),
-        ("Models", f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
-         "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"),
+        (
+            "Released",
+            f"z = B q + noise in {len(stages)} stages, {chosen.explored.numbers} numbers in all; q are "
+            f"{_measured(chosen)}, clipped to public intervals",
+        ),
+        (
+            "Models",
+            f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
+            "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood",
+        ),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
         ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
         ("Above a level", "P(f > level) under the mixture, at each point by itself"),
         ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
-    ]  # fmt: skip
+    ]
 
 
 def _measured(chosen: Chosen) -> str:

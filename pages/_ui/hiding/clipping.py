@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +15,8 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, text
-from pages._ui.look.controls import choice, into
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Slider
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import PRIVATE, RISK, finish
 from pages._ui.look.sheet import of_theory
@@ -96,17 +97,22 @@ ALT = (
 )
 
 
+def _slider(key: str, label: str, options: Sequence[float], default: float) -> Slider[float]:
+    return Slider(key, label, default, options, place=HERE)
+
+
+_SLIDERS = (
+    _slider("clip_low", "Lower bound [points]", LOWS, 0),
+    _slider("clip_high", "Upper bound [points]", HIGHS, 100),
+    _slider("clip_kept", "Clip: share of the bounds that is kept [%]", CLIPS, 100),
+)
+
+
 def _controls() -> Clip:
-    columns = st.columns(3)
-    offered = (
-        ("Lower bound [points]", "clip_low", LOWS, 0),
-        ("Upper bound [points]", "clip_high", HIGHS, 100),
-        ("Clip: share of the bounds that is kept [%]", "clip_kept", CLIPS, 100),
-    )
     values = []
-    for column, (label, key, options, default) in zip(columns, offered, strict=True):
-        with into(column):
-            values.append(float(choice(label, key, options, default)))
+    for column, slider in zip(st.columns(3), _SLIDERS, strict=True):
+        with column:
+            values.append(float(settings.stand(slider)))
     return Clip(*values)
 
 
@@ -130,9 +136,14 @@ def figure(clipped: dict[str, ClipError]) -> go.Figure:
         ("privacy noise", PRIVATE, [each.noise for each in clipped.values()]),
     ):
         figure.add_bar(
-            x=list(clipped), y=values, name=name, marker={"color": colour}, textposition="outside", cliponaxis=False,
+            x=list(clipped),
+            y=values,
+            name=name,
+            marker={"color": colour},
+            textposition="outside",
+            cliponaxis=False,
             text=[text.number(value) if value >= 0.05 else "0" for value in values],
-        )  # fmt: skip
+        )
     figure.update_layout(barmode="group")
     figure.update_xaxes(title="kind of outcome")
     figure.update_yaxes(title="size [points]", rangemode="tozero")

@@ -18,7 +18,8 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
-from pages._ui.look import controls, frame, pictures, text
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
@@ -139,13 +140,24 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     figure.add_scatter(
-        x=x, y=floor, name="no budget buys", mode="lines", line={"color": NON_PRIVATE, "width": 2},
-        fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18),
-    )  # fmt: skip
+        x=x,
+        y=floor,
+        name="no budget buys",
+        mode="lines",
+        line={"color": NON_PRIVATE, "width": 2},
+        fill="tozeroy",
+        fillcolor=faded(NON_PRIVATE, 0.18),
+    )
     figure.add_scatter(
-        x=x, y=error, name="with privacy", mode="lines+markers", line={"color": PRIVATE, "width": 2},
-        marker={"size": 7}, fill="tonexty", fillcolor=faded(PRIVATE, 0.22),
-    )  # fmt: skip
+        x=x,
+        y=error,
+        name="with privacy",
+        mode="lines+markers",
+        line={"color": PRIVATE, "width": 2},
+        marker={"size": 7},
+        fill="tonexty",
+        fillcolor=faded(PRIVATE, 0.22),
+    )
     nothing = [each.unmeasured for each in measured]
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
@@ -162,6 +174,8 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
 
 
 STAGES = (1, 2, 3, 4, 5)
+_STAGE = Slider("stage", "Stage", STAGES[-1], STAGES, help="Each stage looks closer than those before.", place=HERE)
+_MORE = Switch("more_measured", "How many sums, and what privacy costs", place=HERE)
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
@@ -170,13 +184,12 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
-    with controls.into(st.container()):
-        stage = controls.choice("Stage", "stage", STAGES, STAGES[-1], help="Each stage looks closer than those before.")
+    stage = settings.stand(_STAGE)
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     said = row_of(measured, data, stage)
     pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)))
     frame.metrics(metrics(measured, data.y_unit), "measured")
-    if controls.switch("How many sums, and what privacy costs", "more_measured"):
+    if settings.stand(_MORE):
         _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
         frame.table(row_table(measured, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)

@@ -17,8 +17,8 @@ from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
-from pages._ui.look import controls as look_controls
-from pages._ui.look import frame, pictures, text
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Range, Whole
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, OTHER, PRIVATE, TRUTH, axis, band, faded, finish, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of
@@ -122,15 +122,12 @@ def controls(data: Dataset, name: str) -> Choice:
     low, high = data.y_bounds
     left, right = st.columns([1, 3])
     with left:
-        rank = int(
-            st.number_input(f"Person, by {data.x_names[0]}", 1, data.n, data.n, key=_person(name), bind="query-params")
-        )
-    label = f"{data.y_name.capitalize()} moved to [{data.y_unit}]"
+        label = f"Person, by {data.x_names[0]}"
+        rank = settings.stand(Whole(_person(name), label, data.n, 1, data.n, place=HERE))
     with right:
-        step = data.output_range / 100
-        value = st.slider(label, low, high, high, step, format="%.3g", key=f"moved_to_{name}", bind="query-params")
-    look_controls.note(_person(name), rank, data.n)
-    look_controls.note(f"moved_to_{name}", value, high)
+        label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
+        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", place=HERE)
+        value = settings.stand(moved)
     return Choice(rank, value)
 
 
@@ -168,9 +165,12 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     )
     order = np.argsort(data.X[:, 0], kind="stable")
     figure.add_scatter(
-        x=data.X[order, 0], y=data.clipped_y[order], name="true data", mode="markers",
+        x=data.X[order, 0],
+        y=data.clipped_y[order],
+        name="true data",
+        mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
-    )  # fmt: skip
+    )
     for y, name, colour, dash in (
         (person.before, _BEFORE, NON_PRIVATE, "solid"),
         (person.without, _WITHOUT, TRUTH, "dot"),
@@ -178,9 +178,13 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     ):
         figure.add_scatter(x=person.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
     figure.add_scatter(
-        x=[person.at, person.at], y=[person.output, choice.value], name=_PERSON, mode="lines+markers",
-        line={"color": OTHER, "width": 1.5}, marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
-    )  # fmt: skip
+        x=[person.at, person.at],
+        y=[person.output, choice.value],
+        name=_PERSON,
+        mode="lines+markers",
+        line={"color": OTHER, "width": 1.5},
+        marker={"size": [9, 13], "symbol": ["circle", "diamond"], "color": OTHER},
+    )
     return named_lines(on_axes(figure, data, person.x), _SHORT)
 
 
@@ -188,13 +192,21 @@ def against_noise(moved: Moved, data: Dataset) -> go.Figure:
     """How far the curve moves, and the standard deviation of the noise, along the first input."""
     figure = go.Figure()
     figure.add_scatter(
-        x=moved.x, y=moved.noise, name="privacy noise, one standard deviation", mode="lines",
-        line={"color": PRIVATE, "width": 2}, fill="tozeroy", fillcolor=faded(PRIVATE, 0.22),
-    )  # fmt: skip
+        x=moved.x,
+        y=moved.noise,
+        name="privacy noise, one standard deviation",
+        mode="lines",
+        line={"color": PRIVATE, "width": 2},
+        fill="tozeroy",
+        fillcolor=faded(PRIVATE, 0.22),
+    )
     figure.add_scatter(
-        x=moved.x, y=np.abs(moved.after - moved.before), name="move of the curve", mode="lines",
+        x=moved.x,
+        y=np.abs(moved.after - moved.before),
+        name="move of the curve",
+        mode="lines",
         line={"color": OTHER, "width": 2, "dash": "dash"},
-    )  # fmt: skip
+    )
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)

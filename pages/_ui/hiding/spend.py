@@ -20,8 +20,8 @@ from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
 from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
-from pages._ui.look import controls, frame, pictures, text
-from pages._ui.look.controls import choice, into
+from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look.controls import HERE, Slider, Words
 from pages._ui.look.plots import GUARANTEE, HEIGHT, PRIVATE, TRUTH, axis, band, faded, finish, fit_axis, named_lines
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
@@ -122,6 +122,9 @@ def toggled(places: tuple[float, ...], at: float) -> str:
 
 CHART = "by_hand"
 WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
+_WIDTH = Slider(
+    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", place=HERE
+)
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 _APART = 2.5  # years between places that can be clicked
@@ -148,13 +151,11 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
 def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
     left, right = st.columns(2)
     with left:
-        written = st.text_input(
-            f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]", _FIRST, key=_KEY, bind="query-params",
-            max_chars=200, help=f"Up to {MOST}, with commas between them. They share one budget.",
-        )  # fmt: skip
-        controls.note(_KEY, written, _FIRST)
-    with right, into(right):
-        width = choice("Width of each sum [years]", "measured_width", WIDTHS, 7, help="How far people still count.")
+        label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
+        told = f"Up to {MOST}, with commas between them. They share one budget."
+        written = settings.stand(Words(_KEY, label, _FIRST, 200, help=told, place=HERE))
+    with right:
+        width = settings.stand(_WIDTH)
     places, wrong = read_places(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")
@@ -211,10 +212,15 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
         (np.array(spending.places), "diamond", PRIVATE, 13),
     ):
         figure.add_scatter(
-            x=x, y=np.full(len(x), foot), mode="markers", customdata=x[:, None], showlegend=False, cliponaxis=False,
+            x=x,
+            y=np.full(len(x), foot),
+            mode="markers",
+            customdata=x[:, None],
+            showlegend=False,
+            cliponaxis=False,
             name="measured here" if symbol == "diamond" else "click to measure",
             marker={"symbol": symbol, "color": colour, "size": size},
-        )  # fmt: skip
+        )
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=list(data.x_box[0]))
     figure.update_yaxes(title=axis(data.y_name, data.y_unit))
     return named_lines(finish(figure, HEIGHT - 40))

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import streamlit as st
 
+from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
-from pages._ui.look import sidebar
-from pages._ui.look.controls import folded, segments
-from pages._ui.look.offers import DropDown
-from pages._ui.model import Design, Draw, Model, ReleaseSettings, mechanism_of
+from pages._ui.look import offers, settings, sidebar
+from pages._ui.look.controls import HERE, menu
+from pages._ui.look.settings import carried
+from pages._ui.look.sidebar import Promise, ReleaseSettings
+from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached
 
 TITLE = "Why does so little noise hide a person?"
-STEP = DropDown(
+STEP = menu(
+    "Step",
     "step",
     {
         "moves": "1 One person moves",
@@ -24,12 +29,9 @@ STEP = DropDown(
         "spend": "4 Spend it yourself",
         "clip": "5 What the clip does",
     },
+    buttons=True,
+    place=HERE,
 )
-
-
-def chosen_step() -> str:
-    """Which step."""
-    return segments("Step", STEP)
 
 
 def walk(step: str) -> None:
@@ -51,28 +53,42 @@ def _button(label: str, to: str, icon: str) -> None:
 NOTE = "C, λ, M and B use public inputs only. True data stand under “The same with everybody” alone."
 
 SHORT = {"step": "covered", "everybody": "true", "lengthscale_years": 3}
-DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance
-_PLAYED = ReleaseSettings(  # what is played with has one model
-    Model(DATASET, "EQ", LENGTHSCALE, NOISE), Design("cloaking"), Draw(1.0, 1e-5), overlay=False
-)
+DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: what is played with has one model
 
 
-def chosen_settings(step: str) -> ReleaseSettings:
-    """Budget and data set; model and mechanism where the noise is computed from them."""
-    draw = sidebar.privacy()
-    if step == "clip":
-        return replace(_PLAYED, draw=draw)
-    if step == "spend":
-        sidebar.delta_fits(draw.delta, cached.dataset(_PLAYED.model.dataset).n)
-        with folded("Example draw"):
-            seed = sidebar.draw_number(help="Which simulated world, and which noise.")
-        return replace(_PLAYED, draw=replace(draw, seed=seed))
-    name = sidebar.dataset()
-    sidebar.delta_fits(draw.delta, cached.dataset(name).n)
-    show = sidebar.overlay()
-    model = sidebar.model(name)
-    design, draw = sidebar.expert(draw, "cloaking")
-    return ReleaseSettings(model, design, draw, show)
+def _of_data(chosen: Any) -> bool:
+    """Whether the noise of a data set is computed, which has a model and a mechanism."""
+    return chosen.step not in ("spend", "clip")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HidingSettings(Promise):
+    """Step, budget and data set; model and mechanism where the noise is computed from them."""
+
+    step: str = carried(STEP)
+    dataset: str = carried(offers.CURVE, when=_of_data, beside=sidebar.delta_fits)
+    overlay: bool = carried(offers.OVERLAY, when=_of_data)
+    kernel: str = carried(lambda chosen: replace(sidebar.kernels(chosen), place="Model"), when=_of_data)
+    lengthscale: float = carried(
+        lambda chosen: replace(offers.lengthscale(chosen.dataset), place="Model"), when=_of_data
+    )
+    noise: float = carried(offers.NOISE, when=_of_data)
+    objective: ObjectiveName = carried(offers.OBJECTIVE, when=_of_data)
+    calibration: Method = carried(offers.CALIBRATION, when=_of_data, beside=sidebar.hall_fits)
+    focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_data)
+    shrinkage: bool = carried(sidebar.SHRINKAGE, when=_of_data)
+    number: int = carried(
+        replace(offers.DRAW, help="Which simulated world, and which noise."),
+        when=lambda chosen: chosen.step == "spend",
+        beside=sidebar.delta_fits,
+    )
+
+    @property
+    def release(self) -> ReleaseSettings:
+        """What is released with these settings, by cloaking."""
+        names = {each.name for each in fields(ReleaseSettings)}
+        mine = {each.name: getattr(self, each.name) for each in fields(self) if each.name in names}
+        return replace(settings.untouched(ReleaseSettings), mechanism="cloaking", **mine)
 
 
 def guarantee(chosen: ReleaseSettings) -> Guarantee:

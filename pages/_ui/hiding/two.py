@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +21,9 @@ from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
 from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import controls, pictures, text
 from pages._ui.look import frame as look_frame
-from pages._ui.look.controls import switch
+from pages._ui.look import pictures, settings, text
+from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import (
     NON_PRIVATE,
@@ -33,8 +34,9 @@ from pages._ui.look.plots import (
     named_lines,
 )
 from pages._ui.look.sheet import of_inputs, of_theory
+from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
-from pages._ui.model import Draw, ReleaseSettings
+from pages._ui.model import Draw
 from pages._ui.work import cached
 
 TEST_POINTS = np.array([[3.0], [7.0]])
@@ -119,9 +121,13 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
         figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
         figure.add_scatter(
-            x=points.X[:, 0], y=y, mode="markers", name=f"people, {name}", showlegend=False,
+            x=points.X[:, 0],
+            y=y,
+            mode="markers",
+            name=f"people, {name}",
+            showlegend=False,
             marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
-        )  # fmt: skip
+        )
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
         figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
         figure.add_annotation(
@@ -129,9 +135,14 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
         )
     if noise is not None:
         figure.add_scatter(
-            x=TEST_POINTS[:, 0], y=points.C @ OUTPUTS, mode="markers", name="published, with noise", showlegend=False,
-            error_y={"array": noise, "color": PRIVATE, "thickness": 3}, marker={"color": PRIVATE, "size": 9},
-        )  # fmt: skip
+            x=TEST_POINTS[:, 0],
+            y=points.C @ OUTPUTS,
+            mode="markers",
+            name="published, with noise",
+            showlegend=False,
+            error_y={"array": noise, "color": PRIVATE, "thickness": 3},
+            marker={"color": PRIVATE, "size": 9},
+        )
     figure.update_xaxes(title="input", range=[0, 10])
     figure.update_yaxes(title="output", range=[-4, 5])
     return named_lines(finish(figure, 400))
@@ -150,9 +161,13 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     for index, colour in enumerate((NON_PRIVATE, OTHER)):
         move = points.d * points.C[:, index]
         figure.add_scatter(
-            x=[-move[0], move[0]], y=[-move[1], move[1]], mode="lines+markers",
-            name=f"person {index + 1} moves", line={"color": colour}, marker={"size": 8},
-        )  # fmt: skip
+            x=[-move[0], move[0]],
+            y=[-move[1], move[1]],
+            mode="lines+markers",
+            name=f"person {index + 1} moves",
+            line={"color": colour},
+            marker={"size": 8},
+        )
     reach = 1.15 * float(np.sqrt(np.diag(points.prior)).max())
     figure.update_xaxes(title="change of prediction 1", range=[-reach, reach])
     figure.update_yaxes(title="change of prediction 2", range=[-reach, reach], scaleanchor="x")
@@ -187,7 +202,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         with st.expander("Table of the moves"):
             look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
-    if switch(f"The same with {n} people", "everybody"):
+    if settings.stand(Switch("everybody", f"The same with {n} people", place=HERE)):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
         if step == "moves":
             person.show(result, chosen.overlay)
@@ -273,23 +288,24 @@ def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, sa
     pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)))
 
 
+def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:
+    return Range(key, label, default, low, high, step, place=HERE)
+
+
+_SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
+    ("x1", _range("x1", "Person 1 at", 0.0, 10.0, 2.5, 0.5)),
+    ("x2", _range("x2", "Person 2 at", 0.0, 10.0, 5.0, 0.5)),
+    ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
+    ("noise", _range("two_noise", "Spread of people (variance)", 0.05, 2.0, 0.1, 0.05)),
+    ("d", _range("two_d", "Largest change of one person", 0.5, 3.0, 2.0, 0.5)),
+    ("moved", Range("moved", "Which person changes", 1, 1, 2, 1, place=HERE)),
+)
+
+
 def _sliders() -> TwoPointSettings:
-    """Of the two people, in the page's body."""
-
-    def slider(label: str, key: str, low: float, high: float, value: float, step: float) -> float:
-        chosen = st.slider(label, low, high, value, step, key=key, bind="query-params")
-        controls.note(key, chosen, value)
-        return chosen
-
-    left, middle, right = st.columns(3)
-    with left:
-        x1 = slider("Person 1 at", "x1", 0.0, 10.0, 2.5, 0.5)
-        x2 = slider("Person 2 at", "x2", 0.0, 10.0, 5.0, 0.5)
-    with middle:
-        lengthscale = slider("Lengthscale", "two_l", 0.5, 5.0, 1.5, 0.5)
-        noise = slider("Spread of people (variance)", "two_noise", 0.05, 2.0, 0.1, 0.05)
-    with right:
-        d = slider("Largest change of one person", "two_d", 0.5, 3.0, 2.0, 0.5)
-        moved = st.slider("Which person changes", 1, 2, 1, 1, key="moved", bind="query-params")
-    controls.note("moved", moved, 1)
-    return TwoPointSettings(x1, x2, lengthscale, noise, d, int(moved))
+    """Of the two people, in the page's body, two a column."""
+    columns, values = st.columns(3), {}
+    for at, (name, slider) in enumerate(_SLIDERS):
+        with columns[at // 2]:
+            values[name] = settings.stand(slider)
+    return TwoPointSettings(**values)

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName, SelectionTable
+from dpgp_core.strategies.noise_design import ObjectiveName
 from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Grown, Scored, WithoutChoice, label
 from pages._ui.look import frame, offers, pictures, text
-from pages._ui.look.controls import choice, folded, into, pick, side
-from pages._ui.look.offers import EPSILONS, DropDown, lengthscale_key, of_datasets
+from pages._ui.look.controls import SIDE, Menu, Slider, menu
+from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE, End, finish, named, ticked
-from pages._ui.look.sidebar import dataset, delta_fits, hall_fits, noise_control, privacy
+from pages._ui.look.settings import carried
+from pages._ui.look.sidebar import Promise, delta_fits, hall_fits
 from pages._ui.look.text import Metric, help_of
 from pages._ui.model import Design, Model, mechanism_of
 from pages._ui.work import cached
@@ -36,41 +40,58 @@ DATASET = of_datasets(
         if exhibit.scene == scene and exhibit.cross_validated
     ),
 )
-CHOICE_BY: DropDown[MechanismName] = DropDown(
-    "choice_by", {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"}
+CHOICE_BY: Menu[MechanismName] = menu(
+    "Choice by", "choice_by", {"exponential": "Exponential mechanism", "permute_and_flip": "Permute-and-flip"}
+)
+_SELECTION: Slider[float] = Slider(
+    "selection_epsilon",
+    "ε of the choice: more private ⟷ more accurate",
+    1,
+    SELECTION_EPSILONS,
+    help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
 )
 
 
-def choice_settings() -> tuple[Grid, Budgets, Guarantee]:
-    """The whole sidebar: candidates, budgets, and the guarantee of the release that follows."""
-    draw = privacy(in_sight=True)
-    selection = choice(
-        "ε of the choice: more private ⟷ more accurate",
-        "selection_epsilon",
-        SELECTION_EPSILONS,
-        1,
-        help="Budget of choosing the lengthscale. The slider above is the budget of the release that follows.",
-    )
-    name = dataset(DATASET)
-    delta_fits(draw.delta, cached.dataset(name).n)
-    shipped = exhibit(name)
-    with into(side()):
-        mechanism = pick("Choice by", CHOICE_BY)
-        kernel = pick("Kernel", offers.KERNEL)
+def _candidates(chosen: Any) -> None:
+    shipped = exhibit(chosen.dataset)
     shortest, longest = min(shipped.lengthscales), max(shipped.lengthscales)
-    side().caption(
+    st.caption(
         f"Lengthscale: chosen among {shortest:g} to {longest:g} {shipped.unit}. Method of the release: cloaking."
     )
-    with folded("Model"):
-        noise = noise_control()
-    with folded("Expert"):
-        objective = pick("Noise objective", offers.OBJECTIVE)
-        calibration = pick("Calibration", offers.CALIBRATION)
-        hall_fits(calibration, draw.epsilon)
-    grid = Grid(Model(name, kernel, shipped.lengthscale, noise), shipped.lengthscales, objective)
-    budgets = Budgets(float(selection), draw.epsilon, draw.delta, calibration, mechanism)
-    release = mechanism_of(grid.model, Design("cloaking", objective), replace(draw, calibration=calibration))
-    return grid, budgets, release.guarantee
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceSettings(Promise):
+    """The whole sidebar: candidates, budgets, and the release that follows."""
+
+    delta: float = carried(replace(offers.PROMISED, place=SIDE))
+    selection: float = carried(_SELECTION)
+    dataset: str = carried(DATASET, beside=delta_fits)
+    choice_by: MechanismName = carried(CHOICE_BY)
+    kernel: str = carried(offers.KERNEL, beside=_candidates)
+    overlay: bool = carried(offers.OVERLAY)
+    noise: float = carried(offers.NOISE)
+    objective: ObjectiveName = carried(offers.OBJECTIVE)
+    calibration: Method = carried(offers.CALIBRATION, beside=hall_fits)
+
+    @property
+    def grid(self) -> Grid:
+        """The candidates."""
+        shipped = exhibit(self.dataset)
+        model = Model(self.dataset, self.kernel, shipped.lengthscale, float(self.noise))
+        return Grid(model, shipped.lengthscales, self.objective)
+
+    @property
+    def budgets(self) -> Budgets:
+        """Of the choice and the release."""
+        return Budgets(float(self.selection), float(self.epsilon), float(self.delta), self.calibration, self.choice_by)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of the release that follows."""
+        draw = replace(self.draw, calibration=self.calibration)
+        promise: Guarantee = mechanism_of(self.grid.model, Design("cloaking", self.objective), draw).guarantee
+        return promise
 
 
 def carry_tile() -> None:
@@ -124,11 +145,21 @@ def tiles(
         printed[i][j] += " ★"
     figure = go.Figure(
         go.Heatmap(
-            z=share, x=columns, y=rows, zmin=0, zmax=float(share.max()), colorscale=PREDICTION_SCALE,
-            text=printed, texttemplate="%{text}", hovertext=hover, hoverinfo="text",
-            colorbar={"title": "chosen [%]"}, xgap=2, ygap=2,
+            z=share,
+            x=columns,
+            y=rows,
+            zmin=0,
+            zmax=float(share.max()),
+            colorscale=PREDICTION_SCALE,
+            text=printed,
+            texttemplate="%{text}",
+            hovertext=hover,
+            hoverinfo="text",
+            colorbar={"title": "chosen [%]"},
+            xgap=2,
+            ygap=2,
         )
-    )  # fmt: skip
+    )
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
     figure.add_scatter(
         x=[e for _ in rows for e in columns],
@@ -157,9 +188,12 @@ def errors(
     column = table.epsilons.index(budgets.regression)
     figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
     figure.add_scatter(
-        x=grid.lengthscales, y=table.private_rmse[:, column], name="this lengthscale", mode="lines+markers",
+        x=grid.lengthscales,
+        y=table.private_rmse[:, column],
+        name="this lengthscale",
+        mode="lines+markers",
         line={"color": PRIVATE},
-    )  # fmt: skip
+    )
     level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
         level.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
@@ -214,7 +248,9 @@ def metrics(
     selection, delta = budgets.selection, budgets.delta
     return [
         Metric(
-            "Error after the choice", shown(chosen.after), f"best known in advance: {shown(chosen.best_error)}",
+            "Error after the choice",
+            shown(chosen.after),
+            f"best known in advance: {shown(chosen.best_error)}",
             help_of("Error"),
         ),
         Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
@@ -225,7 +261,7 @@ def metrics(
             f"ε = {text.at_most(selection)}",
             f"with the release: ε = {text.at_most(total)}, δ = {text.small(delta)}",
         ),
-    ]  # fmt: skip
+    ]
 
 
 _ROOM = 0.05  # decades beside the first and the last lengthscale

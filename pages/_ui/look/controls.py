@@ -1,242 +1,328 @@
-"""Controls that are bound to the address, so that the address is the state of the page.
+"""Controls as data: what one is called, offers and begins with, how it is drawn, and how an address writes it.
 
-What a page draws as its controls, it also reads an address with: see ``reading``. No place says twice what a control is
-called, offers and begins with.
+Each stands once, as a constant or as a field of a page's settings; ``settings`` draws them, and reads addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
-from typing import Any, NamedTuple, TypeVar, cast
-from urllib.parse import quote, urlencode
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from pages._ui import session
-from pages._ui.look.offers import DropDown
-from pages._ui.session import Stand
-
-_LONGEST_KEPT = 1200  # characters as written in a link; a QR code holds 2,900 of all
-PIN = "pin"  # a setting to compare with, see ``pin``
-_KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
-
-
-def note(key: str, value: Any, default: Any, written: str | None = None, offered: Iterable[Any] = ()) -> None:
-    """A control of this page stands here. Every control that is bound to the address says so once it is drawn."""
-    session.STANDS.put(
-        session.STANDS.get({}) | {key: Stand(value, default, _written(value, written), tuple(map(str, offered)))}
-    )
-
-
-def _written(value: Any, written: str | None) -> str:
-    if written is not None:
-        return written
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value).removesuffix(".0")
-
-
-def is_lesson() -> bool:
-    """Whether the page is shown to a room (``?lesson=1``): large type, epsilon in sight, answers closed."""
-    return st.query_params.get("lesson") == "1"
-
-
-def present() -> None:
-    """Callback: show the page to a room."""
-    st.query_params["lesson"] = "1"
-
-
-def end_presentation() -> None:
-    """Callback: as it was; and no other page is shown so either."""
-    if "lesson" in st.query_params:
-        del st.query_params["lesson"]
-    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "lesson"})
-
-
-def begin() -> None:
-    """Before a page draws its controls."""
-    session.STANDS.put({})
-
-
-def stands(key: str) -> bool:
-    """Whether this page has drawn such a control."""
-    return key in session.STANDS.get({})
-
-
-def address() -> dict[str, str]:
-    """Every effective value of this page: at this address a fresh browser shows the same, whatever the defaults."""
-    kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
-    stands: dict[str, Stand] = session.STANDS.get({})
-    return kept | {key: stand.written for key, stand in stands.items() if stand.written}
-
-
-def link() -> str:
-    """The whole address of this state, once all controls have been drawn."""
-    return f"{st.context.url or ''}?{urlencode(address())}"
-
-
-def fits(value: str) -> bool:
-    """Whether a parameter that is no control leaves room for the others in a link, and in its QR code."""
-    return len(quote(value)) <= _LONGEST_KEPT
-
-
-def reset() -> None:
-    """Callback: every control of this page where it stands untouched."""
-    session.move({key: stand.default for key, stand in session.STANDS.get({}).items()})
-
+TOP, SIDE, HERE = "top", "side", "here"
+"""Places: first of the sidebar, in its sight, in the container of the moment. Any other is a title under More."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONGEST_WHOLE = 4000  # digits; python turns no longer ones into numbers
 
 T = TypeVar("T")
-Value = TypeVar("Value", bound=str)
-_BOX: ContextVar[DeltaGenerator | None] = ContextVar("box", default=None)  # where controls go, if not to the sidebar
+V = TypeVar("V", bound=str)
 
 
-class _Places(NamedTuple):
-    """Of the page being made: controls in sight, and the place of those that are not."""
+@dataclass(frozen=True)
+class Control(Generic[T]):
+    """One control, bound to ``?key=``.
 
-    side: DeltaGenerator
-    below: DeltaGenerator
-
-
-_PLACES: ContextVar[_Places | None] = ContextVar("places", default=None)
-_MORE: ContextVar[tuple[DeltaGenerator, str] | None] = ContextVar("more", default=None)  # with its last title
-
-
-class _Nowhere:
-    """Where controls would be drawn while an address is read: nothing is seen of them."""
-
-    def __enter__(self) -> _Nowhere:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def __getattr__(self, name: str) -> Callable[..., _Nowhere]:
-        return lambda *_, **__: self
-
-
-_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # that is read
-
-
-@contextmanager
-def reading(address: Mapping[str, str]) -> Iterator[None]:
-    """Controls asked for meanwhile are not drawn, and stand where an address says: what it leaves out, untouched.
-
-    They raise ValueError for what they do not offer.
+    Attributes:
+        key: in the address, and of the session.
+        label: on the screen.
+        default: where it stands untouched.
+        help: beside it.
+        place: where it is drawn.
+        disabled: drawn, but not to be moved.
+        looks: it says how something is shown: no part of what is pinned and compared.
     """
-    before = _ADDRESS.set(address)
+
+    key: str
+    label: str
+    default: T
+    _: KW_ONLY
+    help: str | None = None
+    place: str = SIDE
+    disabled: bool = False
+    looks: bool = False
+    must: ClassVar[str] = "is not offered"  # be, of a value
+
+    @abstractmethod
+    def draw(self) -> T:
+        """Draw it in the container of the moment, and return where it stands."""
+
+    @abstractmethod
+    def read(self, raw: str) -> T:
+        """The value that an address asks for. Raises ValueError for one that is not offered."""
+
+    def written(self, value: T) -> str:
+        """A value in an address; empty for none."""
+        if isinstance(value, bool):
+            return str(value).lower()
+        return "" if value is None else as_number(str(value))
+
+    def shown(self, value: T) -> Any:
+        """A value as the session keeps it: what is on screen."""
+        return value
+
+    @property
+    def offered(self) -> Sequence[object]:
+        """All that it can stand at, as shown; empty if there are too many to name."""
+        return ()
+
+    def asked(self) -> str:
+        """What a value must be, as a sentence for somebody whose link has another."""
+        if self.offered:
+            return f"it is not offered here; the choices are {', '.join(map(str, self.offered))}."
+        return f"it {self.must}."
+
+    @property
+    def bound(self) -> dict[str, Any]:
+        """What streamlit is told of every control."""
+        return {"key": self.key, "bind": "query-params", "help": self.help, "disabled": self.disabled}
+
+    def wrong(self) -> ValueError:
+        """The error for what it does not offer."""
+        return ValueError(f"{self.key} cannot be what it says")
+
+
+def as_number(value: str) -> str:
+    """1e-5 as 1e-05, 2.0, +2 and 02 as 2: how python, and so a slider, writes that number. Anything else stays."""
+    plain = value.strip()
+    if not _NUMBER.fullmatch(plain):
+        return value
+    if len(plain) <= _LONGEST_WHOLE and not any(mark in plain for mark in ".eE"):
+        return str(int(plain))
+    number = float(plain)
+    return str(number).removesuffix(".0") if number else "0"
+
+
+def is_infinite(raw: str) -> bool:
+    """Whether a text is an infinite number."""
     try:
-        yield
-    finally:
-        _ADDRESS.reset(before)
+        return math.isinf(float(raw))
+    except ValueError:
+        return False
 
 
-def _read(address: Mapping[str, str], key: str, options: Sequence[T], default: T) -> T:
-    raw = address.get(key, _written(default, None))
-    for option in options:
-        if raw == _written(option, None) or raw == str(option):
-            return option
-    raise ValueError(f"{key} cannot be what it says")
+@dataclass(frozen=True)
+class Slider(Control[T]):
+    """A discrete slider over ``options``, as wide in pixels as said, or as all there is."""
+
+    options: Sequence[T]
+    width: Any = "stretch"
+
+    def draw(self) -> T:
+        """Draw it, and return where it stands."""
+        return st.select_slider(self.label, self.options, self.default, width=self.width, **self.bound)
+
+    def read(self, raw: str) -> T:
+        """The option that is written so."""
+        for option in self.options:
+            if as_number(raw) == self.written(option):
+                return option
+        raise self.wrong()
+
+    @property
+    def offered(self) -> Sequence[object]:
+        """The options."""
+        return self.options
 
 
-@contextmanager
-def into(box: DeltaGenerator) -> Iterator[None]:
-    """Controls drawn meanwhile stand there."""
-    before = _BOX.set(box)
-    try:
-        with box:
-            yield
-    finally:
-        _BOX.reset(before)
+@dataclass(frozen=True)
+class Menu(Control[V]):
+    """Values to choose from. An address may give a value or its title.
+
+    Attributes:
+        titles: value -> title on the screen, in order.
+        values: those that are offered.
+        buttons: side by side, each one click away, in place of a drop-down.
+    """
+
+    titles: Mapping[V, str]
+    values: Sequence[V]
+    buttons: bool = False
+
+    def draw(self) -> V:
+        """Draw it, and return the value of the title that is chosen."""
+        titles = [self.titles[value] for value in self.values]
+        if not self.buttons:
+            return self.value(st.selectbox(self.label, titles, **self.bound))
+        look: Any = {"default": titles[0], "required": True, "label_visibility": "collapsed"}
+        return self.value(st.segmented_control(self.label, titles, **look, **self.bound))
+
+    def read(self, raw: str) -> V:
+        """The value that is written so, or whose title is."""
+        for value in self.values:
+            if raw in (value, self.titles[value]):
+                return value
+        raise self.wrong()
+
+    def shown(self, value: V) -> str:
+        """Its title."""
+        return self.titles[value]
+
+    def written(self, value: V) -> str:
+        """The value."""
+        return value
+
+    @property
+    def offered(self) -> Sequence[object]:
+        """The titles."""
+        return [self.titles[value] for value in self.values]
+
+    def value(self, title: str) -> V:
+        """The value that is shown under a title. Raises ValueError if none is."""
+        for value, shown in self.titles.items():
+            if shown == title:
+                return value
+        raise ValueError(f"{self.key} offers no {title!r}; it offers {', '.join(self.titles.values())}")
+
+    def among(self, values: Sequence[V]) -> Menu[V]:
+        """With some of its values, in their order, the first by default."""
+        return replace(self, values=tuple(values), default=values[0])
 
 
-def begin_places() -> None:
-    """A page begins: what it folds away stands below all that is in sight, whenever it is drawn."""
-    _PLACES.set(_Places(st.sidebar.container(), st.sidebar.container()))
-    _MORE.set(None)
+def menu(label: str, key: str, titles: Mapping[V, str], **rest: Any) -> Menu[V]:
+    """All of the values, the first by default."""
+    values = tuple(titles)
+    return Menu(key, label, values[0], titles, values, **rest)
 
 
-def side() -> DeltaGenerator:
-    """The part of the sidebar that is in sight."""
-    if _ADDRESS.get() is not None:
-        return cast(DeltaGenerator, _Nowhere())
-    places = _PLACES.get()
-    return st.sidebar if places is None else places.side
+@dataclass(frozen=True)
+class Switch(Control[bool]):
+    """A toggle, as wide as its label, or as all there is."""
+
+    default: bool = False
+    must: ClassVar[str] = "must be true or false"
+    width: Any = "stretch"
+
+    def draw(self) -> bool:
+        """Draw it, and return whether it is on."""
+        return st.toggle(self.label, self.default, width=self.width, **self.bound)
+
+    def read(self, raw: str) -> bool:
+        """true or false."""
+        if raw.lower() not in ("true", "false"):
+            raise self.wrong()
+        return raw.lower() == "true"
 
 
-def folded(title: str) -> AbstractContextManager[None]:
-    """Controls drawn meanwhile stand folded away in the sidebar, in the one place for more, under a title."""
-    if _ADDRESS.get() is not None:
-        return nullcontext()
-    more = _MORE.get()
-    if more is None:
-        places = _PLACES.get()
-        below = st.sidebar if places is None else places.below
-        more = below.expander("More", icon=":material/tune:"), ""
-    if title != more[1]:
-        more[0].markdown(f"**{title}**")
-        _MORE.set((more[0], title))
-    return into(more[0])
+@dataclass(frozen=True)
+class Whole(Control[int]):
+    """A whole number from ``low`` to ``high``, to type or step through."""
 
+    low: int
+    high: int
+    must: ClassVar[str] = "must be a whole number within the range of this control"
 
-def box() -> DeltaGenerator:
-    """Where controls go now."""
-    return side() if _ADDRESS.get() is not None else _BOX.get() or side()
+    def draw(self) -> int:
+        """Draw it, and return its number."""
+        return int(st.number_input(self.label, self.low, self.high, self.default, **self.bound))
 
-
-def choice(label: str, key: str, options: Sequence[T], default: T, **kwargs: Any) -> T:
-    """A discrete slider in the sidebar, bound to ``?key=``."""
-    if (address := _ADDRESS.get()) is not None:
-        return _read(address, key, options, default)
-    value = box().select_slider(label, options, default, key=key, bind="query-params", **kwargs)
-    note(key, value, default, offered=options)
-    return value
-
-
-def pick(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None, **kwargs: Any) -> Value:
-    """A drop-down (of some of its values, in their order) in the current container; returns the value."""
-    if (address := _ADDRESS.get()) is not None:
-        among = list(offered.titles if values is None else values)
-        return _read(address, offered.key, among, among[0])
-    titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
-    title = st.selectbox(label, titles, key=offered.key, bind="query-params", **kwargs)
-    value = offered.value(title)
-    note(offered.key, title, titles[0], value, titles)
-    return value
-
-
-def segments(label: str, offered: DropDown[Value], values: Sequence[Value] | None = None) -> Value:
-    """The same as buttons side by side: each value is one click away."""
-    if (address := _ADDRESS.get()) is not None:
-        among = list(offered.titles if values is None else values)
-        return _read(address, offered.key, among, among[0])
-    titles = [offered.titles[value] for value in (offered.titles if values is None else values)]
-    title = st.segmented_control(
-        label, titles, default=titles[0], key=offered.key, bind="query-params", required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
-    value = offered.value(title)
-    note(offered.key, title, titles[0], value, titles)
-    return value
-
-
-def switch(label: str, key: str, default: bool = False, **kwargs: Any) -> bool:
-    """A toggle in the current container, bound to ``?key=``."""
-    if (address := _ADDRESS.get()) is not None:
-        return _read(address, key, (True, False), default)
-    value = st.toggle(label, default, key=key, bind="query-params", **kwargs)
-    note(key, value, default)
-    return value
-
-
-def whole(label: str, key: str, low: int, high: int, default: int, **kwargs: Any) -> int:
-    """A whole number to type or step through, bound to ``?key=``."""
-    if (address := _ADDRESS.get()) is not None:
-        raw = address.get(key, str(default))
-        if not (raw.isascii() and raw.isdecimal() and low <= int(raw[: len(str(high)) + 1]) <= high):
-            raise ValueError(f"{key} must be a whole number from {low} to {high}")
+    def read(self, raw: str) -> int:
+        """Decimal digits within the range."""
+        if not (raw.isascii() and raw.isdecimal() and self.low <= int(raw[: len(str(self.high)) + 1]) <= self.high):
+            raise ValueError(f"{self.key} must be a whole number from {self.low} to {self.high}")
         return int(raw)
-    number = int(box().number_input(label, low, high, default, key=key, bind="query-params", **kwargs))
-    note(key, number, default)
-    return number
+
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True)
+class Range(Control[N]):
+    """A slider from ``low`` to ``high`` by ``step``.
+
+    Attributes:
+        low, high, step: in the unit of its label.
+        format: of the numbers on it, as of C.
+        width: in pixels, or of all there is.
+    """
+
+    low: N
+    high: N
+    step: N
+    must: ClassVar[str] = "must be a number within the range of this control"
+    format: str | None = None
+    width: Any = "stretch"
+
+    def draw(self) -> N:
+        """Draw it, and return where it stands."""
+        look: Any = {"format": self.format, "width": self.width} | self.bound
+        moved: N = st.slider(self.label, self.low, self.high, self.default, self.step, **look)
+        return moved
+
+    def read(self, raw: str) -> N:
+        """A number within the range."""
+        if not _NUMBER.fullmatch(raw.strip()) or not self.low <= float(raw) <= self.high:
+            raise self.wrong()
+        return type(self.default)(float(raw))
+
+
+@dataclass(frozen=True)
+class Number(Control[float | None]):
+    """A number to type; none while it is left to the page, which then takes ``usual``, if it has any."""
+
+    default: float | None = None
+    low: float = 0.0
+    high: float | None = None
+    usual: str = ""
+    must: ClassVar[str] = "must be a number within the range of this control"
+
+    def draw(self) -> float | None:
+        """Draw it, and return what was typed."""
+        look: Any = {"placeholder": self.usual or None} | self.bound
+        typed: float | None = st.number_input(self.label, self.low, self.high, None, **look)
+        return typed
+
+    def read(self, raw: str) -> float | None:
+        """A number within the range."""
+        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw):
+            raise self.wrong()
+        if self.high is not None and float(raw) > self.high:
+            raise self.wrong()
+        return float(raw)
+
+    def written(self, value: float | None) -> str:
+        """What was typed, or what the page takes."""
+        return self.usual if value is None else super().written(value)
+
+
+@dataclass(frozen=True)
+class Search(Control[str | None]):
+    """One of many names, to type or choose; none at first."""
+
+    default: str | None = None
+    options: Sequence[str] = ()
+
+    def draw(self) -> str | None:
+        """Draw it, and return the name that is chosen."""
+        return st.selectbox(self.label, self.options, None, **self.bound)
+
+    def read(self, raw: str) -> str | None:
+        """A name."""
+        if raw not in self.options:
+            raise self.wrong()
+        return raw
+
+
+@dataclass(frozen=True)
+class Words(Control[str]):
+    """A line to type."""
+
+    longest: int
+
+    def draw(self) -> str:
+        """Draw it, and return what is typed."""
+        return str(st.text_input(self.label, self.default, max_chars=self.longest, **self.bound))
+
+    def read(self, raw: str) -> str:
+        """Any line that fits."""
+        if len(raw) > self.longest:
+            raise self.wrong()
+        return raw
+
+    def written(self, value: str) -> str:
+        """As it is."""
+        return value

@@ -18,14 +18,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
-from pages._ui.look import controls, offers, pictures, plots, text
+from pages._ui.look import pictures, plots, settings, text
+from pages._ui.look.controls import Slider
 from pages._ui.look.text import Metric
 
-_OFFERED = (  # the first that a page has; where epsilon follows from others, the scale of the paths moves it
-    ("epsilon", offers.EPSILON, offers.EPSILONS),
-    ("sigma", offers.SCALE, offers.SIGMAS),
-    ("attack_sigma", offers.SCALE, offers.SIGMAS),
-)
+_MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")  # where epsilon follows from others, the scale of paths moves it
 _TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
 
 
@@ -46,11 +43,11 @@ def above() -> DeltaGenerator:
 
 def repeated() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
-    for key, label, options in _OFFERED:
-        at = session.control(key)
-        if at in options and controls.stands(key):
+    for key, (control, at) in settings.STANDS.get({}).items():
+        if key in _MOVED_ABOVE and isinstance(control, Slider):
             session.move({f"{key}_above": at})
-            above().select_slider(label, options, key=f"{key}_above", on_change=_take, args=(key,))
+            look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
+            above().select_slider(control.label, control.options, **look)
             return
 
 
@@ -218,7 +215,7 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 def here() -> str:
     """The address of this state, once all controls have been drawn."""
-    return controls.link()
+    return settings.link()
 
 
 def qr(link: str) -> bytes:
@@ -231,19 +228,22 @@ def qr(link: str) -> bytes:
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
     address = here()
-    with controls.folded("This state"):
-        st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=controls.reset)
+    with settings.place("This state"):
+        st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=settings.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)
-        if not controls.is_lesson():
+        if not settings.is_lesson():
             st.button(
-                "Present it to a room", key="present", icon=":material/present_to_all:", on_click=controls.present,
+                "Present it to a room",
+                key="present",
+                icon=":material/present_to_all:",
+                on_click=settings.present,
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
-            )  # fmt: skip
+            )
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
-    if controls.is_lesson():
-        above().button("End", key="present_end", icon=":material/close:", on_click=controls.end_presentation)
+    if settings.is_lesson():
+        above().button("End", key="present_end", icon=":material/close:", on_click=settings.end_presentation)
         with above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")

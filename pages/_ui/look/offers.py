@@ -1,20 +1,18 @@
-"""What controls offer that several rooms share: drop-downs and grids of sliders. No streamlit here."""
+"""What controls offer that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from datasets import EXHIBITS, Exhibit, exhibit
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.model import KERNELS, Design, Focus
+from pages._ui.look import text
+from pages._ui.look.controls import TOP, Menu, Slider, Switch, Whole, menu
+from pages._ui.model import KERNELS, USUAL_NOISE, Design, Focus
 
-EPSILON = "ε: more private ⟷ more accurate"
-DELTA_TITLE = "δ: more private ⟷ more accurate"
-SCALE = "s: more accurate ⟷ more private"  # of posterior paths
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
 DELTAS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.05)
 DELTA = 1e-5  # at most 1 / (10 n) for the n records of every data set that is released with it here
@@ -25,28 +23,6 @@ PATHS = (1, 3, 10, 30, 100)
 LAST_DRAW = 99999
 PATH_DELTAS = (1e-5, 1e-4, 0.001, 0.005, 0.01, 0.05, 0.1)
 
-T = TypeVar("T", bound=str)
-
-
-@dataclass(frozen=True)
-class DropDown(Generic[T]):
-    """Values to choose from, the first of them by default. An address may give a value or its title.
-
-    Attributes:
-        key: in the address.
-        titles: value -> title on the screen, in order.
-    """
-
-    key: str
-    titles: Mapping[T, str]
-
-    def value(self, title: str) -> T:
-        """The value that is shown under a title. Raises ValueError if none is."""
-        for value, shown in self.titles.items():
-            if shown == title:
-                return value
-        raise ValueError(f"{self.key} offers no {title!r}; it offers {', '.join(self.titles.values())}")
-
 
 def neighbours(grid: Sequence[float], value: float) -> list[float]:
     """The next value of a slider and the one before; none beside a value that it does not offer."""
@@ -56,9 +32,9 @@ def neighbours(grid: Sequence[float], value: float) -> list[float]:
     return [*grid[at + 1 : at + 2], *grid[max(at - 1, 0) : at]]
 
 
-def of_datasets(key: str, exhibits: Iterable[Exhibit]) -> DropDown[str]:
+def of_datasets(key: str, exhibits: Iterable[Exhibit]) -> Menu[str]:
     """A drop-down of datasets, by their titles."""
-    return DropDown(key, {exhibit.name: exhibit.title for exhibit in exhibits})
+    return menu("Dataset", key, {exhibit.name: exhibit.title for exhibit in exhibits})
 
 
 def whole(grid: Sequence[float]) -> tuple[float, ...]:
@@ -82,22 +58,86 @@ def mechanisms(name: str) -> tuple[str, ...]:
     return NOISE_ONCE if exhibit(name).smooth_only else (*_IN_STAGES, *NOISE_ONCE)
 
 
+def lengthscale(name: str) -> Slider[float]:
+    """Of a dataset's first input."""
+    shipped = exhibit(name)
+    return Slider(
+        lengthscale_key(shipped),
+        f"Lengthscale [{shipped.unit}]: more detail ⟷ less noise",
+        whole([shipped.lengthscale])[0],
+        whole(shipped.lengthscales),
+        help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
+    )
+
+
+def path_controls(r: float, sigma: float, prefix: str = "") -> tuple[Slider[float], Slider[float]]:
+    """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
+    ridge = replace(_RIDGE, key=f"{prefix}r", default=r)
+    return ridge, replace(_SIGMA, key=f"{prefix}sigma", default=sigma)
+
+
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))
 MAP = of_datasets("map_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "map"))
-KERNEL: DropDown[str] = DropDown("kernel", {name: name for name in KERNELS})
-MECHANISM: DropDown[str] = DropDown(
-    "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn}
+KERNEL: Menu[str] = menu("Kernel", "kernel", {name: name for name in KERNELS})
+MECHANISM: Menu[str] = menu(
+    "Method", "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn}
 )
 NOISE_ONCE = tuple(name for name in MECHANISM.titles if not Design(name).in_stages)
 """Mechanisms that add noise once."""
 _IN_STAGES = tuple(name for name in MECHANISM.titles if Design(name).in_stages)
-OBJECTIVE: DropDown[ObjectiveName] = DropDown(
-    "objective", {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"}
+OBJECTIVE: Menu[ObjectiveName] = menu(
+    "Noise objective",
+    "objective",
+    {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"},
+    place="Expert",
 )
-CALIBRATION: DropDown[Method] = DropDown(
-    "calibration", {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"}
+CALIBRATION: Menu[Method] = menu(
+    "Calibration",
+    "calibration",
+    {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"},
+    place="Expert",
 )
-FOCUS: DropDown[Focus] = DropDown(
-    "focus", {"records": "Where the records are", "everywhere": "Everywhere on the picture"}
+FOCUS: Menu[Focus] = menu(
+    "Accuracy matters",
+    "focus",
+    {"records": "Where the records are", "everywhere": "Everywhere on the picture"},
+    place="Expert",
 )
-RELEASE = (KERNEL, MECHANISM, OBJECTIVE, CALIBRATION, FOCUS)  # of every page that releases
+EPSILON: Slider[float] = Slider(
+    "epsilon",
+    "ε: more private ⟷ more accurate",
+    1,
+    EPSILONS,
+    help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
+    place=TOP,
+)
+PROMISED: Slider[float] = Slider(
+    "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, place="Promise"
+)
+OVERLAY = Switch(
+    "overlay",
+    "True data shown",
+    True,
+    help="Shows the true data, the curve without privacy, and errors. None of that is private.",
+    looks=True,
+)
+NOISE: Slider[float] = Slider(
+    "noise",
+    "Spread of people (share of signal variance)",
+    USUAL_NOISE,
+    NOISES,
+    help="How much of one person's value is taken to be chance. More makes each person matter less.",
+    place="Model",
+)
+DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, place="Example draw")
+PATHS_RELEASED = Slider("paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", place="Paths")
+_RIDGE: Slider[float] = Slider(
+    "r",
+    "r: more accurate ⟷ more private",
+    1,
+    RIDGES,
+    help="Square root of the ridge. Larger listens less to each record.",
+)
+_SIGMA: Slider[float] = Slider(
+    "sigma", "s: more accurate ⟷ more private", 1, SIGMAS, help="Scale of the paths' own randomness."
+)

@@ -18,7 +18,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from pages._ui import session
-from pages._ui.look import controls, maps, plots, sheet, sheet_figure, sheet_map, tables
+from pages._ui.look import maps, plots, settings, sheet, sheet_figure, sheet_map, tables
+from pages._ui.look.controls import HERE, Search
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import axis
 from pages._ui.look.sheet import SHAPES, About, Draw, Panel, Shape
@@ -133,15 +134,20 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: s
             "Size", list(_SHAPE_TITLES), default=next(iter(_SHAPE_TITLES)), required=True, key=f"picture_size_{key}"
         )
         shape = _SHAPE_TITLES[title]
-        svg = written(drawn, question, kind == PUBLISHED, shape, controls.link())
+        svg = written(drawn, question, kind == PUBLISHED, shape, settings.link())
         name = f"{key}-{'published' if kind == PUBLISHED else 'with-true-data'}-{shape.name}"
         with st.container(key=f"sheet_{key}"):
             st.image(svg, width="stretch")
             with st.container(horizontal=True):
                 st.download_button(
-                    "SVG", svg, f"{name}.svg", "image/svg+xml", key=f"picture_svg_{key}", icon=":material/download:",
+                    "SVG",
+                    svg,
+                    f"{name}.svg",
+                    "image/svg+xml",
+                    key=f"picture_svg_{key}",
+                    icon=":material/download:",
                     on_click="ignore",
-                )  # fmt: skip
+                )
                 st.html(f'<button class="save-png" data-name="{name}.png">PNG</button>', width="content")
 
 
@@ -161,7 +167,7 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
         alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
     """
-    enlarged = plots.enlarge(figure) if controls.is_lesson() else figure
+    enlarged = plots.enlarge(figure) if settings.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
@@ -323,10 +329,8 @@ def _is_telephone() -> bool:
 def pick_hexagon(cells: pd.DataFrame) -> str | None:
     """The hexagon that was clicked or is named here, with its row of the table."""
     by_name = {name: cell for cell, name in maps.names(cells).items()}
-    name = st.selectbox(
-        "Hexagon: click one, or type its borough", list(by_name), None, key=_HEXAGON, bind="query-params"
-    )
-    controls.note(_HEXAGON, name, None)
+    label = "Hexagon: click one, or type its borough"
+    name = settings.stand(Search(_HEXAGON, label, options=list(by_name), place=HERE))
     if name is None:
         return None
     st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
 from pages._ui import session
-from pages._ui.look import controls, text
+from pages._ui.look import settings, text
+from pages._ui.look.settings import Settings
 
-PIN = controls.PIN
-_OWN = (PIN, "tour", "lesson", "overlay", "limits", "release_of", "inputs_too")  # no part of what is compared
+PIN = settings.PIN
 _NAMES = {"epsilon": "ε", "delta": "δ"}
 
-T = TypeVar("T")
-Value = TypeVar("Value", bound=str)
+S = TypeVar("S", bound=Settings)
 
 
-def pinned(page: str, settings: Callable[[], T]) -> T | None:
+def pinned(page: str, kind: type[S]) -> S | None:
     """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so.
 
     Args:
         page: its file.
-        settings: the page's sidebar.
+        kind: the page's settings.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
     if not raw or (file != page and "?" in raw):
         return None
     try:
-        if file != page or not controls.fits(raw):
+        if file != page or not settings.fits(raw):
             raise ValueError("it is no link of this page")
-        with controls.reading(dict(parse_qsl(query))):
-            return settings()
+        with settings.reading(dict(parse_qsl(query))):
+            return settings.chosen(kind)
     except ValueError as error:
         st.warning(text.bad_link_value(PIN, raw, f"{error}.", "nothing pinned"))
         return None
@@ -57,7 +56,7 @@ def buttons(page: str) -> None:
 
 
 def _pin(page: str) -> None:
-    st.query_params[PIN] = f"{page}?{urlencode(_compared(controls.address()))}"
+    st.query_params[PIN] = f"{page}?{urlencode(settings.compared())}"
 
 
 def _unpin() -> None:
@@ -69,7 +68,7 @@ def _unpin() -> None:
 
 def differences() -> str:
     """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
-    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), _compared(controls.address())
+    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), settings.compared()
     keys = [key for key in now if key in kept and kept[key] != now[key]]
     whole = now.keys() <= kept.keys()
     if not keys:
@@ -89,10 +88,6 @@ def change(a: float, b: float) -> str:
 def of_other_data() -> None:
     """Say why what is pinned is not drawn."""
     st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
-
-
-def _compared(address: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in address.items() if key not in _OWN}
 
 
 def _listed(address: Mapping[str, str], keys: Iterable[str]) -> str:

@@ -60,8 +60,13 @@ _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
-    "thickness": 10, "orientation": "h", "x": 0, "xanchor": "left", "y": -0.2, "yanchor": "top",
-}  # fmt: skip
+    "thickness": 10,
+    "orientation": "h",
+    "x": 0,
+    "xanchor": "left",
+    "y": -0.2,
+    "yanchor": "top",
+}
 
 TEMPLATE = go.layout.Template(
     layout={
@@ -119,9 +124,11 @@ def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float
     for bound in bounds:
         if low <= bound <= high:
             figure.add_hline(
-                y=bound, line={"color": TRUTH, "width": 1}, annotation_text="public bound",
+                y=bound,
+                line={"color": TRUTH, "width": 1},
+                annotation_text="public bound",
                 annotation_position="bottom right" if bound == bounds[1] else "top right",
-            )  # fmt: skip
+            )
 
 
 def centile_lines(
@@ -149,10 +156,16 @@ def centile_lines(
     for centile, values in lines.items():
         label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
         figure.add_scatter(
-            x=x, y=values, mode="lines+text", text=label, textposition="middle right", cliponaxis=False,
-            name=name if centile == _MEDIAN else f"centile {centile}", showlegend=centile == _MEDIAN,
+            x=x,
+            y=values,
+            mode="lines+text",
+            text=label,
+            textposition="middle right",
+            cliponaxis=False,
+            name=name if centile == _MEDIAN else f"centile {centile}",
+            showlegend=centile == _MEDIAN,
             line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
-        )  # fmt: skip
+        )
 
 
 def dates_of(unit: str) -> Dates | None:
@@ -261,10 +274,18 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         top = places[at] - _LINE
     for share, point, (_, name, colour) in zip(there, places, listed, strict=True):
         figure.add_annotation(
-            x=1, xref="paper", y=share, yref="paper", yshift=point - tall * share, showarrow=False, xanchor="left",
-            yanchor="middle", xshift=_GAP, font={"size": _SMALL},
+            x=1,
+            xref="paper",
+            y=share,
+            yref="paper",
+            yshift=point - tall * share,
+            showarrow=False,
+            xanchor="left",
+            yanchor="middle",
+            xshift=_GAP,
+            font={"size": _SMALL},
             text=f'<span style="color:{colour}"><b>━</b></span> {name}',
-        )  # fmt: skip
+        )
     wide = max(len(name) for _, name, _ in listed) if listed else 0
     return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
 

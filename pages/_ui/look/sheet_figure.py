@@ -127,7 +127,8 @@ def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
         f'<clipPath id="{clip}"><rect x="{plot.box.left:.1f}" y="{plot.box.top:.1f}" width="{plot.box.width:.1f}" '
         f'height="{plot.box.height:.1f}"/></clipPath>{_axes(plot)}'
         f'<g clip-path="url(#{clip})">{below}{_traces(traces, plot, figure)}{above}</g>'
-        f"{_texts(traces, plot)}{_notes(figure, plot)}{_written(rows, box)}{_at_ends(ends, plot)}"
+        f"{_texts(traces, plot)}{_over_bars(figure, traces, plot)}{_notes(figure, plot)}"
+        f"{_written(rows, box)}{_at_ends(ends, plot)}"
         f"{'' if bar is None else _colour_bar(bar, plot)}{_headline(figure, box, plot)}"
     )
 
@@ -309,18 +310,23 @@ def _markers(trace: Any, places: FloatArray, colour: str) -> str:
 
 def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence[Any], piled: dict[str, float]) -> str:
     x, y, out = values_of(trace.x), values_of(trace.y).astype(float), ""
-    mode, width = figure.layout.barmode, 0.8
-    place, count = (bars.index(trace), len(bars)) if mode == "group" else (0, 1)
-    at = plot.x.low + plot.x.share(x) * (plot.x.high - plot.x.low)
+    several = trace.marker.color if isinstance(trace.marker.color, (tuple, list)) else [colour] * len(x)
+    starts, width = _sides(trace, plot, figure, bars)
+    for name, start, height, paint in zip(x, starts, y, several, strict=True):
+        base = piled.get(str(name), 0.0) if figure.layout.barmode in ("stack", "relative") else 0.0
+        piled[str(name)] = base + height
+        out += _rect(plot, (start, start + width), (base, base + height), _paint(paint), raw_x=True)
+    return out
+
+
+def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tuple[FloatArray, float]:
+    """The left sides of a trace's bars, and their width, on the axis's own scale."""
+    place, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
+    at = plot.x.low + plot.x.share(values_of(trace.x)) * (plot.x.high - plot.x.low)
+    width = 0.8
     if not plot.x.names:
         width = float(trace.width) if isinstance(trace.width, (int, float)) else width * _apart(at)
-    several = trace.marker.color if isinstance(trace.marker.color, (tuple, list)) else [colour] * len(x)
-    for name, middle, height, paint in zip(x, at, y, several, strict=True):
-        start = middle - width / 2 + place * width / count
-        base = piled.get(str(name), 0.0) if mode in ("stack", "relative") else 0.0
-        piled[str(name)] = base + height
-        out += _rect(plot, (start, start + width / count), (base, base + height), _paint(paint), raw_x=True)
-    return out
+    return at - width / 2 + place * width / count, width / count
 
 
 def _apart(at: FloatArray) -> float:
@@ -419,6 +425,20 @@ def _colour_bar(trace: Any, plot: Plot) -> str:
     return out + (f'<g transform="{middle}">{label(0, 0, title, _TYPE, "middle")}</g>' if title else "")
 
 
+def _over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
+    """What is written above bars, in the middle of each."""
+    bars, out = [trace for trace in traces if trace.type == "bar"], ""
+    for trace in bars:
+        if trace.text is None:
+            continue
+        starts, width = _sides(trace, plot, figure, bars)
+        across = plot.box.left + plot.box.width * (starts + width / 2 - plot.x.low) / (plot.x.high - plot.x.low)
+        above = plot.up(values_of(trace.y).astype(float)) - 8
+        for x, y, words in zip(across, above, values_of(trace.text), strict=True):
+            out += label(float(x), float(y), str(words), _TYPE, "middle", fill=_AXIS, weight=600) if str(words) else ""
+    return out
+
+
 def _texts(traces: Sequence[Any], plot: Plot) -> str:
     """Words that belong to points, moved apart where lines end close together."""
     found = []
@@ -430,15 +450,11 @@ def _texts(traces: Sequence[Any], plot: Plot) -> str:
                 for (x, y), words in zip(places, trace.text, strict=True)
                 if words and math.isfinite(y) and plot.box.top - 2 <= y <= plot.box.bottom + 2
             ]
-        if trace.type == "bar" and trace.text is not None:
-            places = plot.places(values_of(trace.x), values_of(trace.y))
-            texts = zip(places, values_of(trace.text), strict=True)
-            found += [(float(y) - 14, float(x) - 20, str(words), _AXIS) for (x, y), words in texts if str(words)]
     out, last = "", dict[int, float]()
     for y, x, words, colour in sorted(found):
         y = max(y, last.get(round(x), -1e9) + 0.9 * _TYPE)
         last[round(x)] = y
-        out += label(x + 10, y + 7, words, _TYPE, fill=_AXIS if colour == _AXIS else colour, weight=600)
+        out += label(x + 10, y + 7, words, _TYPE, fill=colour, weight=600)
     return out
 
 

@@ -119,9 +119,10 @@ def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
 def across(layer: Layer, box: Box) -> str:
     """The legend as a strip below maps."""
     words = f"{layer.title} [{layer.unit}]" + (f". Hatched: {layer.grey}." if layer.spread else "")
-    out = "".join(label(box.left, box.top + 18 + 24 * at, line, _TYPE) for at, line in enumerate(
-        wrapped(words, _TYPE, box.width)[:2]
-    ))  # fmt: skip
+    out = "".join(
+        label(box.left, box.top + 18 + 24 * at, line, _TYPE)
+        for at, line in enumerate(wrapped(words, _TYPE, box.width)[:2])
+    )
     long, count, top = min(640.0, box.width), 64, box.top + 50
     for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(0, 1, count))):
         out += (

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from datasets import exhibit, family
+from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
 from pages._ui.look import offers, text
-from pages._ui.look.controls import box, choice, folded, into, pick, side, switch, whole
-from pages._ui.look.offers import LAST_DRAW, DropDown
-from pages._ui.model import ANALYTIC, Design, Draw, Model, ReleaseSettings, chosen_design
+from pages._ui.look.controls import SIDE, Menu, Slider, Switch
+from pages._ui.look.offers import LAST_DRAW
+from pages._ui.look.settings import Settings, carried
+from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model, chosen_design
 from pages._ui.work import cached
 
 
@@ -62,188 +65,131 @@ def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
     )
 
 
-def dataset(offered: DropDown[str] = offers.CURVE) -> str:
-    """Which dataset."""
-    with side():
-        return pick("Dataset", offered)
+@dataclass(frozen=True, kw_only=True)
+class Promise(Settings):
+    """Epsilon, the first control of every page that has it, and delta, which is folded away."""
+
+    epsilon: float = carried(offers.EPSILON)
+    delta: float = carried(offers.PROMISED)
+
+    @property
+    def draw(self) -> Draw:
+        """The first draw at that budget."""
+        return Draw(epsilon=float(self.epsilon), delta=float(self.delta))
 
 
-FREE = "Kernel and lengthscale read the same released numbers again: free."
-
-
-def privacy(in_sight: bool = False) -> Draw:
-    """Epsilon, the first control of every page that has it, and delta, which is folded away unless ``in_sight``."""
-    epsilon = choice(
-        offers.EPSILON,
-        "epsilon",
-        offers.EPSILONS,
-        1,
-        help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
-    )
-    with into(side()) if in_sight else folded("Promise"):
-        delta = choice(
-            offers.DELTA_TITLE,
-            "delta",
-            offers.DELTAS,
-            offers.DELTA,
-            help=text.DELTA_HELP,
-        )
-    return Draw(epsilon=float(epsilon), delta=float(delta))
-
-
-def draws(draw: Draw) -> Draw:
-    """How many draws of the noise are shown, and which."""
-    with folded("Example draws"):
-        count = choice("Draws shown", "draws", (1, 2, 3, 5, 10, 20), 1, help="Each draw is a release; they add up.")
-        box().button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
-        seed = draw_number(help="Seed of the noise, for teaching.")
-    return replace(draw, draws=int(count), seed=seed)
-
-
-def delta_fits(delta: float, records: int) -> None:
+def delta_fits(chosen: Any, records: int | None = None) -> None:
     """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
+    delta, records = float(chosen.delta), cached.dataset(chosen.dataset).n if records is None else records
     if delta * records > 1:
-        side().warning(
+        st.warning(
             f"δ = {text.small(delta)} is more than 1 in {records:,}, the number of rows. Handing out one of them whole "
             f"would keep such a promise. Take at most δ = {text.small(1 / (10 * records))}."
         )
 
 
-def draw_number(**kwargs: Any) -> int:
-    """Which draw of the noise."""
-    return whole("Draw number", "draw", 1, LAST_DRAW, 1, **kwargs)
+def draw_again(_: Any) -> None:
+    """A button for the next draw."""
+    st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
 
 
 def _next_draw() -> None:
     session.move({"draw": min(int(session.control("draw") or 1) + 1, LAST_DRAW)})
 
 
-def lengthscale(name: str, label: str = "Lengthscale [{}]: more detail ⟷ less noise", **kwargs: Any) -> float:
-    """Lengthscale of a dataset's first input."""
-    shipped = exhibit(name)
-    [default] = offers.whole([shipped.lengthscale])
-    return float(
-        choice(
-            label.format(shipped.unit),
-            offers.lengthscale_key(shipped),
-            offers.whole(shipped.lengthscales),
-            default,
-            **kwargs,
-        )
-    )
-
-
-def method(mechanisms: tuple[str, ...]) -> str:
-    """Which mechanism releases."""
-    with into(side()):
-        return pick("Method", offers.MECHANISM, mechanisms)
-
-
-def model(dataset_name: str, in_sight: bool = False) -> Model:
-    """Kernel, lengthscale and noise variance for a dataset; the first two folded away unless ``in_sight``."""
-    with into(side()) if in_sight else folded("Model"):
-        kernel = pick("Kernel", offers.KERNEL, ("EQ",) if exhibit(dataset_name).smooth_only else None)
-        length = lengthscale(
-            dataset_name,
-            help="Distance over which the curve can change. Longer averages over more people, so it needs less noise.",
-        )
-    with folded("Model"):
-        noise = noise_control()
-    return Model(dataset=dataset_name, kernel=kernel, lengthscale=length, noise=noise)
-
-
-def expert(draw: Draw, mechanism: str) -> tuple[Design, Draw]:
-    """Objective, calibration and post-processing of a mechanism, folded away."""
-    with folded("Expert"):
-        cloaks = mechanism in ("refined", "cloaking")
-        objective = pick("Noise objective", offers.OBJECTIVE, disabled=not cloaks)
-        calibration = pick("Calibration", offers.CALIBRATION, disabled=mechanism in ANALYTIC)
-        if mechanism not in ANALYTIC:
-            hall_fits(calibration, draw.epsilon)
-        aimed = mechanism == "bayes" or (cloaks and objective == "trace")
-        focus = pick("Accuracy matters", offers.FOCUS, disabled=not aimed)
-        shrinkage = switch(
-            "Shrink towards the prior",
-            "shrinkage",
-            disabled=mechanism != "cloaking",
-            help="Post-processing of the released values: costs no privacy, helps at small ε.",
-        )
-    return chosen_design(
-        draw, mechanism=mechanism, objective=objective, calibration=calibration, focus=focus, shrinkage=shrinkage
-    )
-
-
-def hall_fits(calibration: str, epsilon: float) -> None:
+def hall_fits(chosen: Any) -> None:
     """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
-    if calibration == "hall" and epsilon > 1:
-        box().warning(
-            f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {epsilon:g} it is no promise: take the "
-            "analytic Gaussian."
+    if chosen.calibration == "hall" and chosen.epsilon > 1:
+        st.warning(
+            f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {chosen.epsilon:g} it is no promise: "
+            "take the analytic Gaussian."
         )
 
 
-def release_settings(offered: DropDown[str]) -> ReleaseSettings:
-    """The whole sidebar of a page that releases: model (with its dataset), design, draw, overlay or not."""
-    draw = privacy(in_sight=True)
-    name = dataset(offered)
-    delta_fits(draw.delta, cached.dataset(name).n)
-    mechanism = method(offers.mechanisms(name))
-    chosen = model(name, in_sight=True)
-    if Design(mechanism).in_stages:
-        side().caption(FREE)
-    show = overlay()
-    draw = draws(draw)
-    design, draw = expert(draw, mechanism)
-    return ReleaseSettings(chosen, design, draw, show)
+def _is_cloaked(chosen: Any) -> bool:
+    return chosen.mechanism in ("refined", "cloaking")
 
 
-NOISE_HELP = "How much of one person's value is taken to be chance. More makes each person matter less."
+def _is_aimed(chosen: Any) -> bool:
+    return chosen.mechanism == "bayes" or (_is_cloaked(chosen) and chosen.objective == "trace")
 
 
-def noise_control(default: float = 0.3, help: str | None = NOISE_HELP, key: str = "noise") -> float:
-    """Noise variance over signal variance."""
-    return float(
-        choice(
-            "Spread of people (share of signal variance)",
-            key,
-            offers.NOISES,
-            default,
-            help=help,
+def _read_free(chosen: Any) -> None:
+    if Design(chosen.mechanism).in_stages:
+        st.caption("Kernel and lengthscale read the same released numbers again: free.")
+
+
+def _no_promise(chosen: Any) -> None:
+    if chosen.mechanism not in ANALYTIC:
+        hall_fits(chosen)
+
+
+def kernels(chosen: Any) -> Menu[str]:
+    """Those that a data set is read with: rough ones only where they are quick."""
+    return offers.KERNEL.among(["EQ"]) if exhibit(chosen.dataset).smooth_only else offers.KERNEL
+
+
+_DRAWS = Slider(
+    "draws", "Draws shown", 1, (1, 2, 3, 5, 10, 20), help="Each draw is a release; they add up.", place="Example draws"
+)
+SHRINKAGE = Switch(
+    "shrinkage",
+    "Shrink towards the prior",
+    help="Post-processing of the released values: costs no privacy, helps at small ε.",
+    place="Expert",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings(Promise):
+    """The sidebar of a page that releases a curve or map."""
+
+    delta: float = carried(replace(offers.PROMISED, place=SIDE))
+    dataset: str = carried(offers.CURVE, beside=delta_fits)
+    mechanism: str = carried(lambda chosen: offers.MECHANISM.among(offers.mechanisms(chosen.dataset)))
+    kernel: str = carried(kernels)
+    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), beside=_read_free)
+    overlay: bool = carried(offers.OVERLAY)
+    noise: float = carried(offers.NOISE)
+    draws: int = carried(_DRAWS, beside=draw_again)
+    number: int = carried(replace(offers.DRAW, place=_DRAWS.place, help="Seed of the noise, for teaching."))
+    objective: ObjectiveName = carried(lambda chosen: replace(offers.OBJECTIVE, disabled=not _is_cloaked(chosen)))
+    calibration: Method = carried(
+        lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), beside=_no_promise
+    )
+    focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=not _is_aimed(chosen)))
+    shrinkage: bool = carried(lambda chosen: replace(SHRINKAGE, disabled=chosen.mechanism != "cloaking"))
+
+    @property
+    def model(self) -> Model:
+        """Stage 1."""
+        return Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
+
+    @property
+    def draw(self) -> Draw:
+        """Stage 3."""
+        return self._design_and_draw[1]
+
+    @property
+    def design(self) -> Design:
+        """Stage 2."""
+        return self._design_and_draw[0]
+
+    @property
+    def _design_and_draw(self) -> tuple[Design, Draw]:
+        draw = replace(super().draw, draws=int(self.draws), seed=self.number)
+        return chosen_design(
+            draw,
+            mechanism=self.mechanism,
+            objective=self.objective,
+            calibration=self.calibration,
+            focus=self.focus,
+            shrinkage=self.shrinkage,
         )
-    )
 
 
-def overlay() -> bool:
-    """Whether true data and non-private results are drawn."""
-    with side():
-        return switch(
-            "True data shown",
-            "overlay",
-            True,
-            help="Shows the true data, the curve without privacy, and errors. None of that is private.",
-        )
+@dataclass(frozen=True, kw_only=True)
+class MapSettings(ReleaseSettings):
+    """The same of a map."""
 
-
-def path_controls(sigma: float, r: float, prefix: str = "") -> tuple[float, float]:
-    """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
-    ridge = choice(
-        "r: more accurate ⟷ more private",
-        f"{prefix}r",
-        offers.RIDGES,
-        r,
-        help="Square root of the ridge. Larger listens less to each record.",
-    )
-    scale = choice(
-        offers.SCALE,
-        f"{prefix}sigma",
-        offers.SIGMAS,
-        sigma,
-        help="Scale of the paths' own randomness.",
-    )
-    return float(ridge), float(scale)
-
-
-def paths_released(prefix: str = "") -> int:
-    """How many posterior paths are released."""
-    help = "Each path is a release; they add up."
-    return int(choice("Paths released", f"{prefix}paths", offers.PATHS, 1, help=help))
+    dataset: str = carried(offers.MAP, beside=delta_fits)

@@ -277,11 +277,32 @@ _HELP_HOLDS = (
 )
 
 
-def holds_asked(x: Sequence[str], held: Table, numbers: str, *, gaps: bool) -> dict[str, Any]:
+def one_way(columns: Iterable[Column], numbers: str) -> str:
+    """How the numbers of some columns are written, if that is not declared and all ways that read them read the same.
+
+    Args:
+        columns: those that are used.
+        numbers: how they are declared to be written.
+
+    Returns:
+        The way; "" where there is nothing to say, or two ways would read other numbers.
+    """
+    if numbers != "1234.5":
+        return ""
+    ways = {each.ways[0]: each for each in columns if each.ways and each.ways[0] != numbers}
+    if len(ways) != 1:
+        return ""
+    [(way, column)] = ways.items()
+    as_good = [each for each in column.ways if column.unread[each] == column.unread[way]]
+    return way if len({NUMBERS[each][1] for each in as_good}) == 1 else ""
+
+
+def holds_asked(x: Sequence[str], y: str | None, held: Table, numbers: str, *, gaps: bool) -> dict[str, Any]:
     """What each input holds; what cannot be read so is said at once.
 
     Args:
         x: the inputs.
+        y: the outcome, if it is chosen.
         held: the table, and what each column can be read as.
         numbers: how they are written.
         gaps: whether something is declared as missing, so that a few cells that are not read may be just that.
@@ -291,6 +312,7 @@ def holds_asked(x: Sequence[str], held: Table, numbers: str, *, gaps: bool) -> d
         where they are still to declare; ``inputs_readable``.
     """
     formats, levels, wrong = dict[str, Format](), dict[str, Levels | None](), list[str]()
+    way = one_way((held.survey[name] for name in [*x, *([] if y is None else [y])]), numbers)
     kinds = {
         name: column.selectbox(f"{plain(name)} holds", _KINDS, key=key(f"holds_{name}", "numbers"), help=_HELP_HOLDS)
         for column, name in zip(st.columns(max(len(x), 1)), x, strict=False)
@@ -308,14 +330,17 @@ def holds_asked(x: Sequence[str], held: Table, numbers: str, *, gaps: bool) -> d
             if unit is not None:
                 wrong.append("" if unit else problem)
                 continue
-        if problem and (kind == "groups" or not _offered(name, held)):
+        if problem and (kind == "groups" or not _offered(name, held, way)):
             st.error(plain(f"{problem}."))
         wrong.append(problem)
     return {"formats": formats, "levels": levels, "inputs_readable": not any(wrong)}
 
 
-def _offered(name: str, held: Table) -> bool:
-    """What the column looks like, in one click each; False where it looks like nothing that can be said of it here."""
+def _offered(name: str, held: Table, way: str) -> bool:
+    """What the column looks like, in one click each; False where it looks like nothing that can be said of it here.
+
+    The click on dates says also how numbers are written, where a way is given.
+    """
     column = held.survey[name]
     if column.orders and not column.ways:
         st.info(f"{plain(name)} holds dates. In which order?", icon=":material/event:")
@@ -323,7 +348,8 @@ def _offered(name: str, held: Table) -> bool:
         with st.container(horizontal=True):
             for order in [each for each in ORDERS if column.undated[each] == column.undated[column.orders[0]]]:
                 choice = next(kind for kind, format in DATES.items() if format == order)
-                _button(f"{order}{_means(example, order)}", name, {f"holds_{name}": choice}, "event")
+                said = {f"holds_{name}": choice} | ({"numbers": way} if way else {})
+                _button(f"{order}{_means(example, order)}{f'; numbers as {way}' if way else ''}", name, said, "event")
         return True
     if column.holds_words and column.values <= MOST_LEVELS:
         words = sorted(upload.words(held, name))

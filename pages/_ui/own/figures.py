@@ -350,6 +350,10 @@ def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
     first, second, useful = _slice(spec, within.astype(float))
     rows, columns = np.nonzero(useful == 0)
     figure.add_scatter(
-        x=first[columns], y=second[rows], mode="markers", marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
-        name="of no use", showlegend=True,
-    )  # fmt: skip
+        x=first[columns],
+        y=second[rows],
+        mode="markers",
+        marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
+        name="of no use",
+        showlegend=True,
+    )

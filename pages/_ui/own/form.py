@@ -14,7 +14,8 @@ from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from pages._ui import session
-from pages._ui.look import controls
+from pages._ui.look import settings
+from pages._ui.look.controls import HERE, Number
 from pages._ui.look.text import DELTA_HELP, GROWTH, plain
 from pages._ui.own import columns, outcome, table_form
 from pages._ui.own.slots import PREFIX, keep, key, value_of
@@ -181,17 +182,15 @@ def _centiles(values: dict[str, Any]) -> bool:
 def _tolerance(unit: str, log: bool) -> float | None:
     """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
     within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
-    value: float | None = st.number_input(
+    asked = Number(
+        "tolerance",
         f"Precision you need (optional), {within}",
-        min_value=0.0,
-        value=None,
-        key="tolerance",
-        bind="query-params",
+        low=0.0,
         help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
         "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
+        place=HERE,
     )
-    controls.note("tolerance", value, None)
-    return value
+    return settings.stand(asked)
 
 
 def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:

@@ -52,7 +52,7 @@ def columns_of(held: Table) -> dict[str, Any]:
     )
     used = [held.survey[name] for name in [*x, *([] if y is None else [y])]]
     numbers, gaps = own_columns.numbers(used), own_columns.declares_missing()
-    return {"y": y, "x": x, "numbers": numbers} | own_columns.holds_asked(x, held, numbers, gaps=gaps)
+    return {"y": y, "x": x, "numbers": numbers} | own_columns.holds_asked(x, y, held, numbers, gaps=gaps)
 
 
 def outcome(y: str | None, held: Table, numbers: str) -> dict[str, Any]:

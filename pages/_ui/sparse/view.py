@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,14 +11,15 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from datasets import EXHIBITS, exhibit
+from datasets.exhibit import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
-from pages._ui.look import sheet, text
-from pages._ui.look.controls import choice, folded, pick, side
-from pages._ui.look.offers import DropDown, of_datasets
+from pages._ui.look import offers, sheet, text
+from pages._ui.look.controls import Menu, Slider, menu
+from pages._ui.look.offers import of_datasets
 from pages._ui.look.plots import (
     BINS,
     HEIGHT,
@@ -33,8 +35,9 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
+from pages._ui.look.settings import carried
 from pages._ui.look.sheet import About
-from pages._ui.look.sidebar import dataset, delta_fits, draw_number, lengthscale, noise_control, overlay, privacy
+from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
@@ -64,30 +67,56 @@ DATASET = of_datasets(
         if exhibit.sparse is not None and exhibit.simulated == simulated
     ),
 )
-VIEW: DropDown[SparseView] = DropDown(
+VIEW: Menu[SparseView] = menu(
+    "Show",
     "sparse_view",
     {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
 )
 
 
-def sparse_settings() -> tuple[SparseSetting, SparseView, bool]:
-    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
-    draw = privacy()
-    name = dataset(DATASET)
+def _start(name: str) -> SparseDefaults:
     start = exhibit(name).sparse
     assert start is not None
-    delta_fits(draw.delta, load(name).n)
-    show = overlay()
-    with side():
-        view = pick("Show", VIEW)
-    with folded("Model"):
-        length = lengthscale(name, "Lengthscale [{}]")
-        noise = noise_control(start.noise, help=None, key=f"noise_{name}")
-        count = choice(
-            "Inducing inputs along each input", f"inducing_{name}", start.inducing, start.start, help="Public."
+    return start
+
+
+def _inducing(name: str) -> Slider[int]:
+    start, label = _start(name), "Inducing inputs along each input"
+    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", place="Model")
+
+
+def _noise(name: str) -> Slider[float]:
+    return replace(offers.NOISE, key=f"noise_{name}", default=_start(name).noise, help=None)
+
+
+def _lengthscale(name: str) -> Slider[float]:
+    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, place="Model")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SparseSettings(Promise):
+    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
+
+    dataset: str = carried(DATASET, beside=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
+    overlay: bool = carried(offers.OVERLAY)
+    view: SparseView = carried(VIEW)
+    lengthscale: float = carried(lambda chosen: _lengthscale(chosen.dataset))
+    noise: float = carried(lambda chosen: _noise(chosen.dataset))
+    inducing: int = carried(lambda chosen: _inducing(chosen.dataset))
+    number: int = carried(replace(offers.DRAW, place="Model"))
+
+    @property
+    def release(self) -> SparseSetting:
+        """What is computed."""
+        return SparseSetting(
+            self.dataset,
+            float(self.lengthscale),
+            float(self.noise),
+            self.inducing,
+            float(self.epsilon),
+            float(self.delta),
+            self.number,
         )
-        seed = draw_number()
-    return SparseSetting(name, length, noise, int(count), draw.epsilon, draw.delta, seed), view, show
 
 
 _LOOKS: dict[Contender, tuple[str, str, str]] = {
@@ -121,9 +150,12 @@ def fit(fits: Fits) -> go.Figure:
     band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
     figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
     figure.add_scatter(
-        x=fits.inducing, y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range), mode="markers",
-        name="inducing inputs", marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
-    )  # fmt: skip
+        x=fits.inducing,
+        y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range),
+        mode="markers",
+        name="inducing inputs",
+        marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
+    )
     return named_lines(on_axes(figure, data, fits.x), _SHORT)
 
 
@@ -204,10 +236,14 @@ def choice_shares(choices: Choices) -> go.Figure:
     for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
         for j, length in enumerate(choices.candidates):
             figure.add_bar(
-                x=labels, y=100 * shares[:, j], name=f"{name}: {length:g}", offsetgroup=name,
-                marker={"color": faded(colour, 0.35 + 0.3 * j)}, showlegend=False,
+                x=labels,
+                y=100 * shares[:, j],
+                name=f"{name}: {length:g}",
+                offsetgroup=name,
+                marker={"color": faded(colour, 0.35 + 0.3 * j)},
+                showlegend=False,
                 hovertemplate=f"{name}<br>lengthscale {length:g}: %{{y:.0f}} %<extra></extra>",
-            )  # fmt: skip
+            )
     figure.update_layout(barmode="relative")
     figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
     return finish(figure, 420)
@@ -294,7 +330,9 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             text.help_of("Error"),
         ),
         Metric(
-            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden",
+            "Error without privacy",
+            f"{text.number(without)} {unit}",
+            "nothing hidden",
             text.help_of("Without privacy"),
         ),
         Metric(
@@ -305,7 +343,7 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             "too cautious: both are faults.",
         ),
         promise[1],
-    ]  # fmt: skip
+    ]
 
 
 def _judgement(held: float) -> str:

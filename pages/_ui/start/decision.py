@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,15 +31,15 @@ from dpgp_core.accounting.tradeoff import (
 from dpgp_core.arrays import FloatArray
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
+from pages._ui.compare.compute import BINS, INDUCING
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
 from pages._ui.compare.view import DATASET
-from pages._ui.look import text
-from pages._ui.look.controls import choice, folded, into, pick
-from pages._ui.look.offers import DropDown
+from pages._ui.look import offers, settings, text
+from pages._ui.look.controls import HERE, Menu, Slider, menu
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
-from pages._ui.look.sidebar import dataset, delta_fits, overlay, privacy
+from pages._ui.look.settings import carried
+from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.model import Draw, usual
-from pages._ui.work import cached
 
 Family = Literal["gaussian", "laplace", "any"]
 
@@ -139,9 +139,13 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
         curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
     figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
     figure.add_scatter(
-        x=rate, y=limit, name="limit that epsilon and delta promise", line={"color": GUARANTEE, "dash": "dash"},
-        fill="tozeroy", fillcolor=faded(GUARANTEE, 0.10),
-    )  # fmt: skip
+        x=rate,
+        y=limit,
+        name="limit that epsilon and delta promise",
+        line={"color": GUARANTEE, "dash": "dash"},
+        fill="tozeroy",
+        fillcolor=faded(GUARANTEE, 0.10),
+    )
     figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
     figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
     return finish(figure, 420)
@@ -312,22 +316,32 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
         x=x, y=[100 * each.limit.low for each in beliefs], line={"color": GUARANTEE}, showlegend=False, mode="lines"
     )
     figure.add_scatter(
-        x=x, y=[100 * each.limit.high for each in beliefs], line={"color": GUARANTEE}, fill="tonexty",
-        fillcolor=faded(GUARANTEE, 0.15), name="where epsilon keeps it", mode="lines",
-    )  # fmt: skip
+        x=x,
+        y=[100 * each.limit.high for each in beliefs],
+        line={"color": GUARANTEE},
+        fill="tonexty",
+        fillcolor=faded(GUARANTEE, 0.15),
+        name="where epsilon keeps it",
+        mode="lines",
+    )
     figure.add_scatter(
-        x=x, y=[100 * each.telling.high for each in beliefs], line={"color": RISK, "dash": "dash"},
-        name="after the most telling 1 in 100", mode="lines",
-    )  # fmt: skip
+        x=x,
+        y=[100 * each.telling.high for each in beliefs],
+        line={"color": RISK, "dash": "dash"},
+        name="after the most telling 1 in 100",
+        mode="lines",
+    )
     figure.add_scatter(
         x=x, y=[100 * each.prior for each in beliefs], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
     )
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
     last = beliefs[-1]
     values = (
-        (last.limit.high, "at most", GUARANTEE), (last.limit.low, "at least", GUARANTEE),
-        (last.telling.high, "most telling 1 in 100", RISK), (last.prior, "before", TRUTH),
-    )  # fmt: skip
+        (last.limit.high, "at most", GUARANTEE),
+        (last.limit.low, "at least", GUARANTEE),
+        (last.telling.high, "most telling 1 in 100", RISK),
+        (last.prior, "before", TRUTH),
+    )
     ends = [End((math.log10(max(100 * value, 1e-9)) + 2) / 4, name, colour) for value, name, colour in values]
     return named(_against_epsilon(figure, epsilon), ends)
 
@@ -341,9 +355,12 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         x=x, y=[cost.nonprivate] * len(x), line={"color": NON_PRIVATE, "width": 2}, name="without privacy", mode="lines"
     )
     figure.add_scatter(
-        x=[epsilon], y=[min(cost.at(epsilon), top)], mode="markers", marker={"color": PRIVATE, "size": 12},
+        x=[epsilon],
+        y=[min(cost.at(epsilon), top)],
+        mode="markers",
+        marker={"color": PRIVATE, "size": 12},
         showlegend=False,
-    )  # fmt: skip
+    )
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
     return named(_against_epsilon(figure, epsilon), ends)
@@ -369,58 +386,66 @@ def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-FAMILY: DropDown[Family] = DropDown(
+FAMILY: Menu[Family] = menu(
+    "Kind of privacy noise",
     "family",
     {
         "gaussian": "Gaussian: cloaking, GP prior, sparse DP-GP",
         "laplace": "Laplace: binning (δ = 0)",
         "any": "Any: nothing known but (ε, δ)",
     },
+    place="What is released",
 )
-MECHANISM: DropDown[str] = DropDown(  # those whose promise holds at any epsilon, the recommended one first
+MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the recommended one first
+    "Method",
     "decide_by",
     {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
+    place="What is released",
+)
+_PRIOR = Slider(
+    "prior",
+    "Chance beforehand [in 100]",
+    1,
+    (1, 5, 10, 25, 50, 75, 90),
+    help="How likely somebody thinks the fact is, before seeing the release.",
 )
 _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 
 
-class Decision(NamedTuple):
+def _fitting(chosen: Any) -> Menu[str]:
+    """The methods whose noise is of the kind that is chosen."""
+    contest = _contest(chosen.dataset, chosen.delta)
+    promises = {name: contender(contest, name, 1.0).guarantee.loss for name in MECHANISM.titles}
+    return MECHANISM.among([name for name, loss in promises.items() if isinstance(loss, _LOSSES[chosen.family])])
+
+
+def _contest(dataset: str, delta: float) -> Contest:
+    return Contest(usual(dataset), float(delta), BINS, INDUCING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision(Promise):
     """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
 
-    draw: Draw
-    prior: float
-    family: Family
-    contest: Contest
-    mechanism: str
-    overlay: bool
+    percent: int = carried(_PRIOR)
+    dataset: str = carried(DATASET, beside=delta_fits)
+    family: Family = carried(FAMILY)
+    mechanism: str = carried(_fitting)
+    overlay: bool = carried(offers.OVERLAY)
 
+    @property
+    def prior(self) -> float:
+        """The belief asked about, in (0, 1)."""
+        return self.percent / 100
 
-def decision() -> Decision:
-    """The whole sidebar."""
-    draw = privacy()
-    belief = choice(
-        "Chance beforehand [in 100]",
-        "prior",
-        (1, 5, 10, 25, 50, 75, 90),
-        1,
-        help="How likely somebody thinks the fact is, before seeing the release.",
-    )
-    name = dataset(DATASET)
-    data = cached.dataset(name)
-    delta_fits(draw.delta, data.n)
-    contest = Contest(usual(name), draw.delta, 10, 6)
-    with folded("What is released"):
-        family = pick("Kind of privacy noise", FAMILY)
-        fitting = [
-            each
-            for each in MECHANISM.titles
-            if isinstance(contender(contest, each, 1.0).guarantee.loss, _LOSSES[family])
-        ]
-        mechanism = pick("Method", MECHANISM, fitting)
-    return Decision(draw, belief / 100, family, contest, mechanism, overlay())
+    @property
+    def contest(self) -> Contest:
+        """What is released, as Compare opens with it."""
+        return _contest(self.dataset, self.delta)
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
+_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, place=HERE, width=320)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
@@ -450,7 +475,5 @@ def split_sentence(draw: Draw, share: float) -> str:
 
 def show(draw: Draw) -> None:
     """A slider for the share, and the two budgets."""
-    box = st.container()
-    with into(box):
-        share = choice("Two releases: share of the first [%]", "split", SHARES, 50, width=320)
-    box.markdown(split_sentence(draw, float(share) / 100))
+    share = settings.stand(_SPLIT)
+    st.markdown(split_sentence(draw, float(share) / 100))

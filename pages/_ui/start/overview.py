@@ -86,9 +86,14 @@ def strip(epsilon: float) -> go.Figure:
     )
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
     figure.add_annotation(
-        x=math.log10(epsilon), y=1, yref="paper", yanchor="bottom", text=f"yours: {epsilon:g}", showarrow=False,
+        x=math.log10(epsilon),
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        text=f"yours: {epsilon:g}",
+        showarrow=False,
         font={"color": GUARANTEE},
-    )  # fmt: skip
+    )
     ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
     figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
     figure.update_yaxes(autorange="reversed")
@@ -111,9 +116,15 @@ def table() -> pd.DataFrame:
 
 REST = "Words and colours, what is protected, others' budgets, all pages, a page to print"
 TABS = (
-    "Words and colours", "What is protected", "All that is promised", "Others' budgets", "All pages", "Table",
-    "To print", "Try this",
-)  # fmt: skip
+    "Words and colours",
+    "What is protected",
+    "All that is promised",
+    "Others' budgets",
+    "All pages",
+    "Table",
+    "To print",
+    "Try this",
+)
 _DOORS = (
     ("Decide", "Which method, and which ε, for the accuracy that you need.", "compare", "Compare methods", "balance"),
     ("Publish", "A curve, a map or rates from your own table.", "your_data", "Open your data", "upload_file"),

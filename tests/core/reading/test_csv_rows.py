@@ -2,7 +2,8 @@ import io
 
 import pytest
 
-from dpgp_core.reading.rows import MAX_COLUMNS, as_written, column_names, opened, read_rows
+from dpgp_core.reading.look import proposal
+from dpgp_core.reading.rows import MAX_COLUMNS, MOST_ABOVE, as_written, column_names, opened, read_rows
 from dpgp_core.reading.writing import Writing
 
 GOOD = b"age,height\n1,150\n2,160\n"
@@ -122,3 +123,37 @@ def test_what_the_first_line_says_completes_what_is_declared(content, declared, 
     found = as_written(stream, Writing(**declared))
     assert (found.separator, found.encoding) == (separator, encoding)
     assert stream.tell() == 6
+
+
+def test_rows_far_down_have_the_numbers_of_their_lines():
+    assert rows_of(b"a,b\n1,2\n" + b"\n" * 300_000 + b"3,4\n") == [(2, ["1", "2"]), (300_003, ["3", "4"])]
+    assert rows_of(b"\n" * MOST_ABOVE + b"a,b\n1,2\n") == [(MOST_ABOVE + 2, ["1", "2"])]
+    with pytest.raises(ValueError, match="the first 100,000 lines of the file hold nothing; remove them"):
+        rows_of(b"\n" * (MOST_ABOVE + 1) + b"a,b\n1,2\n")
+
+
+def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
+    names = [letter * 59 for letter in "abcdefghi"] + ["j" * 5_000]
+    with pytest.raises(ValueError, match="the file has no column 'age'") as caught:
+        opened(io.BytesIO((",".join(names[::-1]) + "\n").encode()))[0].places(["age"])
+    shown = str(caught.value).split("columns are: ")[1]
+    assert shown.startswith(f"{repr('j' * 5_000)[:56]} ..., {repr('i' * 59)[:56]} ..., 'hhh")
+    assert len(shown) == 300
+    with pytest.raises(ValueError, match="no column 'age' of its own") as caught:
+        proposal(io.BytesIO(b"b,height\n1,150\n2,160\n".replace(b"b", b"b" * 5_000)), x=["age"])
+    assert f"{repr('b' * 5_000)[:56]} ..., 'height'" in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
+    swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
+    said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If rows stand there, remove"
+    for asked in (
+        lambda: opened(io.BytesIO(swallowed))[0].places(["height"]),
+        lambda: proposal(io.BytesIO(swallowed), y="height"),
+    ):
+        with pytest.raises(ValueError, match=said) as caught:
+            asked()
+        assert "160" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"columns are: 'age', 'height \[cm\]'"):
+        opened(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]")))[0].places(["height"])

@@ -32,7 +32,7 @@ def test_words_of_an_input_are_its_levels():
 
 
 def test_columns_that_are_not_there_are_refused():
-    with pytest.raises(ValueError, match="the file has no column 'size' of its own; its columns are: id, born, sex"):
+    with pytest.raises(ValueError, match="no column 'size' of its own; its columns are: 'id', 'born', 'sex', 'wage'"):
         proposal(io.BytesIO(MIXED), ["size"])
 
 

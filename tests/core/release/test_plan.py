@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,3 +118,10 @@ def test_noise_that_underflows_is_refused_instead_of_published(make_spec, mechan
     with pytest.raises(ValueError, match="cannot be computed on these inputs"):
         plan_release(spec, np.array([[3.5], [50.0], [60.0]]))
     assert plan_release(spec, np.array([[1.0], [50.0], [60.0]])).half_width[0] > 0
+
+
+def test_a_release_that_would_measure_nothing_is_refused_before_it_is_charged(make_spec):
+    spec = make_spec(mechanism="inducing", lengthscale=(0.11,), grid=(2,), cells=1, kernel="Matern52")
+    spec = replace(spec, noise_variance=1e4)
+    with pytest.raises(ValueError, match=r"nobody in the table moves any value on the grid.*declare a longer length"):
+        plan_release(spec, np.array([[75.8], [27.6], [30.1]]))

@@ -5,7 +5,7 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.gp import inducing
 from dpgp_core.gp.inducing import sum_statistics, whitened_features
-from dpgp_core.kernels import EQ, Matern32
+from dpgp_core.kernels import EQ, Matern32, RationalQuadratic
 from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import NoiseScales, NoisyStatistics, add_noise
 from tests.core.sparse.small import KERNEL, ROOT, S2, SILENT, X_TEST, Z, raw, simulated
@@ -67,6 +67,18 @@ def test_much_noise_leaves_the_prior_and_never_a_negative_variance(seed):
     assert np.isfinite(mean).all()
     assert (variance >= 0).all()
     assert (variance <= 1.5 * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_was_charged_is_always_computed(seed):
+    # a scale, 10,000 times what is declared, and hardly any budget: rounding makes the covariance indefinite
+    kernel, places = RationalQuadratic(lengthscale=1e5), np.linspace(0, 100, 40)[:, None]
+    root, rng = inducing.inducing_root(kernel, places), np.random.default_rng(seed)
+    for size in 10.0 ** np.arange(-2, 9, 2):
+        released = add_noise(np.ones(40), np.eye(40), NoiseScales(sa=1e-3 * size, sb=size), rng)
+        fit = errors_in_variables(released, kernel, places, root, 1e-4)
+        mean, variance = fit.predict(places)
+        assert np.isfinite([mean, variance]).all()
 
 
 def test_bad_noise_variance_is_refused():
