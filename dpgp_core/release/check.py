@@ -54,8 +54,7 @@ class LoadedRelease:
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Of each input that is a category, its declared levels."""
-        declared = self.statistics.x_levels or (None,) * len(self.statistics.x_names)
-        return {name: each for name, each in zip(self.statistics.x_names, declared, strict=True) if each is not None}
+        return {each.name: each.levels for each in self.statistics.columns if each.levels is not None}
 
     def places(self, numbers: FloatArray, groups: Mapping[str, str] | None = None) -> FloatArray:
         """Rows of X (P, D) at values of the inputs that are numbers, for one group.
