@@ -135,7 +135,7 @@ def test_rows_far_down_have_the_numbers_of_their_lines():
 def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
     names = [letter * 59 for letter in "abcdefghi"] + ["j" * 5_000]
     with pytest.raises(ValueError, match="the file has no column 'age'") as caught:
-        opened(io.BytesIO((",".join(names[::-1]) + "\n").encode()))[0].places(["age"])
+        opened(io.BytesIO((",".join(names[::-1]) + "\n").encode()))[0].positions(["age"])
     shown = str(caught.value).split("columns are: ")[1]
     assert shown.startswith(f"{repr('j' * 5_000)[:56]} ..., {repr('i' * 59)[:56]} ..., 'hhh")
     assert len(shown) == 300
@@ -149,11 +149,11 @@ def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
     swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
     said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If rows stand there, remove"
     for asked in (
-        lambda: opened(io.BytesIO(swallowed))[0].places(["height"]),
+        lambda: opened(io.BytesIO(swallowed))[0].positions(["height"]),
         lambda: proposal(io.BytesIO(swallowed), y="height"),
     ):
         with pytest.raises(ValueError, match=said) as caught:
             asked()
         assert "160" not in str(caught.value)
     with pytest.raises(ValueError, match=r"columns are: 'age', 'height \[cm\]'"):
-        opened(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]")))[0].places(["height"])
+        opened(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]")))[0].positions(["height"])
