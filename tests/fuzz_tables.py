@@ -257,7 +257,7 @@ def declared(odd):
     except ValueError:
         found = {}
     members = {key: value for key, value in found.items() if key in KEYS or key in ("y_unit", "x_units")}
-    return Kind(odd.content, members, x=x, y=y)
+    return Kind(odd.content, members, x=x, y=y, two_valued=members.get("yes") is not None)
 
 
 def mutated_kind(rng):

@@ -1,4 +1,5 @@
-from __future__ import annotations
+from __future__ from contextlib import nullcontext
+import annotations
 
 import itertools
 import json
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
+from pages._ui.look import settings
+from pages._ui.look.controls import HERE
 from pages._ui.cloaking import computed, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.compare.contenders import CONTENDERS
@@ -255,3 +258,8 @@ def test_a_method_that_measures_no_spread_offers_no_layer_of_it(seen):
     app = seen("london_noise_map", mechanism="refined")
     assert "spread of prices [%]" not in app.dataframe[0].value
     assert not app.exception
+
+
+def test_controls_above_the_map_stand_in_its_row_itself_and_share_its_width():
+    """A container of its own for each of them takes half of the row, so that the layers break over lines."""
+    assert isinstance(settings.place(HERE), nullcontext)

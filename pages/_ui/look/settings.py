@@ -7,7 +7,7 @@ tests which controls there are. Controls below a figure stand by themselves; the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import Field, dataclass, field, fields
 from types import SimpleNamespace
@@ -160,7 +160,7 @@ def place(name: str) -> AbstractContextManager[Any]:
     """Where to draw: a part of the sidebar, the container of the moment, or under a title folded away for more."""
     places = _PLACES.get()
     if name == HERE:
-        return st.container()
+        return nullcontext()  # a container of its own would take half of a row
     if name in (TOP, SIDE):
         return st.sidebar if places is None else places.top if name == TOP else places.side
     more = _MORE.get()
