@@ -1,9 +1,9 @@
-from __future__ from contextlib import nullcontext
-import annotations
+from __future__ import annotations
 
 import itertools
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 
 import h3
@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes, london_sales
-from pages._ui.look import settings
-from pages._ui.look.controls import HERE
 from pages._ui.cloaking import computed, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.left_out import without_privacy
-from pages._ui.look import maps, offers, text
+from pages._ui.look import maps, offers, settings, text
+from pages._ui.look.controls import HERE
 from pages._ui.model import Design, Draw, Model, usual
 from tests.pages.reading import deck, page_text
 
