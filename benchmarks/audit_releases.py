@@ -70,7 +70,7 @@ def neighbours(
         y_bounds: declared bounds of the heights.
         points: of the grid that is predicted at.
     """
-    pure = CHOICES[mechanism].pure
+    pure = CHOICES[mechanism].kind.pure
     spec = replace(
         EXAMPLE,
         mechanism=mechanism,
@@ -80,7 +80,7 @@ def neighbours(
         y_bounds=y_bounds,
         total_epsilon=max(EXAMPLE.total_epsilon, epsilon),
         grid=(points,),
-        cells=3 if CHOICES[mechanism].uses_cells else None,
+        cells=3 if CHOICES[mechanism].kind.uses_cells else None,
     )
     rng = np.random.default_rng(7)
     ages = np.concatenate([[1.0], rng.uniform(40, 90, PEOPLE - 1)])

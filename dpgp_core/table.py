@@ -169,6 +169,16 @@ class Inputs:
         return tuple(each.box for each in self.columns)
 
     @property
+    def numbers(self) -> tuple[Column, ...]:
+        """The inputs that are numbers or dates."""
+        return tuple(each for each in self.columns if each.levels is None)
+
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """Positions of the inputs that are categories."""
+        return tuple(d for d, each in enumerate(self.columns) if each.levels is not None)
+
+    @property
     def x_levels(self) -> tuple[Levels | None, ...] | None:
         """Of each input its levels, and None where it is a number; None where all are."""
         return levels_of(self.columns)

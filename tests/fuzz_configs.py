@@ -225,10 +225,10 @@ def extreme_settings(rng):
     delta = pick(rng, [1e-30, 1e-5, 0.1])
     return changed(
         mechanism=mechanism,
-        kernel=pick(rng, choice.kernels),
-        cells=pick(rng, [1, 2, 40, 400]) if choice.uses_cells else None,
+        kernel=pick(rng, choice.kind.kernel_names),
+        cells=pick(rng, [1, 2, 40, 400]) if choice.kind.uses_cells else None,
         epsilon=pick(rng, [1e-3, 1.0, 100.0]),
-        delta=0 if choice.pure else delta,
+        delta=0 if choice.kind.pure else delta,
         total_epsilon=1000.0,
         total_delta=delta,
         y_bounds=[middle - width / 2, middle + width / 2],

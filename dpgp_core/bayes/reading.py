@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..kernels import Kernel
-from ..levels import check_codes, level_columns
+from ..levels import check_codes
 from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.statistics import CellStatistics, Statistics
@@ -307,7 +307,7 @@ def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
 
 
 def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:
-    columns = level_columns(statistics.x_box)
+    columns = statistics.categories
     if not columns:
         raise ValueError("no input of the release is a category, so it has no groups")
     if of is None and len(columns) > 1:
@@ -319,7 +319,7 @@ def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:
 
 
 def _code(statistics: Statistics | CellStatistics, column: int, level: str) -> int:
-    levels = (statistics.x_levels or ())[column] or ()
+    levels = statistics.columns[column].levels or ()
     if level not in levels:
         raise ValueError(f"{statistics.x_names[column]!r} has no level {level!r}; its levels are {', '.join(levels)}")
     return levels.index(level)

@@ -20,7 +20,7 @@ from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
 from ..levels import level_columns
-from ..measurement.statistics import Reading
+from ..measurement.statistics import CellStatistics, Reading, Statistics
 from ..seasons import Periods, check_periods, periodic
 from ..table import Dataset, Kind
 from .cells import MOST
@@ -236,3 +236,9 @@ class BayesSettings:
         rough = None if people is None else rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises)
+
+    def models_of_release(self, statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
+        """The mixture, in model units, that a release of this mechanism was read with when it was made."""
+        low, high = statistics.bounds
+        people = statistics.n if isinstance(statistics, CellStatistics) else None
+        return self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading, people)

@@ -122,32 +122,13 @@ class DPGaussianProcessRegressor(Predicting):
             TypeError: an array holds something else than numbers.
         """
         rng, mechanism = self._noise(), self._mechanism()
-        names, bounds = names_of(X), self._bounds()
-        assert bounds is not None  # as _mechanism has seen
-        titles = names or tuple(f"x{number}" for number in range(width_of(X)))
-        columns = columns_of(titles, self.x_box, self.x_levels, self.date_order)
-        inputs = matrix_of(numbers_of(X, columns))
-        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
-        check_codes(inputs, [each.box for each in columns], titles)
-        whom, several = "record" if groups is None else "person", "" if groups is None else "s"
-        if mechanism.protects == "outputs":
-            check_inside(inputs, columns)
-        dataset = Dataset(
-            name="fit",
-            X=inputs,
-            y=outputs,
-            columns=columns,
-            outcome=Outcome(name="y", bounds=pair_of(bounds, "y_bounds"), kind=self.outcome, scale=self.y_scale),
-            privacy_unit=f"one {whom}'s output{several}" if mechanism.protects == "outputs" else f"one {whom}",
-            bounds_reason="declared by the caller",
-            person=None if groups is None else np.asarray(groups),
-        )
+        dataset = self._dataset(X, y, groups, public_inputs=mechanism.protects == "outputs")
         promise = mechanism.promise_for(dataset)
         guarantee = promise = promise if rng is None else promise.taught()
         before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
         if before is not None:
             warn(composed(before, guarantee))
-        grid = grid_of(columns)
+        grid = grid_of(dataset.columns)
         plan = mechanism.plan_for(dataset, grid)
         count(self, promise, taught=rng is not None)
         with COUNTING:
@@ -158,7 +139,7 @@ class DPGaussianProcessRegressor(Predicting):
             self.guarantee_ = guarantee  # before the draw: an interruption may count too much, and never too little
         release = mechanism.measure(plan, dataset, grid, rng)
         self._keep(
-            names,
+            names_of(X),
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if release.statistics else None,
             reading_=FittedReading(
@@ -171,11 +152,33 @@ class DPGaussianProcessRegressor(Predicting):
                     public=plan.public,
                 ),
                 outcome=dataset.outcome,
-                columns=columns,
+                columns=dataset.columns,
                 cut=() if plan.cells is None else ("outputs", "function"),
             ),
         )
         return self
+
+    def _dataset(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, *, public_inputs: bool) -> Dataset:
+        """The arrays of a fit with all that is declared of them."""
+        bounds, titles = self._bounds(), names_of(X) or tuple(f"x{number}" for number in range(width_of(X)))
+        assert bounds is not None  # as _mechanism checks
+        columns = columns_of(titles, self.x_box, self.x_levels, self.date_order)
+        inputs = matrix_of(numbers_of(X, columns))
+        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
+        check_codes(inputs, [each.box for each in columns], titles)
+        if public_inputs:
+            check_inside(inputs, columns)
+        unit, several = ("one record", "") if groups is None else ("one person", "s")
+        return Dataset(
+            name="fit",
+            X=inputs,
+            y=outputs,
+            columns=columns,
+            outcome=Outcome(name="y", bounds=pair_of(bounds, "y_bounds"), kind=self.outcome, scale=self.y_scale),
+            privacy_unit=f"{unit}'s output{several}" if public_inputs else unit,
+            bounds_reason="declared by the caller",
+            person=None if groups is None else np.asarray(groups),
+        )
 
     def _keep(self, names: tuple[str, ...] | None, **fitted: object) -> None:
         """Keep the results of a fit, all at once: an interruption must not mix those of two fits."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NewType, TypeVar
+from typing import Any, ClassVar, NamedTuple, NewType, TypeVar
 
 import numpy as np
 
@@ -13,9 +13,17 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
+from ..kernels import KERNELS
 from ..linalg import Matrix, column_lengths, column_norms
 from ..strategies.noise_design import NoiseDesign
 from ..table import Dataset
+
+EXACT_ROWS = 5_000
+"""Most rows for mechanisms that keep a matrix of rows by prediction points."""
+FACTORED_ROWS = 200_000
+"""Most rows for mechanisms that keep it in factors of low rank."""
+ANY_ROWS = 2_000_000
+"""Most rows for mechanisms that read records in one pass."""
 
 NotPrivate = NewType("NotPrivate", FloatArray)
 """An array computed from private data without noise. It may be drawn for teaching, never published."""
@@ -96,22 +104,6 @@ class TeachingRelease(Release):
 R = TypeVar("R", bound=Release)
 
 
-def promise_for(guarantee: Guarantee, label: str, dataset: Dataset) -> Guarantee:
-    """The promise for one draw of a data set, by a mechanism that hides one row.
-
-    Raises:
-        ValueError: people have several rows, or an input is a category.
-    """
-    if dataset.x_levels is not None:
-        raise ValueError(f"an input is a category, and {label} takes inputs that are numbers; use Bayes cloaking")
-    if dataset.person is not None:
-        raise ValueError(
-            f"people may have several rows here, and {label} hides one row only. Use Bayes cloaking, whose "
-            "promise is to people, or one row of each person"
-        )
-    return guarantee.for_unit(dataset.privacy_unit)
-
-
 def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRelease) -> R:
     """Numbered draws, whose card says that they are no release, beside what they hide if that is given.
 
@@ -127,24 +119,79 @@ def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRele
     return taught
 
 
+class Draws(NamedTuple):
+    """How often it is measured, by whose noise, and what is promised for all of it together."""
+
+    times: int
+    rng: np.random.Generator | None
+    promise: Guarantee
+
+
+Hidden = Callable[[], FloatArray]
+"""What noise was added to (P,), computed where it is asked for. Not private."""
+
+
 class Mechanism(ABC):
-    """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement."""
+    """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement.
+
+    Its class says what it can do; menus, configurations and comparisons ask nothing else.
+    """
 
     label: ClassVar[str]
     reference: ClassVar[str]
     one_plan: ClassVar[bool] = True
     """Whether the best plan is the same at every budget."""
+    pure: ClassVar[bool] = False
+    """Whether its delta is 0."""
+    max_rows: ClassVar[int] = EXACT_ROWS
+    many_inputs: ClassVar[int] = 10
+    """Most rows that it takes in a real release, and of how many input columns at most; of more, ``EXACT_ROWS``."""
+    uses_cells: ClassVar[bool] = False
+    """Whether it divides the box as finely as it is told."""
+    automatic: ClassVar[bool] = False
+    """Whether it makes its models itself, from box and bounds: kernel, lengthscale and noise are not used."""
+    scatter: ClassVar[bool] = False
+    """Whether it measures how far people are apart."""
+    levels: ClassVar[bool] = False
+    """Whether it takes inputs that are categories."""
+    people: ClassVar[bool] = False
+    """Whether it hides all rows of a person at the price of one, where a column says whose row each is."""
+    kernel_names: ClassVar[tuple[str, ...]] = tuple(kernel.__name__ for kernel in KERNELS)
+    """Names of the kernels it works with."""
+    taught: ClassVar[type[TeachingRelease]] = TeachingRelease
+    """What numbered draws are, beside what they hide."""
+
+    @classmethod
+    def rows_for(cls, inputs: int) -> int:
+        """Most rows of so many input columns that it takes in a real release."""
+        return cls.max_rows if inputs <= cls.many_inputs else min(cls.max_rows, EXACT_ROWS)
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """The promise for one draw, known before any data are read."""
 
+    def promise_for(self, dataset: Dataset) -> Guarantee:
+        """The promise for one draw of a data set.
+
+        Raises:
+            ValueError: people have several rows, or an input is a category, and it cannot hide or read that.
+        """
+        if dataset.x_levels is not None and not self.levels:
+            raise ValueError(
+                f"an input is a category, and {self.label} takes inputs that are numbers; use Bayes cloaking"
+            )
+        if dataset.person is not None and not self.people:
+            raise ValueError(
+                f"people may have several rows here, and {self.label} hides one row only. Use Bayes cloaking, whose "
+                "promise is to people, or one row of each person"
+            )
+        return self.guarantee.for_unit(dataset.privacy_unit)
+
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
         """Public plan for the inputs, box and range of a data set and test inputs; None where nothing is planned."""
         return None
 
-    @abstractmethod
     def measure(
         self,
         plan: Any,
@@ -167,6 +214,13 @@ class Mechanism(ABC):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is of something else.
         """
+        asked = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
+        release, hidden = self.drawn(plan, dataset, X_test, asked)
+        return release if rng is None else teaching(release, hidden() if mean else None, self.taught)
+
+    @abstractmethod
+    def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+        """What each mechanism does of ``measure``: the release, and what its noise hides."""
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
@@ -33,7 +32,7 @@ from ..measurement.noise import Silence
 from ..measurement.statistics import CellStatistics, Statistics
 from ..strategies.strategy import Strategy
 from ..table import Dataset, Kind
-from .base import Mechanism, Release, TeachingRelease, teaching
+from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
 LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
@@ -196,6 +195,13 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     label: ClassVar[str] = "Bayes cloaking"
     one_plan: ClassVar[bool] = False
+    max_rows: ClassVar[int] = ANY_ROWS  # those of one cell share a column, see ``bayes.filter_cells``
+    many_inputs: ClassVar[int] = 3
+    automatic: ClassVar[bool] = True
+    scatter: ClassVar[bool] = True
+    levels: ClassVar[bool] = True
+    people: ClassVar[bool] = True
+    taught: ClassVar[type[TeachingRelease]] = TeachingBayesRelease
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan(
@@ -250,43 +256,22 @@ class BayesCloaking(BayesSettings, Mechanism):
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
         """The plan with what is public of a data set; nothing private is read."""
         public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
-        people = dataset.person is not None
-        if self._inputs_too:
-            return self._plan_cells(dataset.people, public, people=people)
-        if self._over_cells(dataset):
-            return self._plan_cells(dataset.people, public, people=people, X=dataset.X, person=dataset.person)
-        return self.plan(dataset.X, X_test, **public._asdict())
+        over_cells = self._over_cells(dataset)
+        return self._plan_cells(dataset, public) if over_cells else self.plan(dataset.X, X_test, **public._asdict())
 
-    def _plan_cells(
-        self,
-        n: int,
-        public: Public,
-        *,
-        people: bool = False,
-        X: FloatArray | None = None,
-        person: NDArray[np.generic] | None = None,
-    ) -> BayesPlan:
+    def _plan_cells(self, dataset: Dataset, public: Public) -> BayesPlan:
         """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
 
-        Args:
-            public: box of D from 1 to 3 sides, range and kind of outcome.
-            people: whether people may have several rows.
-            X: inputs (n, D), where they are public.
-            person: whose row each is (n,), where inputs are public and people may have several.
-
-        Raises:
-            ValueError: n or the box is out of range, or X does not fit it.
+        Where inputs are private, the number of people is all that is read.
         """
-        if n < 1:
-            raise ValueError(f"n must be at least 1, got {n}")
-        x_box, half_range, kind = public
-        grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=X is not None)
+        n, (x_box, half_range, kind) = dataset.people, public
+        grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=not self._inputs_too)
         gap = LOOSER * self.gap
-        if X is None:
+        if self._inputs_too:
             counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
         else:
-            check_columns(np.empty((1, len(x_box))), X)
-            counts = public_counts(grid, X, person)
+            check_columns(np.empty((1, len(x_box))), dataset.X)
+            counts = public_counts(grid, dataset.X, dataset.person)
         models, two_valued = self.models(x_box, half_range, reading_for(kind), n), kind == "yes/no"
         return BayesPlan(
             models=models,
@@ -296,7 +281,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             stages=tuple(PlannedStage(strategy=None, noise_multiplier=s) for s in self.multipliers(kind)),
             cells=cell_filter(models, grid, n, half_range, clip=self.clip, gap=gap, two_valued=two_valued),
             counts=counts,
-            people=people,
+            people=dataset.person is not None,
         )
 
     def measure(
@@ -310,38 +295,44 @@ class BayesCloaking(BayesSettings, Mechanism):
         mean: bool = True,
     ) -> BayesRelease:
         """See ``Mechanism``. At another budget, s_i are rescaled; over cells, later stages are planned on the way."""
+        released = super().measure(plan, dataset, X_test, rng, draws, mean=mean)
+        assert isinstance(released, BayesRelease)
+        return released
+
+    def drawn(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[BayesRelease, Hidden]:
+        """See ``Mechanism``: as many draws side by side as fit."""
         self._check(plan, dataset, X_test)
-        card = self.promise_for(dataset)
-        together = card.repeated(draws)
+        count, rng, promise = draws
         filtered = self._filtered(plan, dataset, X_test)
         at_once = (
             1 if rng is None else filtered.at_once(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
         )
         parts, predictions, statistics = list[Measured](), list[Mixture](), list[Statistics | CellStatistics]()
-        for done in range(0, draws, at_once):
-            some = min(at_once, draws - done)
+        for done in range(0, count, at_once):
+            some = min(at_once, count - done)
             reader = _reader(plan, dataset, rng, some)
             measured, prediction = self.run(plan, filtered, reader, some)
             parts.append(measured)
             predictions.append(prediction)
             if rng is None and not isinstance(reader, RecordsInFloats):
-                statistics.append(reader.statistics(measured, card))
+                statistics.append(reader.statistics(measured, self.promise_for(dataset)))
         cut: tuple[Of, ...] = () if plan.cells is None else ("outputs", "function")
         uncertainty = uncertainty_of(dataset, side_by_side(predictions), cut)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
-            guarantee=together,
+            guarantee=promise,
             statistics=tuple(statistics),
             uncertainty=uncertainty,
             measured=(together_of(parts),) if plan.cells is None else tuple(parts),
             models=plan.models,
         )
-        if rng is None:
-            return release
-        silent = self.run(plan, filtered, _reader(plan, dataset, Silence(), 1), 1, like=parts[0])[1] if mean else None
-        shown = None if silent is None else replace(uncertainty, prediction=silent).values[0]
-        return teaching(release, shown, TeachingBayesRelease)
+
+        def hidden() -> FloatArray:
+            silent = self.run(plan, filtered, _reader(plan, dataset, Silence(), 1), 1, like=parts[0])[1]
+            return np.asarray(replace(uncertainty, prediction=silent).values[0])
+
+        return release, hidden
 
     def run(
         self,
@@ -381,16 +372,14 @@ class BayesCloaking(BayesSettings, Mechanism):
         Args:
             statistics: of a release with these models.
         """
-        low, high = statistics.bounds
-        half_range = (high - low) / statistics.y_scale / 2
-        people = statistics.n if isinstance(statistics, CellStatistics) else None
-        models = self.models(statistics.x_box, half_range, statistics.reading, people)
-        mean = read(statistics, models).at(X_test).curve.mean[0]
-        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, low, high)
+        mean = read(statistics, self.models_of_release(statistics)).at(X_test).curve.mean[0]
+        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds)
         return values
 
     def _over_cells(self, dataset: Dataset) -> bool:
-        """Whether records with public inputs share the columns of their cells: if many, or if people have several."""
+        """Whether records share the columns of cells: if inputs are private, if many, or if people have several."""
+        if self._inputs_too:
+            return True
         if dataset.person is None:
             return self.shares_columns(dataset.n, len(number_sides(dataset.x_box)))
         if self.binned is False or self.weights is not None:
@@ -401,30 +390,30 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _check(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> None:
         """Raise ValueError unless the plan is for these records, this protection and these test inputs."""
-        over_cells, known = self._inputs_too or self._over_cells(dataset), isinstance(plan.counts, Counts)
-        if (plan.cells is not None) != over_cells or (over_cells and known == self._inputs_too):
-            raise ValueError(
-                f"the plan is not for protects={self.protects!r}, binned={self.binned}; make it by plan_for()"
-            )
-        if plan.kind != dataset.y_kind:
-            raise ValueError(
-                f"the plan is for outcomes declared {plan.kind}, not {dataset.y_kind}; make it by plan_for()"
-            )
-        if not math.isclose(plan.half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
-            raise ValueError("the plan is for other bounds, or another scale; call plan_for() with these")
+        if other := self._planned_for_other(plan, dataset):
+            raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
         check_columns(np.empty((1, len(plan.x_box))), X_test)
         check_codes(X_test, dataset.x_box, dataset.x_names)
-        if plan.cells is None:
-            return
-        same = dataset.x_box == plan.cells.grid.box and groups_of(dataset.x_box) == groups_of(plan.x_box)
-        if dataset.people != plan.cells.n or not same:
-            raise ValueError("the plan is for another number of records or another box; call plan_for() with these")
+
+    def _planned_for_other(self, plan: BayesPlan, dataset: Dataset) -> str:
+        """What a plan is for that these records or this protection are not; "" for nothing."""
+        over_cells, known, cells = self._over_cells(dataset), isinstance(plan.counts, Counts), plan.cells
+        if (cells is not None) != over_cells or (over_cells and known == self._inputs_too):
+            return f"other settings than protects={self.protects!r}, binned={self.binned}"
+        if plan.kind != dataset.y_kind:
+            return f"outcomes declared {plan.kind}, not {dataset.y_kind}"
+        if not math.isclose(plan.half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
+            return "other bounds, or another scale"
+        if cells is None:
+            return ""
+        same = dataset.x_box == cells.grid.box and groups_of(dataset.x_box) == groups_of(plan.x_box)
+        if dataset.people != cells.n or not same:
+            return "another number of records or another box"
         if plan.people != (dataset.person is not None):
-            raise ValueError("the plan says otherwise whether people have several rows; call plan_for() with these")
-        if isinstance(plan.counts, Counts):
-            of_these = public_counts(plan.cells.grid, dataset.X, dataset.person).mean
-            if (plan.counts.mean != of_these).any():
-                raise ValueError("the plan is for other records; call plan_for() with these")
+            return f"people who {'have' if plan.people else 'have not'} several rows"
+        counts = plan.counts
+        others = isinstance(counts, Counts) and counts.mean != public_counts(cells.grid, dataset.X, dataset.person).mean
+        return "other records" if np.any(others) else ""
 
     def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
         """The mixture on what is measured and at test inputs (P, D)."""

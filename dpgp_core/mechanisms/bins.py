@@ -28,7 +28,7 @@ from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
 from ..table import Dataset
-from .base import Mechanism, NotPrivate, Release, promise_for, teaching
+from .base import ANY_ROWS, Draws, Hidden, Mechanism, NotPrivate, Release
 from .recorded import EachDraw, statistics_of
 
 ASSUMPTIONS = (
@@ -53,6 +53,9 @@ class BinMeans(Mechanism):
     epsilon: float
     bins: int | Sequence[int]
 
+    pure: ClassVar[bool] = True
+    uses_cells: ClassVar[bool] = True
+    max_rows: ClassVar[int] = ANY_ROWS
     theorem: ClassVar[str] = (
         "Laplace mechanism (Dwork, McSherry, Nissim & Smith 2006, proposition 1) on each bin's mean; "
         "parallel composition over disjoint bins (McSherry 2009, theorem 4)"
@@ -92,37 +95,21 @@ class BinMeans(Mechanism):
         """The same for the inputs and the box of a data set; X_test may be anything."""
         return self.plan(dataset.X, dataset.x_box)
 
-    def measure(
-        self,
-        plan: BinPlan,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-        *,
-        mean: bool = True,
-    ) -> Release:
-        """Measure and map: the only step that reads outputs; see ``Mechanism``.
-
-        Raises:
-            ValueError: draws < 1, or a test point does not fit.
-        """
-        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
-        z, middle = self.measured(plan, dataset, rng, draws), dataset.midpoint
+    def drawn(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+        """See ``Mechanism``: the only step that reads outputs."""
+        z, middle = self.measured(plan, dataset, draws.rng, draws.times), dataset.midpoint
         means = self.means(plan, dataset, z) - middle
         maps = self.maps(plan, dataset, X_test, means)
         samples = middle + np.array([each @ own for each, own in zip(maps, means, strict=True)])
         release = Release(
             X_test=X_test,
             samples=samples,
-            guarantee=guarantee,
-            statistics=self.recorded(plan, dataset, z, maps, guarantee),
+            guarantee=draws.promise,
+            statistics=self.recorded(plan, dataset, z, maps, draws.promise),
             uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
             noise_factor=maps[0] * self.noise_sds(plan, dataset),
         )
-        if rng is None:
-            return release
-        return teaching(release, middle + maps[0] @ (self.exact_means(plan, dataset) - middle) if mean else None)
+        return release, lambda: np.asarray(middle + maps[0] @ (self.exact_means(plan, dataset) - middle))
 
     @abstractmethod
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
@@ -296,6 +283,7 @@ class IntegralBinning(BinMeans):
 
     label: ClassVar[str] = "Integral bins"
     reference: ClassVar[str] = "Smith et al. 2018, section 4"
+    kernel_names: ClassVar[tuple[str, ...]] = ("EQ",)
     theorem: ClassVar[str] = f"{BinMeans.theorem}; the GP sees released values only (post-processing)"
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ..gp.grid import Grid
 from ..kernels import KERNELS, Stationary
@@ -16,13 +16,6 @@ from .cloaking import Cloaking, CloakingInducing, RefinedCloaking
 from .gp_prior import GPPrior, HallPosterior
 from .posterior_sampling import PosteriorSampling
 from .sparse_variational import SparseVariational
-
-EXACT_ROWS = 5_000
-"""Most rows for mechanisms that keep a matrix of rows by prediction points."""
-FACTORED_ROWS = 200_000
-"""Most rows for mechanisms that keep it in factors of low rank."""
-ANY_ROWS = 2_000_000
-"""Most rows for mechanisms that read records in one pass."""
 
 KERNEL_NAMES = {kernel.__name__: kernel for kernel in KERNELS}
 Role = Literal["private", "other", "truth", "guarantee", "bins"]
@@ -75,7 +68,7 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A row of the catalogue.
+    """A row of the catalogue: how a mechanism is set up, and where it is offered. What it can do, its class says.
 
     Attributes:
         id: its name in configurations and addresses; titles may change, it does not.
@@ -85,17 +78,8 @@ class Entry:
         released: offered for real releases.
         compared: offered in comparisons.
         drawn: offered on pages that show one release.
-        pure: its delta is 0.
-        private_inputs: it protects inputs too.
-        max_rows: most rows it takes in a real release, see ``rows_for``.
-        many_inputs: input columns up to which it takes so many.
-        max_inputs: most input columns it takes.
-        uses_cells: it divides the box as finely as it is told.
-        automatic: it makes its models itself, from box and bounds; kernel, lengthscale and noise are not used.
-        scatter: it measures how far people are apart.
-        levels: it takes inputs that are categories.
-        people: it hides all rows of one person at the price of one, where a column says whose row each is.
-        kernels: names of the kernels it works with.
+        private_inputs: set up so, it protects inputs too.
+        max_inputs: most input columns it then takes.
         simulated: draws in comparisons; fewer where each is a fit of its own.
         on_request: compared only where asked for, since it takes long.
         look: colour and dash of its line.
@@ -109,25 +93,17 @@ class Entry:
     released: bool = False
     compared: bool = False
     drawn: bool = False
-    pure: bool = False
     private_inputs: bool = False
-    max_rows: int = EXACT_ROWS
-    many_inputs: int = 10
     max_inputs: int = 10
-    uses_cells: bool = False
-    automatic: bool = False
-    scatter: bool = False
-    levels: bool = False
-    people: bool = False
-    kernels: tuple[str, ...] = tuple(KERNEL_NAMES)
     simulated: int = 60
     on_request: bool = False
     look: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
 
-    def rows_for(self, inputs: int) -> int:
-        """Most rows of so many input columns that it takes in a real release."""
-        return self.max_rows if inputs <= self.many_inputs else min(self.max_rows, EXACT_ROWS)
+
+def _modelled(p: Parameters) -> dict[str, Any]:
+    """What a mechanism with one kernel and Gaussian noise takes."""
+    return {"kernel": p.kernel, "noise_variance": p.noise_variance, "epsilon": p.epsilon, "delta": p.delta}
 
 
 def _bayes(p: Parameters) -> Mechanism:
@@ -140,47 +116,30 @@ def _bayes_cells(p: Parameters) -> Mechanism:
 
 
 def _refined(p: Parameters) -> Mechanism:
-    mechanism = RefinedCloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+    mechanism = RefinedCloaking(**_modelled(p))
     return mechanism if p.clip is None else replace(mechanism, clip=p.clip)
 
 
 def _cloaking(p: Parameters) -> Mechanism:
-    return Cloaking(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+    return Cloaking(**_modelled(p))
 
 
 def _published(p: Parameters) -> Mechanism:
-    return Cloaking(
-        kernel=p.kernel,
-        noise_variance=p.noise_variance,
-        epsilon=p.epsilon,
-        delta=p.delta,
-        objective="logdet",
-        calibration="hall",
-        unproven=True,
-    )
+    return Cloaking(**_modelled(p), objective="logdet", calibration="hall", unproven=True)
 
 
 def _inducing(p: Parameters) -> Mechanism:
     Z = None if p.inducing else Grid(box=tuple(p.x_box), bins=p.needed_cells).centres.tolist()
-    return CloakingInducing(
-        Z=Z,
-        n_inducing=p.inducing,
-        kernel=p.kernel,
-        noise_variance=p.noise_variance,
-        epsilon=p.epsilon,
-        delta=p.delta,
-    )
+    return CloakingInducing(**_modelled(p), Z=Z, n_inducing=p.inducing)
 
 
 def _gp_prior(p: Parameters) -> Mechanism:
-    return GPPrior(kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta)
+    return GPPrior(**_modelled(p))
 
 
 def _sparse(p: Parameters) -> Mechanism:
     along = p.needed_cells if p.inducing is None else max(3, round(p.inducing ** (1 / len(p.x_box))))
-    return SparseVariational(
-        n_inducing=along, kernel=p.kernel, noise_variance=p.noise_variance, epsilon=p.epsilon, delta=p.delta
-    )
+    return SparseVariational(**_modelled(p), n_inducing=along)
 
 
 def _laplace_bins(p: Parameters) -> Mechanism:
@@ -217,12 +176,7 @@ _ROWS = (
         released=True,
         compared=True,
         private_inputs=True,
-        max_rows=ANY_ROWS,
         max_inputs=3,
-        automatic=True,
-        scatter=True,
-        levels=True,
-        people=True,
         simulated=2,
         on_request=True,
         look=("guarantee", "solid"),
@@ -235,12 +189,6 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        max_rows=ANY_ROWS,  # those of one cell share a column, see ``bayes.filter_cells``
-        many_inputs=3,
-        automatic=True,
-        scatter=True,
-        levels=True,
-        people=True,
         look=("private", "solid"),
         simulated=8,
         banded=True,
@@ -253,7 +201,6 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        max_rows=FACTORED_ROWS,
         look=("private", "longdash"),
         banded=True,
     ),
@@ -265,7 +212,6 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        max_rows=FACTORED_ROWS,
         look=("private", "dash"),
     ),
     Entry(
@@ -275,7 +221,6 @@ _ROWS = (
         build=_inducing,
         released=True,
         compared=True,
-        uses_cells=True,
         look=("private", "dot"),
     ),
     Entry(
@@ -295,7 +240,6 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        max_rows=FACTORED_ROWS,
         look=("truth", "longdash"),
     ),
     Entry(
@@ -306,8 +250,6 @@ _ROWS = (
         released=True,
         compared=True,
         private_inputs=True,
-        max_rows=ANY_ROWS,
-        uses_cells=True,
         simulated=8,
         look=("guarantee", "dashdot"),
     ),
@@ -317,9 +259,6 @@ _ROWS = (
         title="Laplace bins",
         build=_laplace_bins,
         compared=True,
-        pure=True,
-        max_rows=ANY_ROWS,
-        uses_cells=True,
         look=("bins", "dash"),
     ),
     Entry(
@@ -329,10 +268,6 @@ _ROWS = (
         build=_integral_bins,
         released=True,
         compared=True,
-        pure=True,
-        max_rows=ANY_ROWS,
-        uses_cells=True,
-        kernels=("EQ",),
         look=("bins", "solid"),
         banded=True,
     ),

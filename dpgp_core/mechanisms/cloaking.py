@@ -190,6 +190,7 @@ class CloakingInducing(OptimisedNoise):
 
     label: ClassVar[str] = "Cloaking, inducing inputs"
     reference: ClassVar[str] = "Lawrence 2017, keynote"
+    uses_cells: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

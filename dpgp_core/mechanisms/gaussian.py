@@ -20,7 +20,7 @@ from ..gp.regression import InferenceChoice
 from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
-from .base import Mechanism, Plan, Release, promise_for, teaching
+from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
 from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
@@ -122,39 +122,29 @@ class GaussianMechanism(Mechanism):
         """The same for the inputs of a data set."""
         return self.plan(dataset.X, X_test)
 
-    def measure(
-        self,
-        plan: Plan,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-        *,
-        mean: bool = True,
-    ) -> Release:
+    def drawn(self, plan: Plan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
         """See ``Mechanism``: the only step that depends on y, epsilon, delta or the draw."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
-        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
-        plan = self.mapped(plan, dataset)
-        measure = exact(dataset, draws) if rng is None else numbered(dataset.clipped_y[None], rng, draws)
+        plan, (count, rng, promise) = self.mapped(plan, dataset), draws
+        measure = exact(dataset, count) if rng is None else numbered(dataset.clipped_y[None], rng, count)
         stages = list(self.measured(plan, dataset, measure))
         last = stages[-1]
         curve = dataset.midpoint + last.curve(last.z)
         release = Release(
             X_test=X_test,
             samples=self.published(curve, dataset),
-            guarantee=guarantee,
-            statistics=self.recorded(plan, dataset, tuple(stage.z for stage in stages), guarantee),
+            guarantee=promise,
+            statistics=self.recorded(plan, dataset, tuple(stage.z for stage in stages), promise),
             uncertainty=self.uncertainty(plan, dataset, curve),
             noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
-        if rng is None:
-            return release
-        if not mean:
-            return teaching(release, None)
-        silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
-        return teaching(release, dataset.midpoint + silent.mean(axis=0))
+
+        def hidden() -> FloatArray:
+            silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
+            return np.asarray(dataset.midpoint + silent.mean(axis=0))
+
+        return release, hidden
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
@@ -171,6 +161,8 @@ class OfModel(InferenceChoice, GaussianMechanism):
 
     kernel: Kernel
     noise_variance: float
+
+    max_rows: ClassVar[int] = FACTORED_ROWS
 
     def __post_init__(self) -> None:
         super().__post_init__()

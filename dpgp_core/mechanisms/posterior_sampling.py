@@ -16,7 +16,7 @@ from ..gp.paths import Paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
 from ..table import Dataset
-from .base import Mechanism, NotPrivate, TeachingRelease, promise_for
+from .base import Draws, Hidden, Mechanism, NotPrivate, TeachingRelease
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -90,6 +90,7 @@ class PosteriorSampling(Mechanism):
 
     label: ClassVar[str] = "Posterior sampling"
     reference: ClassVar[str] = "Maciazek 2026"
+    taught: ClassVar[type[TeachingRelease]] = PathRelease
 
     def __post_init__(self) -> None:
         check_positive("sigma", self.sigma)
@@ -143,45 +144,36 @@ class PosteriorSampling(Mechanism):
             not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
         )
 
-    def measure(
-        self,
-        plan: None,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-        *,
-        mean: bool = True,
-    ) -> PathRelease:
-        """Release ``draws`` paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
+    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[PathRelease, Hidden]:
+        """Release paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
 
         Raises:
-            ValueError: the data set has another number of records or domain, draws < 1, or there is no generator.
+            ValueError: the data set has another number of records or domain, or there is no generator.
         """
-        if rng is None:
+        if draws.rng is None:
             raise ValueError(
                 "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
                 "real release of them. Give a generator to study them, or use another mechanism"
             )
-        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         self._check_public(dataset)
         low, high = np.array(self.x_box).T
         half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
         process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
-        centre, paths = process.mean(X_test), Paths(process, draws, rng)
-        values = paths(X_test)
-        return PathRelease(
+        centre, paths = process.mean(X_test), Paths(process, draws.times, draws.rng)
+        mean, values = NotPrivate(dataset.midpoint + half * centre), paths(X_test)
+        release = PathRelease(
             X_test=X_test,
             statistics=(),
             uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
-            mean=NotPrivate(dataset.midpoint + half * centre),
+            mean=mean,
             noise_factor=NotPrivate(half * paths.factor(X_test)),
             samples=dataset.midpoint + half * values,
-            guarantee=guarantee.taught(),
+            guarantee=draws.promise,
             dataset=dataset,
             paths=paths,
         )
+        return release, lambda: mean
 
     def _check_public(self, dataset: Dataset) -> None:
         if dataset.n != self.n or dataset.x_box != self.x_box:

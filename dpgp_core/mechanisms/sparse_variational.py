@@ -30,7 +30,7 @@ from ..sparse.statistics import (
     noisy,
 )
 from ..table import Dataset
-from .base import Mechanism, NotPrivate, Release, promise_for, teaching
+from .base import ANY_ROWS, Draws, Hidden, Mechanism, NotPrivate, Release
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -81,6 +81,8 @@ class SparseVariational(Mechanism):
 
     label: ClassVar[str] = "Sparse DP-GP"
     reference: ClassVar[str] = "Honkela & Melkas 2021"
+    uses_cells: ClassVar[bool] = True
+    max_rows: ClassVar[int] = ANY_ROWS
 
     def __post_init__(self) -> None:
         _ = self.noise_multiplier
@@ -124,43 +126,33 @@ class SparseVariational(Mechanism):
             not_covered=NOT_COVERED,
         )
 
-    def measure(
-        self,
-        plan: None,
-        dataset: Dataset,
-        X_test: FloatArray,
-        rng: np.random.Generator | None = None,
-        draws: int = 1,
-        *,
-        mean: bool = True,
-    ) -> Release:
+    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
         """Release predictive means at X_test (P, D), in the output's unit; see ``Mechanism``.
 
         ``samples`` are private predictive means, one release of the statistics each; a teaching release's ``mean`` is
         the prediction without noise.
 
         Raises:
-            ValueError: draws < 1, or X, X_test and Z differ in their number of columns.
+            ValueError: X, X_test and Z differ in their number of columns.
         """
-        guarantee = promise_for(self.guarantee, self.label, dataset).repeated(draws)
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
-        released = [noisy(sums, scales, rng) for _ in range(draws)]
+        released = [noisy(sums, scales, draws.rng) for _ in range(draws.times)]
         fits = [self.fit_statistics(each, dataset) for each in released]
         samples = np.stack([fit.predict(X_test)[0] for fit in fits])
         release = Release(
             X_test=X_test,
             samples=samples,
-            guarantee=guarantee,
+            guarantee=draws.promise,
             statistics=released,
             uncertainty=self._uncertainty(fits, samples, dataset, X_test),
         )
-        if rng is None:
-            return release
-        if not mean:
-            return teaching(release, None)
-        A, B = sums.values()
-        silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
-        return teaching(release, self.fit_statistics(silent, dataset).predict(X_test)[0])
+
+        def hidden() -> FloatArray:
+            A, B = sums.values()
+            silent = NoisyStatistics(A=A, B=B, noise=NoiseScales(sa=0.0, sb=0.0))
+            return self.fit_statistics(silent, dataset).predict(X_test)[0]
+
+        return release, hidden
 
     def _uncertainty(
         self, fits: Sequence[SparseFit], samples: FloatArray, dataset: Dataset, X_test: FloatArray
@@ -200,7 +192,7 @@ class SparseVariational(Mechanism):
             if self.variant == "whitened"
             else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
         )
-        guarantee = promise_for(self.guarantee, self.label, dataset)
+        guarantee = self.promise_for(dataset)
         units = (dataset.y_scale, dataset.midpoint)
         return SparseFit(statistics=released, posterior=posterior, dataset_units=units, guarantee=guarantee)
 

@@ -336,13 +336,9 @@ def recentiled(
     statistics = statistics_from_files(about, files.get(FILE, b""))
     if statistics.distances is None:
         raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
-    low, high = statistics.bounds
-    half_range = (high - low) / statistics.y_scale / 2
-    people = statistics.n if isinstance(statistics, CellStatistics) else None
-    models = mechanism.models(statistics.x_box, half_range, statistics.reading, people)
-    prediction = read(statistics, models).at(X_test).with_people()
+    prediction = read(statistics, mechanism.models_of_release(statistics)).at(X_test).with_people()
     rows = [prediction.quantile(probability)[0] for probability in probabilities]
-    return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), low, high)
+    return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), *statistics.bounds)
 
 
 def _noise(about: Mapping[str, Any]) -> NoiseScales:

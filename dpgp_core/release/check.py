@@ -54,8 +54,7 @@ class LoadedRelease:
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Of each input that is a category, its declared levels."""
-        declared = self.statistics.x_levels or (None,) * len(self.statistics.x_names)
-        return {name: each for name, each in zip(self.statistics.x_names, declared, strict=True) if each is not None}
+        return {each.name: each.levels for each in self.statistics.columns if each.levels is not None}
 
     def places(self, numbers: FloatArray, groups: Mapping[str, str] | None = None) -> FloatArray:
         """Rows of X (P, D) at values of the inputs that are numbers, for one group.
@@ -160,9 +159,7 @@ def load(path: str | Path) -> LoadedRelease:
             "Releases by Bayes cloaking do"
         )
     statistics, guarantee = statistics_from_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
-    low, high = statistics.bounds
-    half_range = (high - low) / statistics.y_scale / 2
-    models = _mechanism(card.get("config"), guarantee).models(statistics.x_box, half_range, statistics.reading)
+    models = _mechanism(card.get("config"), guarantee).models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 
 
@@ -232,7 +229,7 @@ def check_folder(folder: Path) -> str:
     made_by = (
         card.get("software", {}).get("dpgp", __version__) if isinstance(card.get("software"), dict) else __version__
     )
-    if spec.choice.automatic and not _same_models(made_by):
+    if spec.choice.kind.automatic and not _same_models(made_by):
         return (
             "The files are those that release.json describes. Its values were read by the models of another version; "
             "whoever wants to compute them again installs the version that release.json names."

@@ -195,7 +195,7 @@ def _made_up(spec: ReleaseSpec, plan: ReleasePlan, n: int, rng: np.random.Genera
         X = rng.uniform(left, right, (n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array([each.box for each in spec.numbers]).T
-    half, automatic = spec.output_range / 2, spec.choice.automatic
+    half, automatic = spec.output_range / 2, spec.choice.kind.automatic
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.outcome.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.outcome.scale

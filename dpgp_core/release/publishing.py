@@ -107,7 +107,7 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
         spec.columns,
         replace(spec.outcome, kind="number", log=False),
         privacy_unit=spec.unit,
-        max_rows=spec.choice.rows_for(len(spec.numbers)),
+        max_rows=spec.choice.kind.rows_for(len(spec.numbers)),
         private_inputs=spec.protects_inputs,
         writing=spec.writing,
         person=spec.person,
@@ -321,7 +321,7 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
-    most = spec.choice.rows_for(len(spec.numbers))
+    most = spec.choice.kind.rows_for(len(spec.numbers))
     if dataset.people > most:
         counted = "rows" if spec.person is None else "people"
         raise ValueError(

@@ -329,19 +329,20 @@ class ReleaseSpec:
 
     def _check_mechanism(self) -> None:
         """What is declared against what the mechanism can do."""
-        can, inputs, people, category = self.choice, len(self.numbers), self.person is not None, [*self.levels, ""][0]
+        can, inputs, people, category = self.choice.kind, len(self.numbers), bool(self.person), [*self.levels, ""][0]
         ours = "use 'bayes_cells', or 'bayes' if the inputs are public"
         less = "leave one out, or use 'bayes' if the inputs are public"
-        most, periods = f"takes at most {can.max_inputs} input columns", len(periodic(self.periods))
+        limit, periods = self.choice.max_inputs, len(periodic(self.periods))
+        most, names = f"takes at most {limit} input columns", ", ".join(can.kernel_names)
         refusals = (
             (people and not can.people, f"hides one row, and {self.person!r} says whose it is", f"{ours}, or {_ROWS}"),
             (people and inputs not in MOST, f"counts people over at most {max(MOST)} input columns", "leave some out"),
             (self.bounds_unit and not can.automatic, "needs declared bounds", f"{ours}, to buy them"),
             (category and not can.levels, f"takes inputs that are numbers, and {category!r} has levels", ours),
-            (inputs > can.max_inputs, f"{most}, got {inputs}", less),
-            (self.kernel not in can.kernels, f"needs kernel {', '.join(can.kernels)}, got {self.kernel!r}", "name it"),
+            (inputs > limit, f"{most}, got {inputs}", less),
+            (self.kernel not in can.kernel_names, f"needs kernel {names}, got {self.kernel!r}", "name it"),
             (periods and not can.automatic, "has one kernel, which is not periodic", f"leave period out, or {ours}"),
-            (can.automatic and inputs + periods > can.max_inputs, f"{most}, a period counting as one", less),
+            (can.automatic and inputs + periods > limit, f"{most}, a period counting as one", less),
             (self.centiles and not can.scatter, f"does not measure {_SCATTER}", f"leave centiles out, or {ours}"),
             (self.cells is not None and not can.uses_cells, "does not use cells", "leave it out"),
         )
@@ -356,7 +357,7 @@ class ReleaseSpec:
         lengths = zip(self._of_numbers("lengthscale", given), widths, strict=True)
         name = "each entry of lengthscale"
         self._set(lengthscale=tuple(checks.number(name, value, 1e-3 * width, 1e3 * width) for value, width in lengths))
-        if not self.choice.uses_cells:
+        if not self.choice.kind.uses_cells:
             return
         cells = checks.whole("cells", DEFAULT_CELLS if self.cells is None else self.cells, 1, MAX_CELLS)
         if cells ** len(self.x) > MAX_CELLS:
@@ -366,8 +367,8 @@ class ReleaseSpec:
     def _check_budget(self) -> None:
         total = self.epsilon if self.total_epsilon is None else self.total_epsilon
         self._set(total_epsilon=checks.number("total_epsilon", total, 1e-3, 1000))
-        if self.choice.pure != (self.delta == 0):
-            needed = "must be 0" if self.choice.pure else "must be above 0"
+        if self.choice.kind.pure != (self.delta == 0):
+            needed = "must be 0" if self.choice.kind.pure else "must be above 0"
             raise ValueError(f"delta {needed} for mechanism {self.mechanism!r}, got {self.delta:g}")
         total_delta = (self.delta or _USUAL_DELTA) if self.total_delta is None else self.total_delta
         self._set(total_delta=checks.number("total_delta", total_delta, 0, 0.1))

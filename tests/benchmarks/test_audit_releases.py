@@ -45,7 +45,7 @@ def same_bits(monkeypatch):
 
 
 # the best attack on Bayes cloaking is not linear: the contract test has its exact shift
-@pytest.mark.parametrize("mechanism", [name for name, choice in CHOICES.items() if not choice.automatic])
+@pytest.mark.parametrize("mechanism", [name for name, choice in CHOICES.items() if not choice.kind.automatic])
 def test_zips_do_not_contradict_the_claim(mechanism):
     found = audit_zips(neighbours(mechanism), zips=800)  # a true claim fails once in a million runs
     assert found.claimed == 1.0

@@ -83,6 +83,14 @@ def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
     assert all(warning.value.endswith(" instead.") for warning in app.warning)
 
 
+def test_a_fraction_is_no_whole_number():
+    [said] = [warning.value for warning in opened(moved="1.5", x1="0.872").warning]
+    assert said == (
+        "The link asks for moved = `1.5`: it must be a whole number within the range of this control. "
+        "Showing moved = 1 instead."
+    )
+
+
 def test_only_controls_that_are_data_are_bound_to_the_address():
     bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
     assert bound == [ROOT / "pages/_ui/look/controls.py"]

@@ -17,7 +17,7 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
-from dpgp_core.gp.clipping import seen
+from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.measurement import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.json_text import guarantee_to_object
@@ -273,7 +273,7 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
     for world, index in enumerate(rng.integers(len(models), size=worlds)):
         drawn = np.linalg.cholesky(models[index].kernel(X, X) + 1e-8 * np.eye(70)) @ rng.standard_normal(70)
         noise = models[index].noise_variance
-        f[world] = seen(drawn[50:], noise, half)[0]
+        f[world] = clipped_moments(drawn[50:], noise, half)[0]
         y[world] = np.clip(drawn[:50] + noise**0.5 * rng.standard_normal(50), -half, half)
     auto = auto_models([(0.0, 1.0)], half)
     public = Public([(0.0, 1.0)], half)

@@ -89,7 +89,7 @@ def _whole(concern: Contest, name: str) -> Curve | None:
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit; where solving is slow, off its curve."""
-    if contenders.CONTENDERS[name].automatic:
+    if contenders.CONTENDERS[name].kind.automatic:
         return contenders.read_off(curve(contest, name), target)
     data = cached.dataset(contest.model.dataset)
     doing = f"Solving for ε: {contenders.CONTENDERS[name].title}"

@@ -56,7 +56,7 @@ class Contest:
 CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
 """Rows of the catalogue by name, in order of the table."""
 
-BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: (CONTENDERS[name].on_request, CONTENDERS[name].automatic)))
+BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: (CONTENDERS[name].on_request, CONTENDERS[name].kind.automatic)))
 """Names in the order of computing: those whose curve takes longest come last."""
 
 USUAL = tuple(name for name in BY_WAIT if not CONTENDERS[name].on_request)

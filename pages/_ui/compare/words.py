@@ -168,7 +168,7 @@ def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozens
 
     def beats(rival: str, name: str) -> bool:
         one, other = CONTENDERS[rival], CONTENDERS[name]
-        as_safe = one.private_inputs >= other.private_inputs and one.pure >= other.pure
+        as_safe = one.private_inputs >= other.private_inputs and one.kind.pure >= other.kind.pure
         return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
 
     return frozenset(name for name in held if not any(beats(rival, name) for rival in held))

@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.bayes.mixture import Of
-from dpgp_core.levels import level_columns, number_sides
 from pages._ui import environment
 from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
@@ -158,8 +157,7 @@ def length_at(explored: Explored, index: int) -> str:
     """A lengthscale in the units of the inputs."""
     statistics = explored.statistics
     lengths = shares_of(statistics.x_box)[index]
-    categories = level_columns(statistics.x_box)
-    units = [unit_of_length(unit) for d, unit in enumerate(statistics.x_units) if d not in categories]
+    units = [unit_of_length(each.unit) for each in statistics.numbers]
     return " by ".join(
         f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
     )
@@ -167,8 +165,8 @@ def length_at(explored: Explored, index: int) -> str:
 
 def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught: Teaching | None) -> dict[str, Any]:
     """The question, and beside it what belongs to it; the rest under More."""
-    groups, one_input = read.groups, len(number_sides(explored.statistics.x_box)) == 1
-    compare = len(groups) > 1 and one_input and len(level_columns(explored.statistics.x_box)) == 1
+    groups, one_input = read.groups, len(explored.statistics.numbers) == 1
+    compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
         wanted = settings.stand(SHOWN.among([each for each in SHOWN.titles if compare or each != "difference"]))
         group, apart = _groups(groups, wanted == "difference", one_input)

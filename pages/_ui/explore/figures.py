@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.levels import level_columns
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.release import CENTILES
@@ -76,7 +75,7 @@ def shown_values(statistics: Statistics | CellStatistics, read: Filtered, view: 
 
 def numbers_of(statistics: Statistics | CellStatistics) -> tuple[int, ...]:
     """The columns of inputs that are numbers."""
-    return tuple(d for d in range(len(statistics.x_box)) if d not in level_columns(statistics.x_box))
+    return tuple(d for d in range(len(statistics.columns)) if d not in statistics.categories)
 
 
 def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:

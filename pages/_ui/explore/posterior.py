@@ -163,7 +163,7 @@ def filtered(
 
 def groups_of(statistics: Statistics | CellStatistics) -> tuple[str, ...]:
     """Every combination of levels by name; one without a name where no input is a category."""
-    declared = [levels for levels in statistics.x_levels or () if levels is not None]
+    declared = [each.levels for each in statistics.columns if each.levels is not None]
     return tuple(", ".join(levels) for levels in itertools.product(*declared))
 
 

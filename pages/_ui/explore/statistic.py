@@ -17,7 +17,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.engine import Squares
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.bayes.spread import Distances
-from dpgp_core.levels import groups_of, number_sides
+from dpgp_core.levels import groups_of
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
 from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, StageSquares
@@ -173,7 +173,7 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
     """Over cells the number of records does not matter."""
-    dims = len(number_sides(statistics.x_box))
+    dims = len(statistics.numbers)
     if isinstance(statistics, CellStatistics):
         n = statistics.per_side**dims * groups_of(statistics.x_box)
     else:
@@ -317,7 +317,7 @@ def apart(explored: Explored, taught: Teaching | None, taken: Taken | None, two:
 
 def _apart(explored: Explored, two: tuple[int, int], _taught: Teaching | None = None) -> Difference:
     statistics = explored.statistics
-    [levels] = [each for each in statistics.x_levels or () if each is not None]
+    [levels] = [each.levels for each in statistics.columns if each.levels is not None]
     grid = posterior.grid_over(statistics.x_box, _BETWEEN)[:_BETWEEN]
     return difference(statistics, levels[two[0]], levels[two[1]], grid)
 

@@ -254,10 +254,21 @@ class Range(Control[N]):
         return moved
 
     def read(self, raw: str) -> N:
-        """A number within the range."""
-        if not _NUMBER.fullmatch(raw.strip()) or not self.low <= float(raw) <= self.high:
+        """A number within the range; a whole one between whole ends."""
+        kind = type(self.default)
+        if (
+            not _NUMBER.fullmatch(raw.strip())
+            or not self.low <= float(raw) <= self.high
+            or kind(float(raw)) != float(raw)
+        ):
             raise self.wrong()
-        return type(self.default)(float(raw))
+        return kind(float(raw))
+
+    def asked(self) -> str:
+        """A number, or a whole number."""
+        return (
+            super().asked().replace("a number", "a whole number") if isinstance(self.default, int) else super().asked()
+        )
 
 
 @dataclass(frozen=True)

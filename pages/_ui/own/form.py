@@ -71,7 +71,7 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
 def _is_automatic() -> bool:
     """Whether the mechanism, which is chosen further down, makes its models itself."""
     first = next(iter(CHOICES.values()))
-    return next((choice for choice in CHOICES.values() if choice.title == value_of("mechanism")), first).automatic
+    return next((choice for choice in CHOICES.values() if choice.title == value_of("mechanism")), first).kind.automatic
 
 
 def _offered(inputs_public: bool, *, people: bool, levels: bool) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _offered(inputs_public: bool, *, people: bool, levels: bool) -> dict[str, st
     fit = {
         name: choice
         for name, choice in CHOICES.items()
-        if (choice.people or not people) and (choice.levels or not levels)
+        if (choice.kind.people or not people) and (choice.kind.levels or not levels)
     }
     titles = {choice.title: name for name, choice in fit.items()}
     recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
@@ -99,7 +99,7 @@ def _model(titles: Mapping[str, str]) -> dict[str, Any]:
     left, middle, right = st.columns([2, 1, 1])
     mechanism = titles[left.selectbox("Mechanism", list(titles), key=key("mechanism"), help=_MECHANISM_HELP)]
     choice = CHOICES[mechanism]
-    if choice.automatic:
+    if choice.kind.automatic:
         middle.text_input(
             "Model",
             "automatic",
@@ -107,8 +107,8 @@ def _model(titles: Mapping[str, str]) -> dict[str, Any]:
             help="Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain "
             "the released numbers. Any other model can be tried after the release, at no budget.",
         )
-        return {"mechanism": mechanism, "kernel": choice.kernels[0], "noise": _UNUSED_NOISE, "cells": None}
-    kernels = [name for name in KERNEL_NAMES if name in choice.kernels]
+        return {"mechanism": mechanism, "kernel": choice.kind.kernel_names[0], "noise": _UNUSED_NOISE, "cells": None}
+    kernels = [name for name in KERNEL_NAMES if name in choice.kind.kernel_names]
     if session.control(f"{PREFIX}kernel") not in kernels:
         session.move({f"{PREFIX}kernel": kernels[0]})
     kernel = middle.selectbox("Kernel", kernels, key=key("kernel", kernels[0]))
@@ -121,7 +121,7 @@ def _model(titles: Mapping[str, str]) -> dict[str, Any]:
         "0.3.",
     )
     cells = None
-    if choice.uses_cells:
+    if choice.kind.uses_cells:
         cells = int(
             left.number_input(
                 "Cells along each input",
@@ -169,7 +169,7 @@ def _budget(limit: Budget | None) -> dict[str, Any]:
 
 def _centiles(values: dict[str, Any]) -> bool:
     """Offered where how far people are apart is measured anyway; a rate has none."""
-    if not CHOICES[values["mechanism"]].scatter or values["y_kind"] == "yes/no":
+    if not CHOICES[values["mechanism"]].kind.scatter or values["y_kind"] == "yes/no":
         return False
     return st.checkbox(
         "Publish centiles too: how people are spread about the curve, as in a growth chart",
@@ -212,7 +212,7 @@ def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:
         return None
     if not (values["readable"] and values["inputs_readable"]):
         return None
-    pure = CHOICES[values["mechanism"]].pure
+    pure = CHOICES[values["mechanism"]].kind.pure
     order = next(iter(values["formats"].values()), None)
     yes, no = (None if values[name] is None else (values[name],) for name in ("yes", "no"))
     try:

@@ -278,7 +278,7 @@ def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         _apart(issued, published, spec)
     st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
     download(issued)
-    if spec.choice.automatic or not spec.protects_inputs:
+    if spec.choice.kind.automatic or not spec.protects_inputs:
         _explore(issued)
 
 

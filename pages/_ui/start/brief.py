@@ -152,7 +152,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
             ("Data", f"{data.n:,} rows; {data.source}"),
             ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
             ("Method", MECHANISM.titles[chosen.mechanism]),
-            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].automatic else fixed),
+            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
             ("Chance beforehand", text.percent(moved.prior)),
         ),
         card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),

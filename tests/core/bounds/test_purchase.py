@@ -86,5 +86,5 @@ def test_every_mechanism_that_may_follow_has_gaussian_noise():
         kernel=EQ(lengthscale=1.0), noise_variance=0.3, epsilon=1.0, delta=1e-5, x_box=((0.0, 1.0),), cells=4
     )
     for entry in CATALOGUE.values():
-        if entry.released and entry.automatic:
+        if entry.released and entry.kind.automatic:
             assert entry.build(parameters).guarantee.loss.mu == pytest.approx(1 / noise_multiplier(1.0, 1e-5))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.stages import Public
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core.replay import assert_same
 from tests.core.tables import changed
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -37,15 +37,14 @@ def test_the_card_says_what_is_protected(mechanism):
 def test_a_plan_knows_the_number_of_records_and_no_record(mechanism, data):
     with pytest.raises(ValueError, match="plan_for"):
         mechanism.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
-    plan = mechanism._plan_cells(12, Public(data.x_box, 2.0 / data.y_scale))
     moved = replace(data, X=np.full((12, 1), -1e9), y=np.full(12, 1e300))  # a constant column, out of the box
+    plan = mechanism.plan_for(data, X_TEST)
+    assert_same(plan, mechanism.plan_for(moved, X_TEST))
     assert mechanism.measure(plan, moved, X_TEST).samples.shape == (1, 6)
     with pytest.raises(ValueError, match="another number of records"):
         mechanism.measure(plan, data.subset(np.arange(5)), X_TEST)
     with pytest.raises(ValueError, match="other bounds, or another scale"):
         mechanism.measure(plan, changed(data, y_scale=1.0), X_TEST)
-    with pytest.raises(ValueError, match="n must be at least 1"):
-        mechanism._plan_cells(0, Public(data.x_box, 2.0))
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])

@@ -96,8 +96,8 @@ def test_a_row_says_what_its_mechanism_is(name):
     assert entry.id == name
     assert isinstance(found, entry.kind)
     assert entry.private_inputs == (found.guarantee.protects == "inputs and outputs")
-    assert entry.pure == (found.guarantee.budget.delta == 0)
-    if entry.uses_cells:
+    assert entry.kind.pure == (found.guarantee.budget.delta == 0)
+    if entry.kind.uses_cells:
         with pytest.raises(ValueError, match="needs cells, the number of cells along each input"):
             entry.build(replace(PARAMETERS, cells=None))
 

@@ -28,7 +28,7 @@ WORLDS, FEWER = 300, 150  # fewer where an interval is not one for all worlds
 X_TEST = np.linspace(0, 10, 8)[:, None]
 WITHOUT = ("laplace_bins", "kernel_sum", "paths")
 # Bayes cloaking makes its models itself: test_coverage.py and test_cell_coverage.py in tests/core/bayes draw from those
-MODELLED = [name for name in CATALOGUE if name not in WITHOUT and not CATALOGUE[name].automatic]
+MODELLED = [name for name in CATALOGUE if name not in WITHOUT and not CATALOGUE[name].kind.automatic]
 
 
 @pytest.fixture(scope="module")

@@ -121,14 +121,16 @@ def test_people_of_several_rows_may_be_of_several_groups():
     assert promise_of(of.promise_for(data))["neighbours"] == of.promise_for(data).neighbours
 
 
-@pytest.mark.parametrize("row", [entry for entry in CATALOGUE.values() if not entry.levels], ids=lambda row: row.id)
+@pytest.mark.parametrize(
+    "row", [entry for entry in CATALOGUE.values() if not entry.kind.levels], ids=lambda row: row.id
+)
 def test_every_other_mechanism_says_that_it_takes_numbers(row):
     data = groups(30)
     parameters = Parameters(
         kernel=EQ(lengthscale=(3.0, 1.0)),
         noise_variance=0.3,
         epsilon=1.0,
-        delta=0.0 if row.pure else 1e-5,
+        delta=0.0 if row.kind.pure else 1e-5,
         x_box=data.x_box,
         n=data.n,
         cells=3,

@@ -18,7 +18,7 @@ def make_spec():
     """A specification for heights by age on 9 points, with changes; budgets fit the mechanism."""
 
     def make(**changes):
-        pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.pure}
+        pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.kind.pure}
         budget = {"delta": 0.0, "total_delta": 1e-5} if pure else {"delta": 1e-5}
         return replace(
             EXAMPLE, **{"mechanism": "refined", "unit": "one person's height", "grid": (9,)} | budget | changes

@@ -18,8 +18,8 @@ def test_the_mechanism_has_the_declared_model_and_budget(make_spec, name):
     spec = make_spec(mechanism=name, epsilon=0.7, lengthscale=(30,), noise_variance=0.2, total_epsilon=9)
     built = spec.built
     assert built.guarantee.budget.epsilon == 0.7
-    assert built.guarantee.budget.delta == (0 if spec.choice.pure else 1e-5)
-    if spec.choice.automatic:  # finds its models by itself, from box and bounds
+    assert built.guarantee.budget.delta == (0 if spec.choice.kind.pure else 1e-5)
+    if spec.choice.kind.automatic:  # finds its models by itself, from box and bounds
         assert built.kernels is None
         return
     assert built.kernel(np.zeros((1, 1)), np.full((1, 1), 30.0))[0, 0] == pytest.approx(np.exp(-0.5))
@@ -33,7 +33,7 @@ def test_every_kernel_can_be_chosen(make_spec, name):
     assert spec.built.kernel.variance == 1
 
 
-@pytest.mark.parametrize("name", [name for name, choice in CHOICES.items() if choice.uses_cells])
+@pytest.mark.parametrize("name", [name for name, choice in CHOICES.items() if choice.kind.uses_cells])
 def test_cells_reach_the_mechanism(make_spec, name):
     built = make_spec(mechanism=name, cells=3).built
     found = getattr(built, "bins", None) or getattr(built, "n_inducing", None) or [z[0] for z in built.Z]

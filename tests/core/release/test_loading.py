@@ -105,3 +105,14 @@ def test_arguments_that_do_not_fit_are_named(written):
         release.quantile(1.0, at)
     with pytest.raises(ValueError, match="level must lie between"):
         release.interval(at, 0.0)
+
+
+def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path, make_zip):
+    """Rough curves and people who scatter little among them, which only many people show: it was read without."""
+    one = {"x": ["age"], "x_units": ["years"], "x_box": [[0, 90]], "x_levels": None, "grid": [9], "lengthscale": [25]}
+    spec = spec_of(**one, mechanism="bayes_cells", epsilon=5)
+    files = make_zip(spec, table(900))
+    (tmp_path / "r.zip").write_bytes(packed(files))
+    release = load(tmp_path / "r.zip")
+    assert len(release.models) == len(spec.built.models(spec.x_box, 1.0, "any outcomes", 900))
+    np.testing.assert_allclose(release.predict(np.linspace(0, 90, 9)[:, None]), column(files, "value"), atol=0.06)

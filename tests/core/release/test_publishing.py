@@ -17,7 +17,7 @@ def test_what_is_published(make_spec, read, mechanism):
     np.testing.assert_array_equal(found.X_test, spec.points())
     assert found.values.shape == (9,)
     # an output lies within the bounds, so Bayes cloaking cuts its interval there; the curve may leave them
-    cut = spec.y_bounds if spec.choice.automatic else (-np.inf, np.inf)
+    cut = spec.y_bounds if spec.choice.kind.automatic else (-np.inf, np.inf)
     assert (found.outputs[0] <= np.clip(found.curve[0], *cut)).all()
     assert (np.clip(found.curve[1], *cut) <= found.outputs[1]).all()
     assert (found.curve[0] < found.curve[1]).all()
@@ -99,7 +99,7 @@ def test_a_table_read_for_something_else_is_refused(make_spec, read, name):
 
 def test_too_many_rows_are_refused_twice(make_spec, read):
     sparse, inducing = make_spec(mechanism="sparse"), make_spec(mechanism="inducing")
-    assert (make_spec().choice.max_rows, sparse.choice.max_rows) == (200_000, 2_000_000)
+    assert (make_spec().choice.kind.max_rows, sparse.choice.kind.max_rows) == (200_000, 2_000_000)
     with pytest.raises(ValueError, match="more than 5000 rows, the limit"):
         read(inducing, n=5001)
     data = read(sparse, n=5001)

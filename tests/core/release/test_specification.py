@@ -24,8 +24,8 @@ def test_guarantee_is_known_before_any_data(make_spec):
 def test_what_each_mechanism_protects(make_spec, mechanism):
     spec = make_spec(mechanism=mechanism)
     assert spec.protects_inputs == (mechanism in ("bayes_cells", "sparse"))
-    assert isinstance(spec.guarantee.loss, PureLoss if spec.choice.pure else GaussianLoss)
-    assert (spec.cells == 6) == spec.choice.uses_cells
+    assert isinstance(spec.guarantee.loss, PureLoss if spec.choice.kind.pure else GaussianLoss)
+    assert (spec.cells == 6) == spec.choice.kind.uses_cells
 
 
 def test_scale_comes_from_the_bounds_alone(make_spec):

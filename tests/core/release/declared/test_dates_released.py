@@ -31,7 +31,7 @@ TABLE = {
     "grid": (61,),
     "y_kind": "count",
 }
-OTHERS = [name for name, choice in CHOICES.items() if not choice.automatic]
+OTHERS = [name for name, choice in CHOICES.items() if not choice.kind.automatic]
 
 
 def make_spec(**changes):
@@ -125,7 +125,7 @@ def test_nothing_of_the_plan_depends_on_private_days():
 
 @pytest.mark.parametrize("mechanism", OTHERS)
 def test_a_mechanism_of_one_kernel_takes_dates_and_refuses_a_period(mechanism):
-    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].pure else {}
+    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
     assert make_spec(mechanism=mechanism, **pure).x_box == ((0.0, 1825.0),)
     with pytest.raises(ValueError, match="has one kernel, which is not periodic; leave period out, or use 'bayes"):
         make_spec(mechanism=mechanism, dates=GERMAN, **pure)
@@ -151,7 +151,7 @@ def test_degrees_are_no_dates_and_a_period_counts_as_an_input():
     "mechanism", [pytest.param(name, marks=[pytest.mark.full] * (name != "refined")) for name in OTHERS]
 )
 def test_every_other_mechanism_releases_dates_too(mechanism, make_zip):
-    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].pure else {}
+    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
     files = make_zip(make_spec(mechanism=mechanism, grid=(9,), epsilon=1.0, y_kind="number", **pure), table(n=60))
     rows = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
     assert [rows[0]["day"], rows[-1]["day"]] == list(YEARS)

@@ -75,7 +75,7 @@ def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
 def test_how_many_rows_people_have_refuses_nothing(make_spec, monkeypatch):
     """Twenty people of seven rows each, where 20 rows are the limit; one person, of however many rows, is too few."""
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
-    monkeypatch.setattr(type(CHOICES["bayes_cells"]), "rows_for", lambda *_: 20)
+    monkeypatch.setattr(CHOICES["bayes_cells"].kind, "rows_for", lambda *_: 20)
     data, plan = planned(spec, rows_of(20, 7))
     assert publish(spec, data, plan).n == 20
     for people in (21, 22):
@@ -92,7 +92,7 @@ def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
     few = read_table(io.BytesIO(rows_of(24, 7)), spec)
     with pytest.raises(ValueError, match="another number of records") as wrong:
         publish(spec, few, plan)
-    monkeypatch.setattr(type(CHOICES["bayes_cells"]), "rows_for", lambda *_: 10)
+    monkeypatch.setattr(CHOICES["bayes_cells"].kind, "rows_for", lambda *_: 10)
     with pytest.raises(ValueError, match="at most 10 people of 1 inputs, got 25; use") as full:
         publish(spec, data, plan)
     assert "175" not in f"{wrong.value} {full.value}"
@@ -121,7 +121,7 @@ def test_noise_for_k_rows(make_spec, mechanism):
     assert spec.guarantee.budget == make_spec(mechanism=mechanism).guarantee.budget
     assert spec.guarantee.proven_epsilon <= spec.epsilon
     own, one = spec.built.guarantee.loss, make_spec(mechanism=mechanism).built.guarantee.loss
-    ratio = one.pure_epsilon / own.pure_epsilon if spec.choice.pure else one.mu / own.mu
+    ratio = one.pure_epsilon / own.pure_epsilon if spec.choice.kind.pure else one.mu / own.mu
     assert ratio == pytest.approx(4, rel=1e-8)
     assert spec.new_ledger().epsilon_left() == make_spec(mechanism=mechanism).new_ledger().epsilon_left()
 
