@@ -226,7 +226,7 @@ def errors_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, s
     error, at = table.private_rmse[:, column], grid.lengthscales
     best = int(error.argmin())
     return (
-        f"Error with each lengthscale (orange): {shown(float(error[0]))} at {at[0]:g} {unit}, least, "
+        f"Error with each lengthscale{f' in {unit}' if unit else ''} (orange): {shown(float(error[0]))} at {at[0]:g}, least, "
         f"{shown(float(error[best]))}, at {at[best]:g}, and {shown(float(error[-1]))} at {at[-1]:g}. After the private "
         f"choice (green): {shown(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
     )
