@@ -224,9 +224,9 @@ def errors_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, s
     """What the errors show: how they run over the lengthscales, and after the choice."""
     column = table.epsilons.index(budgets.regression)
     error, at = table.private_rmse[:, column], grid.lengthscales
-    best = int(error.argmin())
+    best, of_unit = int(error.argmin()), f" in {unit}" if unit else ""
     return (
-        f"Error with each lengthscale{f' in {unit}' if unit else ''} (orange): {shown(float(error[0]))} at {at[0]:g}, least, "
+        f"Error with each lengthscale{of_unit} (orange): {shown(float(error[0]))} at {at[0]:g}, least, "
         f"{shown(float(error[best]))}, at {at[best]:g}, and {shown(float(error[-1]))} at {at[-1]:g}. After the private "
         f"choice (green): {shown(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
     )
