@@ -224,7 +224,7 @@ def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatc
         from pages._ui.look import address
         from pages._ui.work import cached
 
-        with address.explained({}):
+        with address.explained():
             cached.value("Designing the noise", abs, -1)
 
     jobs = Jobs(room=10**6)
