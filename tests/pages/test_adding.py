@@ -70,11 +70,11 @@ from streamlit.testing.v1 import AppTest
 from dpgp_core.mechanisms.catalogue import KERNEL_NAMES
 from pages._ui import menu
 from pages._ui.compare import contenders
-from pages._ui.serve import readiness
+from pages._ui.serve import startup
 
 mock.patch.object(contenders, "PICTURE_GAP", 10.0).start()  # a name that is not there is an error
-readiness.pages_compile()
-readiness.datasets_load()
+startup.pages_compile()
+startup.datasets_load()
 wanted = [("toy_page", {}), ("kung_curves", {"dataset": "toy_1d", "kernel": "Cauchy"})]
 for page in menu.PAGES:
     for control in page.controls():
