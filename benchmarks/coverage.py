@@ -77,7 +77,7 @@ def diabetes() -> Dataset:
     """Progression of 442 patients against body mass index and mean blood pressure."""
     box = ((15.0, 45.0), (60.0, 140.0))
     data = declared("diabetes", Unseen("load_diabetes", ("bmi", "bp"), box, "target", (0.0, 350.0), RAW))
-    return replace(data, X=np.clip(data.X, *np.array(box).T), y_scale=100.0)
+    return replace(data, X=np.clip(data.X, *np.array(box).T), outcome=replace(data.outcome, scale=100.0))
 
 
 def on_table(name: str, table: Declared, epsilon: float, draws: int) -> FloatArray:

@@ -141,7 +141,8 @@ def released(kind, n=4000):
     rng = np.random.default_rng(3)
     table = WORLDS["normal"].table(n, rng)
     x = table.X[:, 0]
-    data = replace(table, y=np.maximum(20 + (1 + 6 * x) * rng.standard_normal(n), 0.0), y_kind=kind)
+    y, outcome = np.maximum(20 + (1 + 6 * x) * rng.standard_normal(n), 0.0), replace(table.outcome, kind=kind)
+    data = replace(table, y=y, outcome=outcome)
     mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, binned=True, gap=0.03)
     return mechanism.release(data, X_TEST, rng)
 
