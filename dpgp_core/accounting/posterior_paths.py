@@ -179,16 +179,32 @@ def posterior_sensitivity(
     return np.minimum(special, sensitivities.generic_sensitivity(V, r, n, M))
 
 
-# fmt: off
 @overload
 def posterior_sampling_epsilon(
-    n: float, r: float, sigma: float, kappa: float, delta: float, M: float = ..., L: float = ..., eta: float = ...,
-    sensitivity: Sensitivity = ..., bound: Bound = ...) -> float: ...
+    n: float,
+    r: float,
+    sigma: float,
+    kappa: float,
+    delta: float,
+    M: float = ...,
+    L: float = ...,
+    eta: float = ...,
+    sensitivity: Sensitivity = ...,
+    bound: Bound = ...,
+) -> float: ...
 @overload
 def posterior_sampling_epsilon(
-    n: Numbers, r: Numbers, sigma: Numbers, kappa: Numbers, delta: Numbers, M: Numbers = ..., L: Numbers = ...,
-    eta: Numbers = ..., sensitivity: Sensitivity = ..., bound: Bound = ...) -> float | FloatArray: ...
-# fmt: on
+    n: Numbers,
+    r: Numbers,
+    sigma: Numbers,
+    kappa: Numbers,
+    delta: Numbers,
+    M: Numbers = ...,
+    L: Numbers = ...,
+    eta: Numbers = ...,
+    sensitivity: Sensitivity = ...,
+    bound: Bound = ...,
+) -> float | FloatArray: ...
 def posterior_sampling_epsilon(
     n: Numbers,
     r: Numbers,

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
@@ -142,6 +142,13 @@ def _parser() -> _Parser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("template", allow_abbrev=False, help="print a configuration to start from")
+    _add_look(commands)
+    _add_release(commands)
+    return parser
+
+
+def _add_look(commands: Any) -> None:
+    """Proposals for the owner's eyes."""
     look = commands.add_parser(
         "look",
         allow_abbrev=False,
@@ -153,6 +160,10 @@ def _parser() -> _Parser:
     look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
     look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed, too, if left out")
     look.add_argument("--y", metavar="COLUMN", help="the private outcome; proposed, too, if left out")
+
+
+def _add_release(commands: Any) -> None:
+    """The one command that spends."""
     release = commands.add_parser(
         "release",
         allow_abbrev=False,
@@ -223,7 +234,6 @@ def _parser() -> _Parser:
         "the inputs",
     )
     release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
-    return parser
 
 
 def _release(options: argparse.Namespace) -> str:

@@ -12,6 +12,7 @@ from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers
+from pages._ui.look.controls import Menu
 from pages._ui.sparse import view as sparse
 from tests import fuzz_links
 
@@ -61,7 +62,7 @@ def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
     assert bound.keys() - empty <= copied.keys() <= bound.keys()  # where nothing is chosen, nothing need be said
 
 
-def switch_to(app: AppTest, offered: offers.DropDown, value: str) -> AppTest:
+def switch_to(app: AppTest, offered: Menu[str], value: str) -> AppTest:
     """Change the data set, or whatever it is that brings other controls."""
     every = (each for kind in ("selectbox", "segmented_control") for each in app.get(kind))
     control = next(each for each in every if each.key == offered.key)

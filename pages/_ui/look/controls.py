@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
@@ -24,7 +24,7 @@ V = TypeVar("V", bound=str)
 
 
 @dataclass(frozen=True)
-class Control(Generic[T]):
+class Control(ABC, Generic[T]):
     """One control, bound to ``?key=``.
 
     Attributes:
@@ -266,9 +266,7 @@ class Range(Control[N]):
 
     def asked(self) -> str:
         """A number, or a whole number."""
-        return (
-            super().asked().replace("a number", "a whole number") if isinstance(self.default, int) else super().asked()
-        )
+        return super().asked().replace("a number", "a whole number" if isinstance(self.default, int) else "a number")
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,4 @@
+import argparse
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import pytest
 
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
-from dpgp_core.release.command_line import main
+from dpgp_core.release.command_line import _parser, main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification import EXAMPLE
 from tests.waiting import PATIENCE, wait_until
@@ -305,3 +306,15 @@ def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
     assert run("--rows-per-person", "7", csv="people.csv", out="b.zip")[0] == 0
     assert spec_from_json(card(tmp_path, "b.zip")).rows_per_person == 7
     assert run("--person", "who", "--rows-per-person", "7", csv="people.csv", out="c.zip")[0] == 2
+
+
+COMMANDS = next(each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_is_printed(command, capsys):
+    assert main([command, "--help"]) == 0
+    printed = "".join(capsys.readouterr().out.split())
+    for option in COMMANDS[command]._actions:
+        assert option.help
+        assert "".join((option.help % {}).split()) in printed, option.help

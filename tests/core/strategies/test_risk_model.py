@@ -5,7 +5,15 @@ import pytest
 
 from dpgp_core.strategies.bayes import bayes, risk, risk_without_privacy
 from dpgp_core.strategies.mixture_risk import MixtureRisk
-from dpgp_core.strategies.risk_model import in_common_basis, of_sums, with_noise_of_one_shape
+from dpgp_core.strategies.risk_model import (
+    families_of,
+    in_common_basis,
+    narrow,
+    nearest_of_spread,
+    of_sums,
+    sums,
+    with_noise_of_one_shape,
+)
 from dpgp_core.strategies.strategy import lower_bound
 
 from .conftest import random_model
@@ -86,3 +94,55 @@ def test_a_basis_must_fit(models):
         replace(common, basis=common.basis[:, :5])
     with pytest.raises(ValueError, match="basis must be a finite matrix with 30 rows"):
         replace(common, basis=common.basis[:7])
+
+
+def test_sums_by_group():
+    values, groups = np.arange(10.0).reshape(5, 2), np.array([1, 0, 1, 2, 0])
+    np.testing.assert_array_equal(sums(values, groups), [[10, 12], [4, 6], [6, 7]])
+    np.testing.assert_array_equal(sums(values[:, 0], groups), [10, 4, 6])
+
+
+def test_separate_clusters_are_the_groups():
+    rng = np.random.default_rng(0)
+    which = rng.integers(5, size=200)
+    features = 100 * rng.standard_normal((5, 50))[which] + 0.01 * rng.standard_normal((200, 50))
+    labels = nearest_of_spread(features, 5)
+    assert len({*zip(which.tolist(), labels.tolist(), strict=True)}) == 5
+    np.testing.assert_array_equal(np.unique(labels), range(5))
+
+
+def test_equal_rows_share_a_group_and_no_label_is_missing():
+    rows = np.repeat(np.eye(3), 4, axis=0)
+    np.testing.assert_array_equal(np.unique(nearest_of_spread(rows, 10)), range(3))
+    np.testing.assert_array_equal(
+        nearest_of_spread(rows, 10).reshape(3, 4).T[0][:, None].repeat(4, 1).ravel(), nearest_of_spread(rows, 10)
+    )
+
+
+def test_models_that_differ_in_the_size_of_their_noise_are_a_family(mixture):
+    basis, shapes, families = families_of(mixture)
+    assert [len(family.members) for family in families] == [2, 1, 1]
+    assert len(shapes) == 3
+    assert [family.columns.stop for family in families][-1] == basis.shape[1]
+    quiet, loud = families[0].members
+    assert loud.shape == quiet.shape
+    assert loud.level == pytest.approx(3 * quiet.level)
+
+
+def test_every_family_is_its_root_targets_and_noise(mixture):
+    alone = [mixture[0], *mixture[2:]]
+    for models in (alone, in_common_basis(alone, 1e-12)):
+        basis, shapes, families = families_of(models)
+        for family, model in zip(families, alone, strict=True):
+            Q, member = basis[:, family.columns], family.members[0]
+            np.testing.assert_allclose(Q @ family.T, model.root, atol=1e-5)
+            F = Q @ family.E
+            np.testing.assert_allclose(F @ F.T, model.targets @ model.targets.T, atol=1e-4)
+            np.testing.assert_allclose(member.level * shapes[member.shape], model.noise, rtol=1e-12)
+
+
+def test_narrow_keeps_second_moments():
+    H = np.random.default_rng(1).standard_normal((3, 8))
+    assert narrow(H).shape == (3, 3)
+    np.testing.assert_allclose(narrow(H) @ narrow(H).T, H @ H.T, atol=1e-12)
+    assert narrow(H.T).shape == (8, 3)

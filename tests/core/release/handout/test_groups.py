@@ -35,10 +35,15 @@ def test_without_levels_there_is_one_group(make_spec):
 
 def test_levels_are_taken_out_and_longitude_comes_first_at_once(make_spec):
     spec = of_groups(
-        make_spec, x=("lat", "sex", "day", "lon"), x_units=("°", "", "h", "°"), grid=(2, None, 3, 4),
-        x_box=((51.0, 52.0), None, (0.0, 24.0), (-1.0, 0.0)), x_levels=(None, ("men", "women"), None, None),
-        lengthscale=(9.0, None, 5.0, 8.0), coordinates=("lon", "lat"),
-    )  # fmt: skip
+        make_spec,
+        x=("lat", "sex", "day", "lon"),
+        x_units=("°", "", "h", "°"),
+        grid=(2, None, 3, 4),
+        x_box=((51.0, 52.0), None, (0.0, 24.0), (-1.0, 0.0)),
+        x_levels=(None, ("men", "women"), None, None),
+        lengthscale=(9.0, None, 5.0, 8.0),
+        coordinates=("lon", "lat"),
+    )
     groups, drawn = groups_of(spec)
     assert (drawn.x, drawn.grid, drawn.lengthscale) == (("lon", "lat", "day"), (4, 2, 3), (8.0, 9.0, 5.0))
     for code, group in enumerate(groups):
