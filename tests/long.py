@@ -20,10 +20,10 @@ LIST = Path(__file__).with_suffix(".txt")
 SECONDS = 2.0  # of a quiet machine
 ALWAYS = (  # one of each kind stays, however long it takes
     "tests/e2e/test_every_page.py::test_it_draws_on_a_desk",
-    "tests/core/bayes/test_inputs.py::test_the_curve_is_right_where_people_are[five_values-inputs]",
-    "tests/core/bayes/test_inputs.py::test_the_curve_is_right_where_people_are[people-outputs]",
-    "tests/core/bayes/test_inputs.py::test_counts_that_must_be_smooth_are_found_out_and_intervals_widened[five_values]",
-    "tests/core/bayes/test_inputs.py::test_counts_on_few_values_are_not_looked_for_where_nobody_is",
+    "tests/core/bayes/test_coverage.py::test_the_curve_is_right_where_people_are[five_values-inputs]",
+    "tests/core/bayes/test_coverage.py::test_the_curve_is_right_where_people_are[people-outputs]",
+    "tests/core/bayes/test_coverage.py::test_counts_that_must_be_smooth_are_found_out_and_intervals_widened[five_values]",
+    "tests/core/bayes/test_coverage.py::test_counts_on_few_values_are_not_looked_for_where_nobody_is",
     "tests/core/mechanisms/test_contract.py",
     "tests/core/mechanisms/test_catalogue.py",
     "tests/core/test_digests.py",

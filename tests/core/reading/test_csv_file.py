@@ -1,12 +1,17 @@
+"""A table as a data set: from bytes to records, dates included."""
+
 import io
 import traceback
 
 import numpy as np
 import pytest
 
+from dpgp_core.dates import Dates
+from dpgp_core.levels import levels_by_column
 from dpgp_core.reading import csv_file
-from dpgp_core.reading.csv_file import read_csv
-from tests.core.reading.test_csv_table import read_dataset
+from dpgp_core.reading.csv_file import MAX_ROWS, read_csv
+from dpgp_core.reading.csv_file import read_dataset as read_declared
+from dpgp_core.table import Outcome, declared_columns
 
 GOOD = b"age,weight,height,note\n10,30.5,140,anna\n20,50,160,bea\n30,55,150,cleo\n"
 DECLARED = {"x": ["age"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
@@ -242,3 +247,174 @@ def test_how_the_table_is_written_is_declared():
     np.testing.assert_array_equal(data.X, [[1234.5, 60], [7, 152]])
     np.testing.assert_array_equal(data.y, [1, 0])
     assert data.left_out == 2
+
+
+# ---- The parts between a file and a data set, one by one.
+
+
+SMALL = b"age,height\n1,150\n2,160\n3,170\n"
+
+
+def read_dataset(stream, *, x, y, y_bounds, x_box, levels=None, y_scale=1.0, **more):
+    """Read a table that is declared in lists."""
+    columns = declared_columns(x, x_box, levels=levels_by_column(x, levels))
+    return read_declared(stream, columns, Outcome(name=y, bounds=y_bounds, scale=y_scale), **more)
+
+
+def test_reads_a_stream():
+    data = read_dataset(io.BytesIO(SMALL), **DECLARED, privacy_unit="one child", y_scale=10.0)
+    np.testing.assert_array_equal(data.X, [[1], [2], [3]])
+    np.testing.assert_array_equal(data.y, [150, 160, 170])
+    assert (data.privacy_unit, data.y_scale, data.output_range) == ("one child", 10.0, 150)
+
+
+def test_max_rows_can_be_lower_than_the_general_limit():
+    assert read_dataset(io.BytesIO(SMALL), **DECLARED, max_rows=3).n == 3 < MAX_ROWS
+    with pytest.raises(ValueError, match="more than 2 rows, the limit"):
+        read_dataset(io.BytesIO(SMALL), **DECLARED, max_rows=2)
+
+
+def test_declarations_are_checked_before_the_file_is_read():
+    stream = io.BytesIO(SMALL)
+    with pytest.raises(ValueError, match="y_bounds must be"):
+        read_dataset(stream, **{**DECLARED, "y_bounds": (200, 50)})
+    assert stream.tell() == 0
+
+
+PEOPLE = b"age,sex,height\n1,women,150\n2, men ,160\n3,women,170\n"
+OF_GROUPS = {"x": ["age", "sex"], "y": "height", "y_bounds": (50, 200), "x_box": [(0, 100)]}
+SEX = {"sex": ["women", "men"]}
+
+
+def test_a_category_is_read_as_the_number_of_its_level():
+    data = read_dataset(io.BytesIO(PEOPLE), **OF_GROUPS, levels=SEX)
+    np.testing.assert_array_equal(data.X, [[1, 0], [2, 1], [3, 0]])
+    assert data.x_levels == (None, ("women", "men"))
+    assert data.x_box == ((0, 100), (-0.5, 1.5))
+
+
+def test_tables_without_levels_have_none():
+    assert read_dataset(io.BytesIO(SMALL), **DECLARED).x_levels is None
+
+
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize("cell", [b"Men", b"", b"secret", b"0"])
+def test_what_is_no_level_is_other_or_refused_and_never_shown(private, cell):
+    table = PEOPLE.replace(b" men ", cell)
+    other = {"sex": ["women", "other", "men"]}
+    data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=other, private_inputs=private)
+    np.testing.assert_array_equal(data.X[:, 1], [0, 1, 0])
+    with pytest.raises(ValueError, match=r"'sex' has (none of its levels|no value) in line 3 of the file") as refused:
+        read_dataset(io.BytesIO(table), **OF_GROUPS, levels=SEX, private_inputs=private)
+    assert "secret" not in str(refused.value)
+    assert refused.value.__context__ is None
+
+
+def test_private_groups_beyond_the_box_keep_their_level():
+    table = PEOPLE.replace(b"3,women", b"300,women")
+    data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=SEX, private_inputs=True)
+    np.testing.assert_array_equal(data.X[2], [100, 0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"levels": {"gender": ["a", "b"]}}, "'gender', which is no input"),
+        ({"levels": SEX, "x_box": [(0, 100), (0, 1)]}, "is derived"),
+        ({"levels": SEX | {"age": ["1", "2", "3"]}, "x_box": []}, "at least one must be a number"),
+    ],
+)
+def test_levels_are_checked_before_the_file_is_read(changes, sentence):
+    stream = io.BytesIO(PEOPLE)
+    with pytest.raises(ValueError, match=sentence):
+        read_dataset(stream, **{**OF_GROUPS, **changes})
+    assert stream.tell() == 0
+
+
+YEARS = ("2019-01-01", "2023-12-31")
+COUNTED = {"y": "visits", "y_bounds": (0, 60)}
+
+
+def date_inputs(names, box, said=None, *, order=None):
+    """The dates among some inputs, and the box."""
+    columns = declared_columns(names, box, dates=said, order=order)
+    return tuple(each.dates for each in columns if each.dates), tuple(each.box for each in columns)
+
+
+def test_two_dates_as_a_side_of_the_box_make_an_input_one_of_dates():
+    dates, box = date_inputs(("age", "day"), ((0, 90), YEARS))
+    assert dates == (Dates(name="day", first="2019-01-01"),)
+    assert box == ((0, 90), (0.0, 1825.0))
+
+
+def test_more_is_said_by_name_and_what_was_found_is_taken_again():
+    said = {"day": {"format": "day.month.year", "period": "year"}}
+    dates, box = date_inputs(("day",), (YEARS,), said)
+    assert dates == (Dates(name="day", first="2019-01-01", format="day.month.year", period="year"),)
+    assert date_inputs(("day",), box, dates) == (dates, box)
+    assert date_inputs(("day",), (("2018-01-01", "2023-12-31"),), dates)[0][0].period == "year"
+    assert date_inputs(("age",), ((0, 90),)) == ((), ((0, 90),))
+
+
+@pytest.mark.parametrize(
+    ("box", "said", "sentence"),
+    [
+        ((0, 9), {"day": {}}, "x_box of 'day', which is declared a date, must be two dates such as 2024-03-31"),
+        (YEARS, {"date": {}}, "dates speak of 'date', which is no input"),
+        (YEARS, {"day": {"unit": "days"}}, "dates of 'day' must be an object with format or period"),
+        (YEARS, {"day": "iso"}, "dates of 'day' must be an object"),
+        (YEARS, {"day": {"format": 3}}, "format of 'day' must be one of year-month-day, day/month/year"),
+        (YEARS, {"day": {"period": 1000}}, "comes less than 2 times in a box of width 1825"),
+        (YEARS, [1], "dates must be an object that names inputs"),
+        (YEARS[::-1], None, r"must be \[first, last\], got \[2023-12-31, 2019-01-01\]; swap or widen them"),
+        (("2019-01-01", 5), None, "each end of x_box of 'day' must be a date such as 2024-03-01, got 5"),
+        (("2019-01-01", "31.12.2019"), None, "must be a date such as 2024-03-01, got '31.12.2019'"),
+        (("2019-01-01",), None, "must be two dates .*, got 1 entries"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_remedy(box, said, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        date_inputs(("day",), (box,), said)
+
+
+def test_a_table_with_dates_is_read_as_days_and_its_units_say_since_when():
+    data = read_csv(io.BytesIO(b"day,visits\n2019-01-01,4\n2020-02-29,5\n"), x=["day"], x_box=[YEARS], **COUNTED)
+    np.testing.assert_array_equal(data.X[:, 0], [0, 424])
+    assert data.x_box == ((0.0, 1825.0),)
+    assert data.x_units == ("days since 2019-01-01",)
+
+
+def test_the_order_of_dates_is_declared():
+    table = b"day;visits\n1.1.2019;4\n29/2/2020 8:30;5\n"
+    data = read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], date_order="day/month/year", **COUNTED)
+    np.testing.assert_array_equal(data.X[:, 0], [0, 424])
+    with pytest.raises(ValueError, match=r"a date in another order in 2 of 2 rows, .*; declare date_order \"day/month"):
+        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **COUNTED)
+
+
+@pytest.mark.parametrize(
+    ("cell", "wrong"),
+    [
+        ("27.6.2021", "a date in another order"),
+        ("2021-06-31", "a date that is in no calendar"),
+        ("27621", "a number instead of a date"),
+        ("the 27th of June", "text instead of a date"),
+    ],
+)
+def test_a_refused_date_is_not_shown(cell, wrong):
+    table = f"day,visits\n2019-01-01,4\n{cell},5\n".encode()
+    with pytest.raises(ValueError, match=f"^column 'day' has {wrong}.* in line 3 of the file; ") as caught:
+        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **COUNTED)
+    assert cell not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_what_is_said_of_an_input_goes_before_the_order_of_all():
+    of_one, _ = date_inputs(("a", "b"), (YEARS, YEARS), {"b": {"format": "month.day.year"}}, order="day/month/year")
+    assert [each.format for each in of_one] == ["day/month/year", "month.day.year"]
+
+
+def test_days_outside_the_box_are_counted_with_the_box_in_dates():
+    table = b"day,visits\n2019-01-01,4\n2018-12-31,5\n"
+    with pytest.raises(ValueError, match=r"1 of 2 rows have 'day' outside its x_box \(2019-01-01, 2023-12-31\)"):
+        read_csv(io.BytesIO(table), x=["day"], x_box=[YEARS], **COUNTED)

@@ -1,0 +1,387 @@
+"""Bytes as lines, lines as rows, and what may be declared of a table's writing."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zipfile
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpgp_core.reading import rows as lines
+from dpgp_core.reading.look import proposal
+from dpgp_core.reading.rows import (
+    MAX_COLUMNS,
+    MOST_ABOVE,
+    NotDecoded,
+    as_written,
+    column_names,
+    encoding_of,
+    opened,
+    read_lines,
+    read_rows,
+)
+from dpgp_core.reading.writing import (
+    KEYS,
+    MOST_WORDS,
+    NUMBERS,
+    Writing,
+    as_number,
+    separator_of,
+    ways_of,
+    writing_to_object,
+)
+
+# ---- Bytes as lines: encodings, ends of lines, limits; nothing unpacked and nothing echoed.
+
+
+GOOD = b"age,height\n1,150\n2,160\n"
+
+
+def read(content, encoding=None, **more):
+    return list(read_lines(io.BytesIO(content), encoding, **more))
+
+
+def zipped(content):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("table.csv", content)
+    return stream.getvalue()
+
+
+OTHER_KINDS = {
+    "zip": (zipped(GOOD), "a zip archive"),
+    "empty zip": (b"PK\x05\x06" + bytes(18), "an empty zip archive"),
+    "gzip": (gzip.compress(GOOD), "compressed by gzip"),
+    "bzip2": (bz2.compress(GOOD), "compressed by bzip2"),
+    "xz": (lzma.compress(GOOD), "compressed by xz"),
+    "7z": (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    "zstd": (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+    "old spreadsheet": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old spreadsheet"),
+    "PDF": (b"%PDF-1.7", "a PDF"),
+    "Parquet": (b"PAR1", "a Parquet file"),
+    "HTML": (b"\n<!DOCTYPE html>", "HTML or XML"),
+    "HTML without more": (b"<TABLE><tr><td>SECRET", "HTML or XML"),
+    "XML": (b"\xef\xbb\xbf<?xml version='1.0'?>", "HTML or XML"),
+    "JSON": (b'[\n  {"age": 1}]', "JSON"),
+    "lines of JSON": (b'{"age": 1}\n', "JSON"),
+}
+
+
+@pytest.mark.parametrize(("content", "kind"), OTHER_KINDS.values(), ids=OTHER_KINDS)
+def test_other_kinds_of_file_are_named_and_not_unpacked(content, kind):
+    remedy = "unpack it" if "zip" in kind or "compressed" in kind or "archive" in kind else "save it as CSV in UTF-8$"
+    with pytest.raises(ValueError, match=f"^the file is {kind}.*, which is not .* here; {remedy}"):
+        read(content)
+
+
+def test_a_bomb_is_not_read_beyond_its_first_piece():
+    stream = io.BytesIO(gzip.compress(bytes(50_000_000), 0))
+    with pytest.raises(ValueError, match="compressed by gzip"):
+        list(read_lines(stream))
+    assert stream.tell() <= 2**16
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\r\n\0", codec="utf-8"), max_size=9), max_size=20), st.data())
+def test_whatever_ends_a_line_the_lines_are_the_same(texts, data):
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    encoding = data.draw(st.sampled_from(["utf-8", "utf-16", "utf-32"]))
+    content = "".join(f"{text}{end}" for text in ["a,b", *texts]).encode(encoding)
+    piece, lines._PIECE = lines._PIECE, 7
+    try:
+        assert read(content) == [f"{text}\n" for text in ["a,b", *texts]]
+    finally:
+        lines._PIECE = piece
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "shift_jis", "gb18030", "mac-roman"])
+def test_a_declared_encoding_is_used(encoding):
+    text = "気温,b\n" if encoding in ("shift_jis", "gb18030", "utf-16") else "größe,b\n"
+    content = text.encode("utf-16-le" if encoding == "utf-16" else encoding)
+    assert read(content, encoding) == [text]
+
+
+def test_a_mark_of_byte_order_goes_before_what_is_declared():
+    assert read("é\n".encode("utf-8-sig"), "cp1252") == ["é\n"]
+    assert encoding_of(codecs.BOM_UTF16_BE + b"\0a") == ("utf-16-be", codecs.BOM_UTF16_BE)
+    assert encoding_of(b"a,b") == ("utf-8", b"")
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n3,\xe9", b"a,b\n1,2\n" + b"3,\xe9" + b"4,5\n" * 30_000])
+def test_what_is_no_text_is_named_by_its_line_with_what_to_declare(content):
+    with pytest.raises(NotDecoded, match=r'^line 3 of the file is not UTF-8 text; declare its encoding, "cp1252"'):
+        read(content)
+
+
+def test_what_is_no_text_is_named_by_its_line_in_later_pieces_too():
+    with pytest.raises(NotDecoded, match=r"^line 50002 of the file is not UTF-8"):
+        read(b"a,b\n" + b"1,2\n" * 50_000 + b"\xff\n")
+    with pytest.raises(NotDecoded, match=r"^line 2 of the file is not UTF-8 text: it holds NUL characters; declare"):
+        read(b"a,b\n1,\0\n")
+    with pytest.raises(NotDecoded, match=r"^line 1 of the file is not CP1252 text; declare another encoding"):
+        read(b"a,\x81\n", "cp1252")
+
+
+def test_an_endless_line_is_refused_after_the_limit():
+    stream = io.BytesIO(b"1" * (3 * lines.MAX_LINE))
+    with pytest.raises(ValueError, match="line 1 is longer than 1000000 letters"):
+        list(read_lines(stream))
+    assert stream.tell() <= lines.MAX_LINE + 2 * 2**16
+
+
+def test_too_many_bytes_are_refused_where_there_is_a_limit():
+    assert len(read(GOOD, max_bytes=len(GOOD))) == 3
+    with pytest.raises(ValueError, match="the file has more than 5 bytes, the limit; keep a random sample"):
+        read(GOOD, max_bytes=5)
+
+
+def test_a_text_stream_is_refused():
+    with pytest.raises(ValueError, match=r"open it in binary mode \('rb'\)"):
+        list(read_lines(io.StringIO("a,b")))
+
+
+def rows_of(content, **writing):
+    _, rows = opened(io.BytesIO(content), Writing(**writing))
+    return list(rows)
+
+
+def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
+    assert rows_of(b'a,b\n1, "x\ny"\n\n 2 ,z\n') == [(3, ["1", "x\ny"]), (5, ["2", "z"])]
+    assert next(row for _, row in read_rows(io.BytesIO(GOOD))) == ["age", "height"]
+
+
+@pytest.mark.parametrize("tail", [b"", b"\n\n", b",,\n" * 20, b" , \n", b"\r\n\r\n"])
+def test_empty_rows_are_none(tail):
+    assert len(rows_of(GOOD + tail)) == 2
+
+
+def test_empty_fields_beyond_the_header_are_none_and_nameless_ones_may_be_left_out():
+    assert rows_of(b"a,b\n1,2,,\n3,4\n") == [(2, ["1", "2"]), (3, ["3", "4"])]
+    assert rows_of(b"a,b,,\n1,2\n3,4,,x\n") == [(2, ["1", "2", "", ""]), (3, ["3", "4", "", "x"])]
+
+
+def test_a_hint_for_spreadsheets_says_the_separator_unless_something_else_is_declared():
+    assert rows_of(b"sep=;\na;b\n1,5;2\n") == [(3, ["1,5", "2"])]
+    assert rows_of(b"sep=;\na,b\n1,2\n", separator=",") == [(3, ["1", "2"])]
+
+
+def test_runs_of_spaces_separate_where_nothing_else_does():
+    assert rows_of(b"a   b\n 1  2 \n3 4\n") == [(2, ["1", "2"]), (3, ["3", "4"])]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            b"a,b\n1,2\n3,4,SECRET\n",
+            '^line 3 has 3 fields where the header has 2; declare "ignore": .3. if they are no rows, or quote',
+        ),
+        (b"a,b\n1,2\nSECRET\n4,5\n6\n", '^line 3 has 1 fields where .*: 2 of 4 rows; declare "ignore": .3, 5. if'),
+        (b"a,b\n1,2,SECRET\n3,4,5\n", "^line 2 has 3 fields where .*: 2 of 2 rows; declare the separator"),
+    ],
+)
+def test_rows_of_another_width_are_counted_to_the_end_and_not_shown(content, said):
+    with pytest.raises(ValueError, match=said) as caught:
+        rows_of(content)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b'a,b\n"SECRET', b'a,b\n"1"SECRET,2\n'])
+def test_quotes_that_do_not_end_are_named_by_their_line(content):
+    with pytest.raises(ValueError, match="not valid CSV at line 2") as caught:
+        rows_of(content)
+    assert "SECRET" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_only_columns_that_are_used_need_a_name_of_their_own():
+    header, _ = opened(io.BytesIO(b",age,note,note,wage\n"))
+    assert header.positions(["wage", "age"]) == [4, 1]
+    with pytest.raises(ValueError, match="columns 3 and 4 of the file have the same name: 'note'; rename all but"):
+        header.positions(["note"])
+    with pytest.raises(ValueError, match="the file has no column 'size'; its comma-separated columns are: '', 'age'"):
+        header.positions(["size"])
+    assert column_names(io.BytesIO(b",age,note,note,wage\n")) == ["age", "wage"]
+
+
+@pytest.mark.parametrize(
+    "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada", b"9/1/73,Ada"]
+)
+def test_a_header_that_may_be_a_record_is_not_shown(first):
+    with pytest.raises(ValueError, match=r"holds numbers or dates, so it may be a record\. Add a line of") as caught:
+        column_names(io.BytesIO(first + b"\n1,2\n"))
+    header, _ = opened(io.BytesIO(first + b"\n1,2\n"))
+    with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as other:
+        header.positions(["size"])
+    for error in (caught, other):
+        assert "Ada" not in str(error.value)
+        assert "73" not in str(error.value)
+
+
+def test_too_many_columns_are_refused_at_once():
+    header = ",".join(["age", "height", *map(str, range(100_000))]).encode()
+    with pytest.raises(ValueError, match="the file has 100002 columns, more than 1000, the limit"):
+        rows_of(header + b"\n")
+    assert len(rows_of(b",".join([b"a"] * MAX_COLUMNS) + b"\n")) == 0
+
+
+def test_a_long_line_of_names_is_cut_short():
+    header, _ = opened(io.BytesIO(",".join(f"column number {k}" for k in range(500)).encode()))
+    with pytest.raises(ValueError, match="no column 'age'") as caught:
+        header.positions(["age"])
+    assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b",,\n", b"  "])
+def test_a_file_without_a_header_is_empty(content):
+    with pytest.raises(ValueError, match="the file is empty; it needs a header line"):
+        opened(io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "declared", "separator", "encoding"),
+    [
+        (b"a;b\n", {}, ";", None),
+        (b"a;b\n", {"separator": ","}, ",", None),
+        ("a\tb\n".encode("utf-16"), {}, "\t", "utf-16"),
+        ("a,b\n".encode("utf-8-sig"), {"encoding": "cp1252"}, ",", "utf-8"),
+        (b"a,\xe9\n", {"encoding": "cp1252"}, ",", "cp1252"),
+    ],
+)
+def test_what_the_first_line_says_completes_what_is_declared(content, declared, separator, encoding):
+    stream = io.BytesIO(b"before" + content)
+    stream.seek(6)
+    found = as_written(stream, Writing(**declared))
+    assert (found.separator, found.encoding) == (separator, encoding)
+    assert stream.tell() == 6
+
+
+def test_rows_far_down_have_the_numbers_of_their_lines():
+    assert rows_of(b"a,b\n1,2\n" + b"\n" * 300_000 + b"3,4\n") == [(2, ["1", "2"]), (300_003, ["3", "4"])]
+    assert rows_of(b"\n" * MOST_ABOVE + b"a,b\n1,2\n") == [(MOST_ABOVE + 2, ["1", "2"])]
+    with pytest.raises(ValueError, match="the first 100,000 lines of the file hold nothing; remove them"):
+        rows_of(b"\n" * (MOST_ABOVE + 1) + b"a,b\n1,2\n")
+
+
+def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
+    names = [letter * 59 for letter in "abcdefghi"] + ["j" * 5_000]
+    with pytest.raises(ValueError, match="the file has no column 'age'") as caught:
+        opened(io.BytesIO((",".join(names[::-1]) + "\n").encode()))[0].positions(["age"])
+    shown = str(caught.value).split("columns are: ")[1]
+    assert shown.startswith(f"{repr('j' * 5_000)[:56]} ..., {repr('i' * 59)[:56]} ..., 'hhh")
+    assert len(shown) == 300
+    with pytest.raises(ValueError, match="no column 'age' of its own") as caught:
+        proposal(io.BytesIO(b"b,height\n1,150\n2,160\n".replace(b"b", b"b" * 5_000)), x=["age"])
+    assert f"{repr('b' * 5_000)[:56]} ..., 'height'" in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
+    swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
+    said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If rows stand there, remove"
+    for asked in (
+        lambda: opened(io.BytesIO(swallowed))[0].positions(["height"]),
+        lambda: proposal(io.BytesIO(swallowed), y="height"),
+    ):
+        with pytest.raises(ValueError, match=said) as caught:
+            asked()
+        assert "160" not in str(caught.value)
+    with pytest.raises(ValueError, match=r"columns are: 'age', 'height \[cm\]'"):
+        opened(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]")))[0].positions(["height"])
+
+
+# ---- What may be declared of a table's writing, and what the first line says.
+
+
+@pytest.mark.parametrize(
+    ("cell", "numbers", "value"),
+    [
+        ("1,234,567.5", "1,234.5", 1234567.5),
+        ("1,23,456", "1,234.5", 123456),
+        ("1234567.5", "1,234.5", 1234567.5),
+        ("-1.234,50", "1.234,5", -1234.5),
+        ("1 234,5", "1 234,5", 1234.5),
+        ("1\u202f234\u00a0567,5", "1 234,5", 1234567.5),
+        ("1’234.5", "1'234.5", 1234.5),
+        ("$1,234", "1,234.5", 1234),
+        ("-$5", "1234.5", -5),
+        ("12,5 %", "1234,5", 12.5),
+        ("\u22125", "1234.5", -5),
+        (" 7 ", "1.234,5", 7),
+        ("1,5e3", "1234,5", 1500),
+        (".5", "1,234.5", 0.5),
+        ("12,34", "1,234.5", None),
+        ("1.2.3", "1.234,5", None),
+        ("1,2,3", "1234,5", None),
+        ("1_000", "1,234.5", None),
+        ("١٢", "1234.5", None),
+        ("$", "1234.5", None),
+        ("", "1,234.5", None),
+        (".", "1,234.5", None),
+        ("1 2", "1234.5", None),
+    ],
+)
+def test_numbers_are_read_as_they_are_declared_to_be_written(cell, numbers, value):
+    assert as_number(cell, numbers) == value
+
+
+@given(st.floats(-1e9, 1e9).map(lambda value: round(value, 2)))
+def test_every_number_comes_back_from_every_way_of_writing_it(value):
+    for way, (group, decimal) in NUMBERS.items():
+        written = f"{value:,.2f}".replace(",", "_").replace(".", decimal).replace("_", group)
+        assert as_number(written, way) == value
+        assert way in ways_of(written)
+
+
+@pytest.mark.parametrize(
+    ("line", "separator"),
+    [
+        ("a;b;c", ";"),
+        ("a,b", ","),
+        ("a\tb c", "\t"),
+        ("a|b", "|"),
+        ('"a,b";"c,d";e', ";"),
+        ("size, in m;age", ";"),
+        ("age  height", " "),
+        ("'age'", ","),
+        ("", ","),
+    ],
+)
+def test_the_first_line_says_what_separates(line, separator):
+    assert separator_of(line) == separator
+
+
+def test_what_is_declared_is_kept_as_one_spelling_and_goes_to_a_file():
+    writing = Writing(separator="semicolon", encoding="Windows-1252", yes="Yes", no=["n", 0], missing=[])
+    assert (writing.separator, writing.encoding, writing.yes, writing.no) == (";", "cp1252", ("Yes",), ("n", 0.0))
+    assert set(writing_to_object(writing)) == set(KEYS)
+    assert Writing(**writing_to_object(writing)) == writing
+    assert Writing(date_order="iso").date_order == "year-month-day"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"separator": "."}, "separator must be one of comma .*; got '.'"),
+        ({"separator": 3}, "separator must be one of"),
+        ({"numbers": "1/2"}, "numbers must be one of 1234.5, 1,234.5"),
+        ({"encoding": "rot13"}, "encoding must be one of utf-8"),
+        ({"encoding": 8}, "encoding must be one of"),
+        ({"missing": {"a": 1}}, "missing must be a list"),
+        ({"missing": [True]}, "each entry of missing must be a number"),
+        ({"missing": [float("nan")]}, "each entry of missing must be a finite number"),
+        ({"missing": ["a\nb"]}, "each entry of missing must be one line"),
+        ({"missing": ["a"] * (MOST_WORDS + 1)}, "missing has 51 entries, more than 50"),
+        ({"yes": "yes"}, "yes and no must both be declared"),
+        ({"yes": "A", "no": "a"}, "no word may mean both"),
+        ({"yes": 1, "no": "1.0"}, "no word may mean both"),
+        ({"yes": [], "no": ["no"]}, "must each name a word"),
+        ({"date_order": "year"}, "date_order must be one of year-month-day, day/month/year"),
+    ],
+)
+def test_what_cannot_be_declared_is_refused_with_what_can(changes, said):
+    with pytest.raises(ValueError, match=said):
+        Writing(**changes)
