@@ -13,7 +13,7 @@ from dpgp_core.reading.writing import Writing
 from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.publishing import read_outcomes
 from pages._ui.own import upload
-from tests.core.release.test_odd_kinds import CELLS, days, owners
+from tests.core.release.test_as_it_is import CELLS, days, owners
 from tests.odd_kinds import ODD
 from tests.pages import own
 

@@ -1,3 +1,5 @@
+"""What is in a zip."""
+
 import csv
 import io
 import json
@@ -14,6 +16,7 @@ import scipy
 import dpgp_core
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, spec_from_json
+from dpgp_core.release.bundle import column_text, csv_text, digest, remapped, safe_text, statistic_files
 from tests.core.release.conftest import unzipped
 
 
@@ -175,3 +178,57 @@ def test_centiles_stand_in_the_table_the_card_and_the_picture(make_spec, make_zi
     picture = files["figure.svg"].decode()
     assert picture.count("<polyline") == 5
     assert "centiles of people" in picture
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(start):
+    assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
+
+
+@pytest.mark.parametrize("text", ["age", "a=b", "größe", "", "'=1"])
+def test_other_text_is_left_alone(text):
+    assert safe_text(text) == text
+
+
+def test_numbers_stay_numbers():
+    assert column_text(np.array([-1.5, 0.25, 1e-12])) == ["-1.5", "0.25", "1e-12"]
+    assert column_text(np.array([-1.5, 2.0]), step=0.01) == ["-1.50", "2.00"]
+    assert column_text(np.array([-1500.0, 200.0]), step=100.0) == ["-1500", "200"]
+
+
+def test_headers_are_quoted_and_safe_in_any_separator():
+    text = csv_text({'=1+"a"': ["-1", "2"], "x;=2+3": ["3", "4"], "a,b": ["5", "6"]})
+    header, *rows = csv.reader(io.StringIO(text))
+    assert header == ['\'=1+"a"', "x;=2+3", "a,b"]
+    assert rows == [["-1", "3", "5"], ["2", "4", "6"]]
+    assert text.splitlines()[0] == '"\'=1+""a""","x;=2+3","a,b"'
+
+
+def test_columns_must_have_one_length():
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        csv_text({"a": ["1"], "b": ["1", "2"]})
+
+
+def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
+    spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
+    data = read(spec, n=6000)
+    published = publish(spec, data)
+    about, files = statistic_files(published.statistics)
+    assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
+    values = remapped(spec.built, about, files, spec.points(), spec.public_table(data.X))
+    assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
+
+
+def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
+    spec = replace(make_spec(), mechanism="cloaking", cells=None)
+    published = publish(spec, read(spec))
+    about, files = statistic_files(published.statistics)
+    public = spec.public_table(spec.points())
+    with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
+        remapped(spec.built, about, {}, spec.points(), public)
+    with pytest.raises(ValueError, match=r"map\.npz is damaged"):
+        remapped(spec.built, about, {"map.npz": files["map.npz"][:40]}, spec.points(), public)
+
+
+def test_the_digest_is_sha_256():
+    assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,11 +1,16 @@
+"""What must be declared of a release, checked before anything is read."""
+
 import math
 
+import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
+from dpgp_core.bounds.cells import declared_bounds
+from dpgp_core.mechanisms import MECHANISMS, HallPosterior, LaplaceBinning, PosteriorSampling
 from dpgp_core.reading.writing import Writing
-from dpgp_core.release import CHOICES, ReleaseSpec
+from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from dpgp_core.release.specification import MAX_GRID
 
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
@@ -124,3 +129,165 @@ def test_lengthscales_left_out_are_a_quarter_of_the_box_in_kilometres_for_degree
     box = ((0, 100), (0, 80))
     found = make_spec(**TWO | {"lengthscale": None, "x_box": box}, grid=(3, 3), coordinates=("age", "weight"))
     assert [round(each, 6) for each in found.lengths] == [25.0, 20.0]
+
+
+NOT_OFFERED = {PosteriorSampling, HallPosterior, LaplaceBinning}  # paths, kernel sums; integral bins are never worse
+
+
+def test_every_mechanism_is_offered_or_left_out_on_purpose(make_spec):
+    offered = {type(make_spec(mechanism=name).built) for name in CHOICES}
+    assert offered | NOT_OFFERED == set(MECHANISMS)
+    assert len(offered) == len(CHOICES) - 1  # Bayes cloaking with public inputs, and with private ones
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_mechanism_has_the_declared_model_and_budget(make_spec, name):
+    spec = make_spec(mechanism=name, epsilon=0.7, lengthscale=(30,), noise_variance=0.2, total_epsilon=9)
+    built = spec.built
+    assert built.guarantee.budget.epsilon == 0.7
+    assert built.guarantee.budget.delta == (0 if spec.choice.kind.pure else 1e-5)
+    if spec.choice.kind.automatic:  # finds its models by itself, from box and bounds
+        assert built.kernels is None
+        return
+    assert built.kernel(np.zeros((1, 1)), np.full((1, 1), 30.0))[0, 0] == pytest.approx(np.exp(-0.5))
+    assert getattr(built, "white_noise", None) == 0.2 or built.noise_variance == 0.2
+
+
+@pytest.mark.parametrize("name", KERNEL_NAMES)
+def test_every_kernel_can_be_chosen(make_spec, name):
+    spec = make_spec(kernel=name, mechanism="refined")
+    assert type(spec.built.kernel).__name__ == name
+    assert spec.built.kernel.variance == 1
+
+
+@pytest.mark.parametrize("name", [name for name, choice in CHOICES.items() if choice.kind.uses_cells])
+def test_cells_reach_the_mechanism(make_spec, name):
+    built = make_spec(mechanism=name, cells=3).built
+    found = getattr(built, "bins", None) or getattr(built, "n_inducing", None) or [z[0] for z in built.Z]
+    assert found in (3, pytest.approx([100 / 6, 50, 500 / 6]))
+
+
+SALES = {
+    "x": ("lat", "lon", "year"),
+    "x_units": ("degrees", "degrees", ""),
+    "x_box": ((51.2, 51.8), (-0.6, 0.4), (2000, 2020)),
+    "y": "price",
+    "y_unit": "GBP",
+    "y_bounds": (1e4, 1e7),
+    "unit": "one sale",
+    "grid": (2, 3, 4),
+    "epsilon": 1.0,
+    "delta": 1e-5,
+}
+
+
+def test_points_run_over_the_box_the_last_input_fastest():
+    points = ReleaseSpec(**SALES).points()
+    assert points.shape == (24, 3)
+    np.testing.assert_allclose(points[:4], [[51.2, -0.6, year] for year in np.linspace(2000, 2020, 4)])
+    np.testing.assert_allclose(points[-1], [51.8, 0.4, 2020])
+
+
+def test_the_range_is_that_of_what_is_measured():
+    assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
+    assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
+
+
+def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_columns():
+    assert ReleaseSpec(**SALES).in_units((1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
+    found = ReleaseSpec(**SALES, coordinates=("lon", "lat"))
+    np.testing.assert_allclose(found.in_units((111.2, 69.2, 3.0)), (1.0, 1.0, 3.0), rtol=2e-3)
+    assert found.degrees.longitude == "lon"
+    assert ReleaseSpec(**SALES).degrees is None
+
+
+def test_too_many_points_are_refused_here():
+    with pytest.raises(ValueError, match=f"grid has 6250 points in all, more than {MAX_GRID}, the limit"):
+        ReleaseSpec(**SALES | {"grid": (25, 25, 10)})
+
+
+GROWTH = {
+    "x": ("age", "sex"),
+    "x_units": ("years", ""),
+    "x_box": ((0, 20), None),
+    "x_levels": (None, ("girls", "boys", "other")),
+    "y": "height",
+    "y_unit": "cm",
+    "y_bounds": (40, 200),
+    "unit": "one child",
+    "grid": (5, None),
+    "epsilon": 1.0,
+    "delta": 1e-5,
+}
+
+
+def test_there_is_a_curve_for_each_level():
+    table = ReleaseSpec(**GROWTH)
+    points = table.points()
+    assert points.shape == (15, 2)
+    np.testing.assert_array_equal(points[:4], [[0, 0], [0, 1], [0, 2], [5, 0]])
+    assert ([each.name for each in table.numbers], table.levels) == (["age"], {"sex": ("girls", "boys", "other")})
+    assert table.x_box == ((0, 20), (-0.5, 2.5))
+
+
+def test_equal_levels_are_equal_keys():
+    as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
+    one, other = ReleaseSpec(**GROWTH), ReleaseSpec(**as_read)
+    assert one == other
+    assert hash(one) == hash(other)
+    assert ReleaseSpec(**GROWTH | {"x_box": ((0, 20),)}) == one
+    without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2)}
+    assert ReleaseSpec(**GROWTH | without | {"x_levels": (None, None)}).x_levels is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"x_levels": (None,)}, "x_levels must have 2 entries"),
+        ({"x_levels": "girls"}, "x_levels must be a list"),
+        ({"x_levels": (None, ("girls", 3))}, "must be text in quotes"),
+        ({"x_levels": (("a", "b"), ("girls", "boys")), "x_box": (None, None)}, "at least one must be a number"),
+        ({"x_box": ((0, 20), (0, 1))}, "x_box has an entry for 'sex', which is a category"),
+        ({"x_box": (None, None)}, "x_box has no entry for 'age'"),
+        ({"grid": (5, 7)}, "grid has 7 for 'sex', of 3 levels"),
+        ({"grid": (None, None)}, "each entry of grid must be a whole number"),
+        ({"coordinates": ("age", "sex")}, "coordinates must be numbers"),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ReleaseSpec(**GROWTH | changes)
+
+
+# ---- Bounds that are bought, as declared: what is refused before anything is read.
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"bounds_unit": None}, "Where nobody knows them, give bounds_unit"),
+        ({"bounds_unit": 0}, "bounds_unit must lie in"),
+        ({"bounds_unit": "cent"}, "bounds_unit must be a number"),
+        ({"bounds_unit": True}, "bounds_unit must be a number"),
+        ({"bounds_share": 0.9}, "bounds_share must lie in"),
+        ({"bounds_share": None}, "bounds_share must be a number"),
+        ({"mechanism": "refined"}, "'refined' needs declared bounds"),
+        ({"mechanism": "integral_bins", "delta": 0, "total_delta": 1e-6}, "'integral_bins' needs declared bounds"),
+        ({"y_scale": 5.0}, "y_scale follows from the bounds"),
+        ({"y_kind": "yes/no"}, "nothing to buy"),
+        ({"epsilon": 0.001, "delta": 0.1}, "too small at delta = 0.1 to buy bounds"),
+        ({"y_bounds": [5, 5]}, "y_bounds must be"),
+    ],
+)
+def test_what_cannot_be_bought_is_refused_in_the_configuration(make_open, changes, message):
+    with pytest.raises(ValueError, match=message):
+        make_open(**changes)
+
+
+def test_what_is_bought_stays_within_what_is_declared():
+    assert declared_bounds([5, 7], 0.01, "amount", log=False) == (5.0, 7.0)
+    assert declared_bounds(None, 0.01, "amount", log=True) == (0.01, 1e10)
+    assert declared_bounds(None, 0.01, "amount", log=False) == (0.0, 1e10)
+    assert declared_bounds(None, 0.01, "number", log=False) == (-1e10, 1e10)
+    with pytest.raises(ValueError, match="give bounds_unit"):
+        declared_bounds(None, None, "number", log=False)

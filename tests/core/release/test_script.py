@@ -13,7 +13,7 @@ from dpgp_core.release import ledger_from_json
 from dpgp_core.release.handout.page import SCRIPT
 from tests.core.release.conftest import unzipped, written
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 

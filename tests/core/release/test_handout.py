@@ -1,0 +1,364 @@
+"""The page for people in a zip: its words, its figures, and maps with east across."""
+
+import json
+import re
+from dataclasses import replace
+from decimal import Decimal
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
+from dpgp_core.accounting.tradeoff import gaussian_tradeoff
+from dpgp_core.dates import Dates
+from dpgp_core.release import CHOICES
+from dpgp_core.release.handout.figure import MOST, are_years, figure, marks
+from dpgp_core.release.handout.groups import groups_of
+from dpgp_core.release.handout.page import page
+
+# ---- The page for people in a zip: what it says is what the card says, and words of a visitor stay words.
+
+
+TAGS = {
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "h1",
+    "h2",
+    "p",
+    "table",
+    "tr",
+    "th",
+    "td",
+    "svg",
+    "path",
+    "polygon",
+    "line",
+    "text",
+    "g",
+    "rect",
+}
+NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+class Read(HTMLParser):
+    """Tags, attributes, and the words outside of style and picture."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.words, self.inside = set(), set(), [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        if tag not in ("meta", "path", "polygon", "line", "rect"):
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag):
+        if self.inside and self.inside[-1] == tag:
+            self.inside.pop()
+
+    def handle_data(self, data):
+        if not {"style", "svg"} & set(self.inside):
+            self.words.append(data)
+
+
+def numbers_in(found):
+    """Every number of a JSON value, and those in its texts."""
+    if isinstance(found, dict):
+        return {number for pair in found.items() for each in pair for number in numbers_in(each)}
+    if isinstance(found, list):
+        return {number for each in found for number in numbers_in(each)}
+    if isinstance(found, str):
+        return {float(each) for each in NUMBER.findall(found)}
+    return {float(found)} if isinstance(found, int | float) and not isinstance(found, bool) else set()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "log"), [*((name, False) for name in CHOICES), ("bayes_cells", True), ("refined", True)]
+)
+def test_every_number_is_the_cards(make_spec, make_zip, mechanism, log):
+    files = make_zip(make_spec(mechanism=mechanism, tolerance=33.3, epsilon=0.7, total_epsilon=2.9, log=log))
+    card, read = json.loads(files["release.json"]), Read(files["card.html"].decode())
+    known = numbers_in(card)
+    known |= {float(rounded_up(each)) for each in known} | {len(card["ledger"]["entries"])}
+    percents = {float(Decimal(repr(each)) * 100) for each in known if 0 <= each <= 1}
+    shown = " ".join(read.words)
+    rates = {float(each) for each in re.findall(r"([\d.]+) %", shown)}
+    assert len(rates) >= 3
+    assert rates <= percents
+    rest = {float(each) for each in NUMBER.findall(re.sub(r"[\d.]+ %", "", shown))}
+    assert len(rest) > 10
+    assert rest <= known
+    for name in ("protects", "neighbours", "unit", "theorem"):
+        assert card["guarantee"][name] in shown
+
+
+def test_the_odds_are_those_of_the_noise(zip_of):
+    card = json.loads(zip_of()["release.json"])
+    exact = 1 - float(gaussian_tradeoff(0.05, 1 / noise_multiplier(1.0, 1e-5)))
+    assert exact * (1 - 1e-6) <= card["tradeoff"]["found_at_most"] <= exact * 1.01
+    pure = json.loads(zip_of("integral_bins")["release.json"])
+    assert pure["tradeoff"]["found_at_most"] == pytest.approx(0.05 * 2.718281828, rel=0.01)
+
+
+NASTY = "<script>alert(1)</script>&\"'<img src=x onerror=y>"
+
+
+def test_words_of_a_visitor_are_only_words(make_spec, make_zip, make_table):
+    spec = make_spec(x=(NASTY,), y=f"y{NASTY}", y_unit=f"u{NASTY}", x_units=(f"v{NASTY}",), unit=f"w{NASTY}")
+    names = ",".join('"{}"'.format(each.replace('"', '""')) for each in (NASTY, f"y{NASTY}"))
+    files = make_zip(spec, names.encode() + make_table()[len(b"age,height") :])
+    text = files["card.html"].decode()
+    assert "<script" not in text
+    assert "<img" not in text
+    read = Read(text)
+    assert read.tags <= TAGS
+    assert not [name for name in read.attributes if name.startswith("on")]
+    shown = " ".join(read.words)
+    for words in (f"y{NASTY}", f"w{NASTY}", f"v{NASTY}"):
+        assert words in shown
+
+
+def test_it_stands_by_itself(zip_of):
+    text = zip_of()["card.html"].decode()
+    read = Read(text)
+    assert not {"script", "link", "img", "iframe"} & read.tags
+    assert not {"src", "href"} & read.attributes
+    assert re.findall(r"https?://[^\"]*", text) == ["http://www.w3.org/2000/svg"]  # a name, never fetched
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+def test_what_makes_a_promise_smaller_is_said(zip_of):
+    card = json.loads(zip_of()["release.json"])
+    card["guarantee"]["established"] = False
+    card["ledger"] |= {"inputs_public": True, "begun_again": "a rehearsal", "limit": None}
+    shown = " ".join(Read(page(card, "")).words)
+    assert "claimed, not proven at this budget" in shown
+    assert "no release of this ledger protects them" in shown
+    assert "because: a rehearsal" in shown
+
+
+def test_the_page_says_what_a_share_and_what_centiles_are(make_spec, make_zip):
+    rows = "".join(f"{age},{age % 3 // 2}\n" for age in range(90))
+    rate = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0, 1), y_unit="")
+    said = " ".join(Read(make_zip(rate, f"age,height\n{rows}".encode())["card.html"].decode()).words)
+    assert "of yes: a fraction in the file, in per cent in the figure" in said
+    assert "its intervals assume a curve about as smooth as one of the models" in said
+    assert "Centiles" not in said
+    said = " ".join(Read(make_zip(make_spec(mechanism="bayes_cells", centiles=True))["card.html"].decode()).words)
+    assert "the mean at each place of outcomes clipped to the bounds" in said
+    assert "so many in a hundred further records stay below" in said
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
+
+
+def drawn(published, spec):
+    return ElementTree.fromstring(figure(published, spec))
+
+
+def words(root):
+    return " ".join(each.text for each in root.iter(f"{SVG}text"))
+
+
+def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spec, make_published):
+    spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
+    root = drawn(make_published(spec, (1, 1, 1, 9, 1)), spec)
+    lines = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}line")]
+    assert lines == [("#E69F00", None)] * 2 + [("#8a8a8a", "2 3")] * 2
+    [band] = root.iter(f"{SVG}polygon")
+    corners = np.array([pair.split(",") for pair in band.get("points").split()], dtype=float)
+    assert corners.shape == (10, 2)
+    middle = [float(line.get("y1")) for line in root.iter(f"{SVG}line")]
+    low, high = corners[:4, 1], corners[:-5:-1, 1]
+    assert (high < middle).all()  # the axis points down
+    assert (middle < low).all()
+    assert (np.diff(middle) < 0).all()  # the values rise
+    assert "dotted grey: of no use" in words(root)
+    assert "height [cm]" in words(root)
+    assert "age [years]" in words(root)
+
+
+def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
+    spec = make_spec(**TWO, grid=(2, 3), tolerance=2.0)
+    root = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)), spec)
+    cells = [each for each in root.iter(f"{SVG}rect") if each.get("width") != "12"]
+    assert [each.get("fill") for each in cells].count("#8a8a8a") == 1
+    assert cells[2].get("fill") == "#8a8a8a"
+    assert len(cells) == 6
+    assert (cells[0].get("fill"), cells[5].get("fill")) == ("#440154", "#fde725")  # least and most
+    assert float(cells[0].get("y")) > float(cells[1].get("y"))  # the second input points up
+    assert "weight [kg]" in words(root)
+
+
+def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
+    def size(**changed):
+        spec = make_spec(grid=(2, 2), **changed)
+        cells = [*drawn(make_published(spec, [1] * 4), spec).iter(f"{SVG}rect")][:4]
+        x, y = ([float(each.get(side)) for each in cells] for side in "xy")
+        right, bottom = (
+            max(at + float(each.get(size)) for at, each in zip(start, cells, strict=True))
+            for start, size in ((x, "width"), (y, "height"))
+        )
+        return (right - min(x)) / (bottom - min(y))
+
+    two = {"x": ("east", "north"), "lengthscale": (5, 5)}
+    assert size(**two, x_units=("km", "km"), x_box=((0, 60), (10, 40))) == pytest.approx(2, rel=1e-2)
+    assert size(**two, x_units=("km", "km"), x_box=((0, 10), (0, 40))) == pytest.approx(0.25, rel=1e-2)
+    assert size(**two, x_units=("km", "years"), x_box=((0, 10), (0, 40))) == pytest.approx(514 / 226, rel=1e-2)
+    # a degree of longitude at 60 degrees north is half as long as one of latitude
+    degrees = {"x_units": ("degrees", "degrees"), "coordinates": ("east", "north"), "x_box": ((0, 4), (59.5, 60.5))}
+    assert size(**two, **degrees) == pytest.approx(2, rel=1e-2)
+
+
+def test_of_three_inputs_the_third_stands_at_its_middle(make_spec, make_published):
+    three = {"x": ("a", "b", "c"), "x_units": ("", "", ""), "x_box": ((0, 1),) * 3, "lengthscale": (1, 1, 1)}
+    spec = make_spec(**three, grid=(2, 2, 3))
+    cells = [
+        each for each in drawn(make_published(spec, [1] * 12), spec).iter(f"{SVG}rect") if each.get("width") != "12"
+    ]
+    assert len(cells) == 4
+
+
+def test_where_all_is_of_use_nothing_is_said_of_grey(make_spec, make_published):
+    spec = make_spec(grid=(3,))
+    assert "grey" not in words(drawn(make_published(spec, (1, 1, 1)), spec))
+
+
+@pytest.mark.parametrize("bounds", [(1e9, 1e9 + 2), (-1e-9, 1e-9), (0.0, 1e15)])
+def test_any_bounds_are_drawn_with_few_round_ticks(make_spec, make_published, bounds):
+    spec = make_spec(grid=(3,), y_bounds=bounds)
+    root = drawn(make_published(spec, (1, 1, 1)), spec)
+    assert 4 <= len(list(root.iter(f"{SVG}text"))) <= 18
+    for each in root.iter():
+        assert "nan" not in " ".join(each.attrib.values())
+
+
+def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
+    spec = make_spec(mechanism="bayes", y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(3,))
+    published = make_published(spec, (0.1, 0.1, 0.1))
+    published = replace(published, values=published.values / 4, curve=tuple(end / 4 for end in published.curve))
+    shown = words(drawn(published, spec))
+    assert "height [% yes]" in shown
+    assert {"40", "60"} <= set(shown.split())  # .25 to .75
+
+
+def test_centiles_are_thin_lines_in_order_with_their_numbers(make_spec, make_published):
+    spec = make_spec(mechanism="bayes", centiles=True, grid=(3,), y_bounds=(0.0, 20.0))
+    found = replace(make_published(spec, (1, 1, 1)), centiles=tuple(np.full(3, 3.0 * each) for each in range(5)))
+    root = drawn(found, spec)
+    heights = [float(each.get("points").split()[-1].split(",")[1]) for each in root.iter(f"{SVG}polyline")]
+    assert len(heights) == 5
+    assert (np.diff(heights) < 0).all()  # the axis points down
+    assert {"3", "15", "50", "85", "97"} <= set(words(root).split())
+
+
+DAY = Dates(name="day", first="2019-03-15")
+
+
+def test_numbers_are_round():
+    assert marks(0.0, 100.0) == [(0.0, "0"), (20.0, "20"), (40.0, "40"), (60.0, "60"), (80.0, "80"), (100.0, "100")]
+
+
+@pytest.mark.parametrize(
+    ("days", "texts"),
+    [
+        (3, ["2019-03-15", "2019-03-16", "2019-03-17", "2019-03-18"]),
+        (45, ["2019-03-15", "2019-03-25", "2019-04-04", "2019-04-14", "2019-04-24"]),
+        (140, ["2019-04", "2019-05", "2019-06", "2019-07", "2019-08"]),
+        (500, ["2019-07", "2020-01", "2020-07"]),
+        (1825, ["2020", "2021", "2022", "2023", "2024"]),
+        (5000, ["2020", "2025", "2030"]),
+    ],
+)
+def test_dates_have_first_days_of_months_or_years(days, texts):
+    found = marks(0.0, float(days), DAY)
+    assert [text for _, text in found] == texts
+    assert 1 <= len(found) <= MOST
+    assert all(DAY.day(place).isoformat().startswith(text) for place, text in found)
+    assert all(0 <= place <= days for place, _ in found)
+
+
+@pytest.mark.parametrize("days", [*range(1, 900, 7), 4000, 40_000, 400_000, 2_900_000])
+def test_every_length_has_a_few_marks(days):
+    assert 1 <= len(marks(0.0, float(days), Dates(name="day", first="0001-03-15"))) <= MOST
+
+
+def test_years_and_counts_have_marks_at_whole_numbers_alone():
+    assert marks(1984.0, 1986.0, whole=True) == [(1984.0, "1984"), (1985.0, "1985"), (1986.0, "1986")]
+    assert (1984.5, "1984.5") in marks(1984.0, 1986.0)
+    assert [text for _, text in marks(1900.0, 2000.0, whole=True)] == ["1900", "1920", "1940", "1960", "1980", "2000"]
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "side", "years"),
+    [
+        ("year", "", (1984.0, 1988.0), True),
+        ("t", "years", (1984.0, 1988.0), True),
+        ("age", "years", (0.0, 100.0), False),
+        ("price", "", (1000.0, 2000.0), False),
+        ("year", "", (0.0, 2000.0), False),
+    ],
+)
+def test_an_input_of_years_is_known_by_its_name_or_unit_and_its_box(name, unit, side, years):
+    assert are_years(name, unit, side) is years
+
+
+# ---- Maps have east across, in whatever order a table names its columns.
+
+
+MAP = {
+    "x": ("lat", "when", "lon"),
+    "x_units": ("°", "h", "°"),
+    "x_box": ((51, 52), (0, 24), (-1, 0)),
+    "grid": (3, 2, 4),
+    "lengthscale": (9.0, 5.0, 9.0),
+    "coordinates": ("lon", "lat"),
+}
+
+
+def test_east_comes_first_and_values_go_with_their_points(make_spec):
+    spec = make_spec(**MAP)
+    [group], east = groups_of(spec)
+    assert east.x == ("lon", "lat", "when")
+    assert (east.x_units, east.grid, east.x_box[0]) == (("°", "°", "h"), (4, 3, 2), (-1, 0))
+    points = spec.points()
+    values = points @ [100.0, 1.0, 10.0]
+    np.testing.assert_allclose(values[group.rows], east.points() @ [1.0, 100.0, 10.0][::-1])
+    np.testing.assert_array_equal(group.X, east.points())
+
+
+def test_what_is_in_order_or_no_map_stays_as_it_is(make_spec):
+    spec = make_spec()
+    [group], drawn = groups_of(spec)
+    assert drawn is spec
+    np.testing.assert_array_equal(group.rows, np.arange(9))
+
+
+def test_both_orders_give_one_picture(make_spec, make_published):
+    sides = {"lon": (-1.0, 0.0), "lat": (51.0, 52.0)}
+
+    def drawn(*x):
+        spec = make_spec(
+            x=x,
+            x_units=("°", "°"),
+            x_box=tuple(sides[name] for name in x),
+            grid=(3, 3),
+            lengthscale=(9.0, 9.0),
+            coordinates=("lon", "lat"),
+        )
+        values = spec.points() @ [1.0 if name == "lon" else 7.0 for name in x]
+        return figure(replace(make_published(spec, np.ones(9)), values=values, curve=(values - 1, values + 1)), spec)
+
+    picture = drawn("lat", "lon")
+    assert picture == drawn("lon", "lat")
+    assert re.search(r'text-anchor="middle">lon', picture)
