@@ -1,9 +1,14 @@
-"""Cells of round numbers: every outcome of any size has one, and ends are exact."""
+"""Cells of round numbers, and the interval that is read off their noisy counts."""
 
 import numpy as np
 import pytest
 
-from dpgp_core.bounds.cells import RoundCells, sides_of
+from dpgp_core.bounds.buying import Purchase
+from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, is_seen, least_people, sides_of
+from dpgp_core.table import Outcome
+
+# ---- Cells of round numbers: every outcome of any size has one, and ends are exact.
+
 
 SIDES = ("both signs", "0 or more", "above 0")
 
@@ -86,3 +91,120 @@ def test_the_kind_says_which_outcomes_there_may_be():
 )
 def test_only_the_cells_of_the_largest_outcomes_are_ends_of_the_scale(sides, first, last, ends):
     assert RoundCells(unit=1.0, sides=sides).reaches_end(first, last) is ends
+
+
+# ---- The interval from noisy counts: right for outcomes of every shape and size, and rarely far too wide.
+
+
+NOISE = Purchase(epsilon=1.0, delta=1e-5, unit=1.0, outcome=Outcome(name="y", bounds=(-1e300, 1e300))).counts.noise_sd
+SHAPES = {
+    "wages": (0.01, "0 or more", lambda rng, n: np.exp(10.3 + 0.6 * rng.standard_normal(n))),
+    "heights": (1.0, "both signs", lambda rng, n: rng.normal(150, 25, n)),
+    "counts": (1.0, "0 or more", lambda rng, n: rng.poisson(3.0, n).astype(float)),
+    "tiny": (1e-10, "both signs", lambda rng, n: 1e-6 * np.exp(rng.standard_normal(n))),
+    "profits": (1000.0, "both signs", lambda rng, n: 1e9 * rng.standard_t(3, n)),
+    "all equal": (1.0, "both signs", lambda rng, n: np.full(n, 7.0)),
+    "all zero": (1.0, "both signs", lambda rng, n: np.zeros(n)),
+    "two values": (1.0, "both signs", lambda rng, n: rng.choice([-20.0, 4000.0], n)),
+}
+
+
+def bought(shape, n, seed, noise=True):
+    unit, sides, draw = SHAPES[shape]
+    cells, rng = RoundCells(unit=unit, sides=sides), np.random.default_rng([n, seed])
+    y, sd = draw(rng, n), NOISE
+    counts = np.bincount(cells.of(y), minlength=cells.count) + noise * sd * rng.standard_normal(cells.count)
+    low, high = cells.interval(*holding(counts, sd, n, cells.ends))
+    return y, low, high
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("n", "outside", "wide"),
+    [(1000, 0.08, 30), (20_000, 0.02, 4), pytest.param(1_000_000, 0.015, 2.01, marks=pytest.mark.full)],
+)
+def test_few_are_outside_and_bounds_are_of_the_right_size(shape, n, outside, wide):
+    """Of 20 draws with numbered noise: deterministic. The widest of them counts, in ranges of 99 % of outcomes."""
+    for seed in range(20 if n < 10**6 else 3):
+        y, low, high = bought(shape, n, seed)
+        assert ((y < low) | (y > high)).mean() <= outside
+        ends = np.quantile(y, [0.005, 0.995])
+        size = 2 * max(abs(ends[0]), abs(ends[1]), SHAPES[shape][0])
+        assert high - low <= wide * size
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_without_noise_all_but_one_per_cent_are_inside_and_nothing_is_wasted(shape):
+    y, low, high = bought(shape, 100_000, 0, noise=False)
+    assert ((y < low) | (y > high)).mean() <= 0.01
+    cells = RoundCells(unit=SHAPES[shape][0], sides=SHAPES[shape][1])
+    for narrower in (cells.ends[cells.ends < high][-1], None):
+        ends = (low, narrower) if narrower is not None else (cells.ends[cells.ends > low][0], high)
+        if narrower is None and cells.sides == "0 or more":
+            continue  # the low end is known
+        assert ((y <= ends[0]) | (y > ends[1])).mean() > 0.01
+
+
+def test_one_per_cent_far_out_is_left_outside_and_two_are_not():
+    cells, n = RoundCells(unit=1.0), 100_000
+    for share, high in ((0.008, 20.0), (0.02, 1e9)):
+        y = np.concatenate([np.full(n - int(share * n), 15.0), np.full(int(share * n), 0.9e9)])
+        counts = np.bincount(cells.of(y), minlength=cells.count).astype(float)
+        assert cells.interval(*holding(counts, 10.0, n, cells.ends))[1] == high
+
+
+def test_noise_alone_passes_the_alarm_as_rarely_as_is_said():
+    """1000 histograms of nobody: at a rate of 1/1000 more than 9 have a chance below 1e-6."""
+    rng = np.random.default_rng(0)
+    passed = sum(is_seen(5 * rng.standard_normal(97), 5.0) for _ in range(1000))
+    assert passed <= 9
+    assert FALSE_ALARM == 1e-3
+
+
+def test_people_far_away_must_be_beyond_doubt_and_those_nearby_need_not():
+    ends, sd = RoundCells(unit=1.0).ends, 10.0
+    alone, beside = np.zeros(97), np.zeros(97)
+    alone[[70, 90]] = 500, 0.8 * alarm(97) * sd
+    assert holding(alone, sd, 500, ends) == (69, 71)
+    beside[[70, 71]] = 500, 0.8 * alarm(97) * sd
+    assert holding(beside, sd, 500, ends) == (69, 72)
+    alone[90] = 1.2 * alarm(97) * sd
+    assert holding(alone, sd, 500, ends) == (69, 91)
+
+
+def test_gains_and_losses_are_both_seen_where_the_mirror_image_holds_people():
+    ends, sd, counts = RoundCells(unit=1.0).ends, 10.0, np.zeros(97)
+    counts[70:74] = 100.0
+    counts[23:27] = 0.9 * 10.0  # 1.8 standard deviations together: no proof of losses
+    assert holding(counts, sd, 400, ends) == (69, 74)
+    counts[23:27] = 1.2 * 10.0
+    assert holding(counts, sd, 400, ends) == (22, 74)
+    positive = RoundCells(unit=1.0, sides="0 or more").ends
+    assert holding(counts[48:], sd, 400, positive) == (21, 26)
+
+
+def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
+    ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
+    counts[60:63] = 1e5
+    assert holding(counts, 1.0, 300_000, ends) == (60, 62)
+    assert holding(counts, 2000.0, 300_000, ends) == (59, 63)
+    counts[:] = 0
+    counts[[0, 96]] = 1e5  # the last cells are the last
+    assert holding(counts, 2000.0, 200_000, ends) == (0, 96)
+
+
+def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
+    ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
+    counts[[40, 56]] = 30.0  # 3 standard deviations each, 4.2 together
+    assert not is_seen(counts, 10.0)
+    assert holding(counts, 10.0, 60, ends) == (39, 57)
+    counts[40] = 0
+    assert holding(counts, 10.0, 60, ends) == (55, 57)
+
+
+def test_how_many_people_are_needed_follows_from_the_noise_and_is_about_two_hundred_at_epsilon_one():
+    sd = NOISE
+    assert 200 <= least_people(sd, 97) <= 240
+    assert least_people(2 * sd, 97) == pytest.approx(2 * least_people(sd, 97), abs=2)
+    assert least_people(sd, 49) < least_people(sd, 97)
+    assert least_people(sd, 97) >= 3 * alarm(97) * sd
