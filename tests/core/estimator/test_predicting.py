@@ -1,7 +1,10 @@
+"""Predicting is free, where inputs are protected too."""
+
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from dpgp_core import BayesCloaking
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import weights_of
 
@@ -94,3 +97,50 @@ def test_scatter_is_what_one_more_person_adds_to_the_curve(fitted):
 def test_a_quantile_out_of_range_is_refused(fitted, p):
     with pytest.raises(ValueError, match="between 0 and 1"):
         fitted.predict_quantiles(X_TEST, [p])
+
+
+# ---- The estimator where inputs are protected too.
+
+
+PLACES = np.linspace(-2, 12, 7)[:, None]
+INPUTS_TOO = "inputs and outputs"
+
+
+@pytest.fixture(scope="module")
+def private(make, records):
+    return make(protects=INPUTS_TOO).fit(*records)
+
+
+def test_it_promises_and_predicts_what_the_mechanism_does(private):
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.5, protects=INPUTS_TOO)
+    assert private.guarantee_ == mechanism.guarantee
+    np.testing.assert_allclose(private.predict(PLACES), mechanism.reread(private.statistics_, PLACES), atol=1e-12)
+    low, high = private.interval(PLACES, 0.9, of="function")
+    assert (low >= -1).all()
+    assert (high <= 3).all()
+    assert (low < high).all()
+
+
+def test_rows_outside_the_box_are_not_spoken_of(make, records):
+    X, y = records
+    make(protects=INPUTS_TOO, stages=1).fit(np.where(np.arange(30)[:, None] == 4, 777.0, X), y)
+    with pytest.raises(ValueError, match="1 of 30 rows of X lie outside"):
+        make().fit(np.where(np.arange(30)[:, None] == 4, 777.0, X), y)
+
+
+def test_curves_have_the_covariance_and_mean_stated(make, records):
+    model = make(protects=INPUTS_TOO, random_state=2).fit(*records)
+    assert model.statistics_ is None
+    assert np.isfinite(model.log_evidence())
+    _, sd = model.predict(PLACES, return_std=True)
+    _, covariance = model.predict(PLACES, return_cov=True)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), sd, rtol=1e-6)
+    curves = model.sample_y(PLACES, 4000)
+    # the standard error of a standard deviation of 4,000 curves is 1.1 % or little more; 6 of them
+    np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
+
+
+def test_one_estimator_keeps_one_kind_of_promise(make, records):
+    model = make(stages=1).fit(*records)
+    with pytest.raises(ValueError, match="would make one promise of two kinds"):
+        model.set_params(protects=INPUTS_TOO).fit(*records)

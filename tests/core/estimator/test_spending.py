@@ -1,3 +1,5 @@
+"""What fits of one estimator, and of its copies, spend together."""
+
 import math
 import warnings
 from dataclasses import replace
@@ -6,7 +8,9 @@ import pytest
 
 from dpgp_core import BayesCloaking
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.estimator import spending
+from dpgp_core.accounting.losses import compose
+from dpgp_core.estimator import SpentByCopies, spending
+from dpgp_core.estimator.spending import cloned
 
 ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
 OTHER = BayesCloaking(epsilon=0.5, delta=1e-3).guarantee
@@ -44,3 +48,40 @@ def test_the_warning_names_what_all_fits_spend():
         warnings.simplefilter("error")
         with pytest.raises(spending.SpentAgain):
             spending.warn(ONE)
+
+
+# ---- Copies of an estimator, as a search makes them, spend with every fit, and say so once with the sum.
+
+
+def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once(make, records):
+    model = make(stages=1)
+    copies = [cloned(model, model.get_params() | {"epsilon": epsilon}) for epsilon in (0.5, 1.0, 2.0)]
+    copies[0].fit(*records)
+    with pytest.warns(SpentByCopies, match=r"every fit spends: 2 so far, together epsilon = 1\.\d+ at delta = 0.01"):
+        copies[1].fit(*records)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        copies[2].fit(*records)
+    losses = [each.guarantee_.loss for each in copies]
+    assert model.spent_by_copies() == (compose(losses, 0.01), 0.01)
+    assert copies[0].spent_by_copies() == model.spent_by_copies()
+
+
+def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing(make, records):
+    model = make(stages=1, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            cloned(model, model.get_params()).fit(*records)
+    assert model.spent_by_copies() == (0.0, 0.0)
+    assert make(stages=1).fit(*records).spent_by_copies() == (0.0, 0.0)
+
+
+def test_a_search_says_it_once(make, records):
+    search = pytest.importorskip("sklearn.model_selection")
+    grid = search.GridSearchCV(make(stages=1), {"epsilon": [0.5, 1.0]}, cv=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        grid.fit(*records)
+    assert len([each for each in caught if each.category is SpentByCopies]) == 1
+    assert len(vars(grid.estimator)["_copies"].losses) == 5  # two budgets in two folds, and the best on all

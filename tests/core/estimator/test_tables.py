@@ -1,10 +1,67 @@
-"""Tables of pandas with categories and dates, and what is no such table."""
+"""What an estimator takes: arrays, tables of pandas, and what is declared of them."""
 
 import numpy as np
 import pytest
 
-from dpgp_core.estimator.declared import columns_of
+from dpgp_core import BayesCloaking
+from dpgp_core.bayes.reading import Reading
+from dpgp_core.bayes.stages import Public
+from dpgp_core.estimator.declared import columns_of, grid_of
 from dpgp_core.estimator.declared import numbers_of as numbers_by
+from dpgp_core.estimator.predicting import FittedReading
+
+NAMES = [f"x{number}" for number in range(10)]
+
+
+def boxes(x_box, dim):
+    """The sides of so many columns."""
+    return [each.box for each in columns_of(NAMES[:dim], x_box, None)]
+
+
+def test_one_pair_serves_all_columns():
+    assert boxes((0, 2), 3) == [(0.0, 2.0)] * 3
+    assert boxes([(0, 2), (1, 5)], 2) == [(0.0, 2.0), (1.0, 5.0)]
+    assert boxes(("2024-01-01", "2024-12-31"), 1) == [(0.0, 365.0)]
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [([(0, 1)] * 3, "got shape"), ((1, 0), "x_box of x0"), ((0, np.inf), "finite"), ([0], "got shape")],
+)
+def test_a_box_that_is_none_is_refused(box, words):
+    with pytest.raises(ValueError, match=words):
+        boxes(box, 2)
+
+
+@pytest.mark.parametrize(("dim", "places"), [(1, 65), (2, 289), (3, 512), (10, 512)])
+def test_the_grid_is_spread_over_the_box(dim, places):
+    """Every quarter of every side holds between a fifth and a third of the places."""
+    grid = grid_of(columns_of(NAMES[:dim], [(10.0, 14.0)] * dim, None))
+    assert grid.shape == (places, dim)
+    assert grid.min() >= 10
+    assert grid.max() <= 14
+    for column in grid.T:
+        shares = np.histogram(column, bins=4, range=(10, 14))[0] / places
+        assert (shares > 0.2).all()
+        assert (shares < 0.34).all()
+
+
+def test_the_grid_has_each_level():
+    grid = grid_of(columns_of(("group", "x"), (0.0, 1.0), (("a", "b", "c"), None)))
+    assert grid.shape == (3 * 65, 2)
+    for level in range(3):
+        np.testing.assert_array_equal(grid[grid[:, 0] == level][:, 1], np.linspace(0, 1, 65))
+
+
+def test_levels_are_declared_for_every_column():
+    found = columns_of(("age", "sex"), (0, 9), [None, ["a", "b"]])
+    assert [each.levels for each in found] == [None, ("a", "b")]
+    with pytest.raises(ValueError, match="x_levels must have 2 entries"):
+        columns_of(("age", "sex"), (0, 9), [["a", "b"]])
+
+
+# ---- Tables of pandas with categories and dates, and what is no such table.
+
 
 pd = pytest.importorskip("pandas")
 DAYS = ("2024-01-01", "2024-12-31")
@@ -89,3 +146,33 @@ def test_texts_that_are_no_numbers_are_counted_and_not_shown(make):
     for missing in (pd.array([1, None, 3] * 10), pd.array([True, None, False] * 10), [1.0, None, 2.0] * 10):
         with pytest.raises(ValueError, match="y must be finite, and holds NaN, a missing value, 10 times; leave out"):
             make(x_box=(0, 100)).fit(X, missing)
+
+
+X_TEST = np.linspace(-2, 12, 9)[:, None]
+
+
+@pytest.fixture
+def release(make_dataset):
+    data = make_dataset(x_box=((-2.0, 12.0),))
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
+    found = mechanism.release(data, X_TEST, np.random.default_rng(1))
+    public = Public(data.x_box, data.output_range / data.y_scale / 2)
+    models = mechanism.models(*public[:2])
+    read = Reading(models=models, measured=found.measured[0], x_box=data.x_box, X=data.X, public=public)
+    return found, FittedReading(read=read, outcome=data.outcome, columns=data.columns)
+
+
+def test_what_is_read_is_what_was_released(release):
+    found, reading = release
+    mean, sd = reading.mean_and_sd(X_TEST)
+    np.testing.assert_allclose(mean, found.samples[0], rtol=1e-9)
+    low, high = found.interval(0.5, "function")
+    assert ((low[0] < mean) & (mean < high[0])).all()
+    assert (sd > 0).all()
+
+
+def test_rows_at_a_time_change_nothing(release, monkeypatch):
+    _, reading = release
+    whole = reading.mean_and_sd(X_TEST)
+    monkeypatch.setattr("dpgp_core.estimator.predicting._ROWS", 2)
+    np.testing.assert_allclose(reading.mean_and_sd(X_TEST), whole, rtol=1e-7, atol=1e-9)
