@@ -1,10 +1,22 @@
+"""Errors and scores: of draws, of clipping, without privacy, and against a target."""
+
+from __future__ import annotations
+
 import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.special import softmax
+from scipy.stats import lognorm, multivariate_normal, norm
 
-from dpgp_core.evaluation.errors import coverage, interval_score, nlpd, rmse
+import datasets
+from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped
+from dpgp_core.evaluation.comparison import error_without_privacy, held_out_errors, hold_out, without_privacy
+from dpgp_core.evaluation.cross_validation import k_folds
+from dpgp_core.evaluation.errors import coverage, epsilon_for_error, epsilon_on_curve, interval_score, nlpd, rmse
+from dpgp_core.gp.clipping import clipped
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import BayesCloaking, Cloaking
 from tests.core.evaluation.simulated import draw_errors, expected_rmse
 
 
@@ -67,3 +79,99 @@ def test_interval_score_is_least_for_the_true_quantiles():
     truth = np.random.default_rng(0).standard_normal(100_000)
     scores = [interval_score(np.full(1, -h), np.full(1, h), truth, 0.95).mean() for h in (1.5, 1.96, 2.5)]
     assert scores[1] == min(scores)
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return datasets.load("toy_1d").subset(np.arange(0, 100, 2))
+
+
+def test_it_is_the_mixture_of_dense_gaussian_processes_weighted_by_their_evidence(toy):
+    half = toy.output_range / toy.y_scale / 2
+    y, X_test = toy.standardised(), np.linspace(*toy.x_box[0], 7)[:, None]
+    means, evidence = [], []
+    for model in BayesCloaking(epsilon=1.0, delta=1e-5).models(toy.x_box, half):
+        K = model.kernel(toy.X, toy.X) + model.noise_variance * np.eye(toy.n)
+        means.append(model.kernel(X_test, toy.X) @ np.linalg.solve(K, y))
+        evidence.append(np.log(model.weight) + multivariate_normal(cov=K, allow_singular=True).logpdf(y))
+    expected = toy.in_data_units(softmax(evidence) @ np.array(means))
+    np.testing.assert_allclose(without_privacy(toy, X_test), np.clip(expected, *toy.y_bounds), rtol=1e-6)
+
+
+def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below(toy):
+    folds = k_folds(toy.n, 5, np.random.default_rng(0))
+    mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5, gap=0.3)
+    errors = held_out_errors(mechanism, hold_out(mechanism, toy, folds), 4, 1, intervals=False).rmse
+    plain = error_without_privacy(toy, folds)
+    assert errors.mean() == pytest.approx(plain, rel=0.1)
+    # not below it beyond chance: of four draws the mean passes two standard errors once in twenty times
+    assert errors.mean() > plain - 2 * errors.std(ddof=1) / np.sqrt(len(errors))
+
+
+def test_a_declared_model_that_does_better_counts_and_a_worse_one_does_not(toy):
+    folds = k_folds(toy.n, 5, np.random.default_rng(0))
+    alone = error_without_privacy(toy, folds)
+    assert error_without_privacy(toy, folds, [(EQ(lengthscale=100.0), 1.0)]) == alone
+    many = [(EQ(lengthscale=length), noise) for length in (0.5, 1.0, 1.5) for noise in (0.01, 0.03, 0.1, 0.3)]
+    assert error_without_privacy(toy, folds, many) < alone
+    y, [kernel, noise] = toy.standardised(), many[5]
+    missed = []
+    for test in folds:
+        train = np.delete(np.arange(toy.n), test)
+        K = kernel(toy.X[train], toy.X[train]) + noise * np.eye(len(train))
+        missed.append(kernel(toy.X[test], toy.X[train]) @ np.linalg.solve(K, y[train]) - y[test])
+    by_hand = toy.y_scale * np.sqrt(np.mean(np.concatenate(missed) ** 2))
+    mechanism = Cloaking(kernel=kernel, noise_variance=noise, epsilon=1.0, delta=1e-5)
+    assert error_without_privacy(toy, folds, (), [mechanism]) == pytest.approx(min(alone, by_hand), rel=0.02)
+    assert error_without_privacy(toy, folds, [many[5]]) == pytest.approx(min(alone, by_hand), rel=1e-6)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.5, 4.0), (-30.0, 30.0)])
+def test_the_mean_of_a_clipped_normal_is_the_closed_form(low, high):
+    exact = clipped(np.array(0.7), np.array(2.0), np.array(low), np.array(high)).mean
+    assert mean_of_clipped(norm(0.7, 2.0**0.5).sf, low, high) == pytest.approx(float(exact), abs=1e-6)
+
+
+def test_a_yes_or_no_within_the_interval_keeps_its_mean_and_is_pressed_by_a_narrow_one():
+    def above(x):
+        return np.where(x < 0, 1.0, np.where(x < 1, 0.3, 0.0))
+
+    assert mean_of_clipped(above, -1.0, 2.0) == pytest.approx(0.3, abs=1e-4)
+    assert mean_of_clipped(above, 0.2, 0.8) == pytest.approx(0.3 * 0.8 + 0.7 * 0.2, abs=1e-4)
+
+
+def test_skewed_outcomes_are_pulled_down_and_noise_is_as_wide_as_the_interval():
+    wages = lognorm(0.6, scale=30.0)
+    narrow, wide = (clip_error(wages.sf, wages.mean(), 0.0, top, n=100, noise_multiplier=4.0) for top in (40.0, 1e3))
+    assert narrow.bias < -5 < -0.01 < wide.bias <= 1e-3
+    assert (narrow.noise, wide.noise) == pytest.approx((1.6, 40.0))
+    assert narrow.error == pytest.approx(np.hypot(narrow.bias, narrow.noise))
+
+
+def test_bad_input_is_a_sentence():
+    with pytest.raises(ValueError, match="low must be below high, got low = 2 and high = 1"):
+        mean_of_clipped(norm.sf, 2.0, 1.0)
+    with pytest.raises(ValueError, match="noise_multiplier must be"):
+        clip_error(norm.sf, 0.0, 0.0, 1.0, n=10, noise_multiplier=0.0)
+    with pytest.raises(ValueError, match="n must be"):
+        clip_error(norm.sf, 0.0, 0.0, 1.0, n=0, noise_multiplier=1.0)
+
+
+def test_epsilon_for_error_inverts_a_known_error():
+    def error(epsilon: float) -> float:
+        return 2 + 3 / epsilon
+
+    assert epsilon_for_error(error, 2.5) == pytest.approx(6.0, rel=2e-3)
+    assert error(epsilon_for_error(error, 5.0)) == pytest.approx(5.0, rel=2e-3)
+    assert epsilon_for_error(error, 1.9) is None
+    assert epsilon_for_error(error, 1e6) == 0.05
+
+
+def test_an_epsilon_is_read_off_a_curve():
+    """3 / epsilon is straight on logarithmic axes."""
+    epsilons = [0.1, 0.5, 2.0, 10.0]
+    errors = 3 / np.array(epsilons)
+    assert epsilon_on_curve(epsilons, errors, 2.0) == pytest.approx(1.5)
+    assert epsilon_on_curve(epsilons, errors, 6.0) == pytest.approx(0.5)
+    assert epsilon_on_curve(epsilons, errors, 100.0) == 0.1
+    assert epsilon_on_curve(epsilons, errors, 0.2) is None
