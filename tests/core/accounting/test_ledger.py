@@ -1,11 +1,159 @@
+"""Guarantees, what k rows of one person are promised, and the ledger that adds all up."""
+
 import math
+from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
-from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
-from dpgp_core.accounting.guarantee import Budget
+from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier, rounded_down, rounded_up
+from dpgp_core.accounting.guarantee import OTHER_ROWS, Budget, budget_of_one_row, for_rows, loss_of_rows
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
+from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
+from dpgp_core.mechanisms import BayesCloaking, IntegralBinning
 from tests.core.accounting.promises import promise
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sentence"),
+    [
+        (0.0, 0.01, "epsilon must be a finite number above 0, got 0.0"),
+        (math.nan, 0.01, "epsilon must be a finite number above 0, got nan"),
+        (1.0, 1.0, "delta must lie strictly between 0 and 1, got 1.0"),
+    ],
+)
+def test_bad_budgets_are_named(epsilon, delta, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Budget(epsilon=epsilon, delta=delta)
+
+
+def test_budget_and_guarantee_are_frozen_values():
+    assert Budget(epsilon=1, delta=0.1) == Budget(epsilon=1, delta=0.1)
+    assert promise(0.5) == promise(0.5)
+    with pytest.raises(FrozenInstanceError):
+        Budget(epsilon=1, delta=0.1).epsilon = 2
+    with pytest.raises(FrozenInstanceError):
+        promise(0.5).releases = 2
+
+
+def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
+    # Hall's noise at (10, 0.01) falls short of its claim
+    hall = promise(1 / noise_multiplier(10, 0.01, "hall", unproven=True), budget=Budget(epsilon=10, delta=0.01))
+    assert hall.proven_epsilon > 10
+    assert promise(0.5).proven_epsilon == pytest.approx(promise(0.5).budget.epsilon)
+
+
+def test_for_unit_changes_only_the_name():
+    assert promise(0.5).for_unit("one house") == promise(0.5, unit="one house")
+
+
+@pytest.mark.parametrize("releases", [2, 7, 100])
+def test_repeated_release_is_one_release_with_a_longer_shift(releases):
+    # m draws of N(mu, 1) are one draw of N(mu sqrt m, 1): the sample mean is sufficient
+    repeated = promise(0.3).repeated(releases)
+    assert repeated.loss.mu == pytest.approx(0.3 * math.sqrt(releases))
+    assert repeated.releases == releases
+    delta = math.exp(log_delta_of(1 / (0.3 * math.sqrt(releases)), repeated.budget.epsilon))
+    assert delta == pytest.approx(0.01, rel=1e-9)
+
+
+def test_repeating_twice_multiplies_the_number_of_releases():
+    assert promise(0.3).repeated(2).repeated(3).releases == 6
+    assert promise(0.3).repeated(2).repeated(3).loss.mu == pytest.approx(promise(0.3).repeated(6).loss.mu)
+
+
+def test_one_release_is_the_promise_itself():
+    unestablished = promise(3.0, established=False, budget=Budget(epsilon=10, delta=0.01))
+    assert unestablished.repeated(1) == unestablished
+
+
+def test_repeating_replaces_an_unproven_claim_by_the_exact_one():
+    twice = promise(3.0, established=False, budget=Budget(epsilon=1, delta=0.01)).repeated(2)
+    assert twice.established
+    assert twice.budget.epsilon == pytest.approx(epsilon_of(1 / (3 * math.sqrt(2)), 0.01))
+
+
+def test_repeating_very_conservative_noise_still_gives_a_budget():
+    # Hall's noise at (0.05, 0.01): two draws have delta 2 Phi(mu / sqrt 2) - 1 = 0.0087 even at epsilon = 0
+    mu = 1 / noise_multiplier(0.05, 0.01, "hall")
+    twice = promise(mu, budget=Budget(epsilon=0.05, delta=0.01)).repeated(2)
+    assert twice.budget.epsilon > 0
+    assert log_delta_of(1 / twice.loss.mu, twice.budget.epsilon) <= math.log(0.01)
+
+
+@pytest.mark.parametrize("releases", [0, -1])
+def test_no_release_is_refused(releases):
+    with pytest.raises(ValueError, match=f"releases must be at least 1, got {releases}"):
+        promise(0.3).repeated(releases)
+
+
+def test_delta_zero_is_a_pure_budget():
+    assert Budget(epsilon=1, delta=0).delta == 0
+
+
+# ---- Noise for k rows of one person: what is promised to all of them, from what is spent on one.
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10, 1000])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.01), (1.0, 1e-5), (5.0, 1e-9), (100.0, 1e-12)])
+def test_noise_for_k_rows_is_k_times_that_for_one(epsilon, delta, rows):
+    one = budget_of_one_row(epsilon, delta, rows)
+    found = noise_multiplier(one.epsilon, one.delta)
+    assert found == pytest.approx(rows * noise_multiplier(epsilon, delta), rel=1e-8)
+    assert loss_of_rows(GaussianLoss(1 / found), rows).epsilon(delta) <= epsilon
+
+
+def test_the_promise_to_k_rows_is_the_test_of_two_normals_k_steps_apart():
+    """By the definition, not by the formula: the worst event of N(0, 1) against N(k mu, 1)."""
+    epsilon, delta, rows = 1.0, 1e-3, 4
+    one = budget_of_one_row(epsilon, delta, rows)
+    shift = rows / noise_multiplier(one.epsilon, one.delta)
+    cuts = np.linspace(-10, 10, 200_001)
+    worst = (norm.sf(cuts - shift) - math.exp(epsilon) * norm.sf(cuts)).max()
+    assert worst == pytest.approx(delta, rel=1e-6)
+
+
+def test_a_pure_promise_is_shared_out_evenly():
+    assert budget_of_one_row(1.0, 0.0, 8) == Budget(epsilon=0.125, delta=0.0)
+    assert loss_of_rows(PureLoss(0.125), 8) == PureLoss(1.0)
+    assert loss_of_rows(PureLoss(0.1, rho=0.01, times=3), 2) == PureLoss(0.2, rho=0.04, times=3)
+
+
+def test_one_row_is_what_it_was():
+    card = BayesCloaking(epsilon=1.0, delta=1e-5).guarantee
+    assert budget_of_one_row(1.0, 1e-5, 1) == card.budget
+    assert for_rows(card, 1, card.budget) is card
+    assert card.hidden == "any one row"
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_the_card_says_how_many_rows_and_that_more_are_hidden_less(protects):
+    one = budget_of_one_row(1.0, 1e-5, 5)
+    card = BayesCloaking(epsilon=one.epsilon, delta=one.delta, protects=protects).guarantee
+    budget = Budget(epsilon=1.0, delta=1e-5)
+    found = for_rows(card, 5, budget)
+    assert found.proven_epsilon <= 1.0
+    assert (found.rows, found.budget, found.hidden) == (5, budget, "up to 5 rows of any one person")
+    assert found.proven_epsilon == pytest.approx(1.0, rel=1e-7)
+    assert "at most 5 rows of one person" in found.neighbours
+    assert ("inputs and n fixed" in found.neighbours) == (protects == "outputs")
+    assert "theorem 2.14" in found.theorem
+    assert OTHER_ROWS not in found.not_covered
+    assert any("more than 5 rows" in each for each in found.not_covered)
+    assert found.assumptions[0] == "nobody has more than 5 rows"
+
+
+def test_bins_rest_on_the_pure_formula():
+    card = IntegralBinning(bins=4, kernel_variance=1.0, lengthscale=(1.0,), white_noise=0.1, epsilon=0.2).guarantee
+    assert "Dwork & Roth 2014, theorem 2.2" in for_rows(card, 5, Budget(epsilon=1.0, delta=0.0)).theorem
+
+
+def test_what_has_no_formula_is_refused_and_so_is_next_to_no_budget():
+    with pytest.raises(ValueError, match="no formula for several rows"):
+        loss_of_rows(ApproximateLoss(1.0, 1e-6), 2)
+    with pytest.raises(ValueError, match="keep fewer rows of everybody"):
+        budget_of_one_row(0.05, 1e-5, 1000)
 
 
 def test_empty_ledger_has_spent_nothing():

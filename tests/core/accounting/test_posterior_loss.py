@@ -1,3 +1,5 @@
+"""The loss of posterior sampling: its curves, proven and published, and its promises."""
+
 from __future__ import annotations
 
 import math
@@ -6,10 +8,150 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
-from dpgp_core.accounting.losses import GaussianLoss, compose
-from dpgp_core.accounting.posterior_paths import PosteriorLoss
+from dpgp_core.accounting.losses import GaussianLoss, compose, conversion_penalty
+from dpgp_core.accounting.posterior_paths import CurveSettings, PosteriorLoss, path_curves, posterior_sampling_epsilon
 
 ONE = "exponential_1d"
+GOLDEN = [  # targets: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
+    (10, 1, 0.5, math.exp(-1), 0.1, 1, ONE, "21.27", "18.80"),
+    (10, 1, 2, math.exp(-1), 0.1, 1, ONE, "6.01", "4.07"),
+    (10, 2, 0.5, math.exp(-1), 0.1, 1, ONE, "4.21", "2.87"),
+    (10, 1, 2, math.exp(-1), 0.05, 1, ONE, "7.06", "5.15"),
+    (10, 1, 2, math.exp(-1), 0.05, 10, ONE, "21.9", "18.5"),
+    (10, 1, 2, math.exp(-1), 0.05, 100, ONE, "112.8", "103.3"),
+    (100, 8.64, 0.049, math.exp(-1 / 0.245), 0.005, 1, ONE, "2.883", "2.225"),
+    (400, 8, 0.0375, math.exp(-math.sqrt(2) / 0.135), 400**-1.1, 1, "generic", "9.675", "5.03"),
+    (400, 1.3, 0.18, math.exp(-math.sqrt(2) / 0.5), 400**-1.1, 1, "generic", "2094", "698"),
+    (100, 1, 1, math.sqrt(0.1), 1e-4, 1, "generic", "129", "63.7"),
+    (100, 2, 1, math.sqrt(0.1), 1e-4, 1, "generic", "12.4", "7.04"),
+    (100, 3, 1, math.sqrt(0.1), 1e-4, 1, "generic", "3.93", "2.29"),
+    (100, 5, 1, math.sqrt(0.1), 1e-4, 1, "generic", "1.06", ".61"),
+]
+
+
+def decimals(number):
+    return len(number.partition(".")[2])
+
+
+@pytest.mark.parametrize("row", GOLDEN, ids=lambda row: f"n{row[0]} r{row[1]} s{row[2]} L{row[5]}")
+def test_golden_epsilon(row):
+    n, r, sigma, kappa, delta, L, sensitivity, published, ours = row
+    for bound, golden in (("published", published), ("proven", ours)):
+        found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, L=L, sensitivity=sensitivity, bound=bound)
+        assert f"{found:.{decimals(golden)}f}" == f"{float(golden):.{decimals(golden)}f}"
+
+
+def random_settings(size, seed=1):
+    rng = np.random.default_rng(seed)
+    n, kappa = rng.integers(1, 1000, size).astype(float), rng.uniform(0, 1, size)
+    r, sigma = 10 ** rng.uniform(-1.5, 1.5, size), 10 ** rng.uniform(-2.5, 1.5, size)
+    return n, r, sigma, kappa, 10 ** rng.uniform(-9, -1, size), 10 ** rng.uniform(0, 2, size).round()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("sensitivity", ["generic", ONE, "exponential_1d_min"])
+@pytest.mark.parametrize(("bound", "eta"), [("proven", 0.0), ("proven", 0.3), ("published", 0.0)])
+def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
+    n, r, sigma, kappa, delta, L = random_settings(300)
+    found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
+    beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
+    settings = CurveSettings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
+    conversion = "tight" if bound == "proven" else "classic"
+    fine = []
+    for curve in path_curves(settings, sensitivity, bound):
+        x = beta / curve.tau
+        fine.append((L * curve(x) + conversion_penalty(x, delta, conversion)).min(axis=0))
+    np.testing.assert_allclose(found, np.maximum(0, np.min(fine, axis=0)), rtol=2e-6, atol=1e-9)
+
+
+def test_a_hundred_thousand_settings_equal_one_by_one():
+    n, r, sigma, kappa, delta, L = random_settings(100_000)
+    found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, L=L)
+    assert found.shape == (100_000,)
+    some = [
+        posterior_sampling_epsilon(n[i], r[i], sigma[i], kappa[i], delta[i], L=L[i]) for i in range(0, 100_000, 9973)
+    ]
+    np.testing.assert_allclose(found[::9973], some, rtol=1e-12)
+    assert all(isinstance(epsilon, float) for epsilon in some)
+
+
+def test_arguments_broadcast():
+    grid = posterior_sampling_epsilon(10, np.array([[1.0], [2.0]]), np.array([0.5, 1.0, 2.0]), 0.3, 0.1)
+    assert grid.shape == (2, 3)
+    assert grid[1, 2] == pytest.approx(posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1), rel=1e-9)
+
+
+def test_epsilon_falls_with_ridge_scale_noise_and_rises_with_paths():
+    n, r, sigma, kappa, delta, L = random_settings(500)
+
+    def epsilon(**changes):
+        arguments = {"n": n, "r": r, "sigma": sigma, "kappa": kappa, "delta": delta, "L": L, "eta": 0.0} | changes
+        return posterior_sampling_epsilon(**arguments)
+
+    slack = 1e-6
+    assert (epsilon(r=1.1 * r) <= epsilon() * (1 + slack)).all()
+    assert (epsilon(r=1.1 * r, eta=0.2) <= epsilon(eta=0.2) * (1 + slack)).all()
+    assert (epsilon(sigma=1.1 * sigma) <= epsilon() * (1 + slack)).all()
+    assert (epsilon(eta=0.01) <= epsilon() * (1 + slack)).all()
+    assert (epsilon(eta=0.2) <= epsilon(eta=0.1) * (1 + slack)).all()
+    assert (epsilon(L=L + 1) >= epsilon() * (1 - slack)).all()
+    assert (epsilon() <= epsilon(sigma=sigma / 3) * (1 + slack)).all()
+
+
+def test_with_additional_noise_epsilon_is_not_monotone_in_the_scale():
+    # a larger s then also releases more of the covariance: no inverse in s is offered for eta > 0
+    epsilon = posterior_sampling_epsilon(10, 1.0, np.array([0.01, 0.1, 0.3, 1.0, 3.0]), 0.3, 0.01, eta=10.0)
+    assert (np.diff(epsilon) > 0).any()
+
+
+# ---- inverses
+
+
+# ---- what the functions of the bound say
+
+
+def test_tight_conversion_is_below_the_classic_one():
+    x = np.geomspace(1e-6, 1e6, 100)
+    for delta in (1e-9, 1e-3, 0.3):
+        assert (conversion_penalty(x, delta) < conversion_penalty(x, delta, "classic")).all()
+
+
+# ---- the loss
+
+
+def test_curve_with_vanishing_additional_noise_is_the_plain_one():
+    orders = np.array([1.1, 1.5, 2.0])
+    plain = PosteriorLoss(n=50, r=2.0, sigma=1.0, kappa=0.2, sensitivity=ONE)
+    noisy = PosteriorLoss(n=50, r=2.0, sigma=1.0, kappa=0.2, sensitivity=ONE, eta=1e-6)
+    np.testing.assert_allclose(noisy.rdp(orders), plain.rdp(orders), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"n": 0}, "n must be a number of records, at least 1; got 0"),
+        ({"r": 0.0}, "r must be a finite number above 0; larger is more private; got 0"),
+        ({"sigma": -1.0}, "sigma must be above 0; inf leaves only what the covariance leaks; got -1"),
+        ({"kappa": 1.5}, r"kappa must be in \[0, 1\]: the least kernel value; got 1.5"),
+        ({"M": 0.0}, "M must be a finite number above 0: the bound on outputs; got 0"),
+        ({"L": 0}, "L must be a number of paths, at least 1; got 0"),
+        ({"eta": float("nan")}, "eta must be a finite number, at least 0; got nan"),
+        ({"sensitivity": "2-D"}, "sensitivity must be one of generic, exponential_1d, exponential_1d_min, got '2-D'"),
+    ],
+)
+def test_bad_settings_are_named(changes, sentence):
+    arguments = {"n": 10, "r": 1.0, "sigma": 1.0, "kappa": 0.5} | changes
+    with pytest.raises(ValueError, match=sentence):
+        PosteriorLoss(**arguments)
+    with pytest.raises(ValueError, match=sentence):
+        posterior_sampling_epsilon(**arguments, delta=0.01)
+
+
+def test_bad_delta_and_bound_are_named():
+    with pytest.raises(ValueError, match=r"delta must be in \[1e-30, 1\): 0 or 1 would promise nothing; got 1"):
+        posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, np.array([0.1, 1.0]))
+    with pytest.raises(ValueError, match="bound must be 'proven' or 'published', got 'code'"):
+        posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, 0.1, bound="code")
 
 
 def test_loss_recomputes_epsilon_and_composes_with_itself():
