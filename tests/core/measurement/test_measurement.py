@@ -1,3 +1,5 @@
+"""What is added up over records, how far one can move it, and draws that are numbered."""
+
 import random
 from fractions import Fraction
 from functools import partial
@@ -9,7 +11,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
 from dpgp_core.measurement.measurement import STEPS, LaplaceMeasurement, Measurement
-from dpgp_core.measurement.noise import Silence
+from dpgp_core.measurement.noise import Apart, NumberedDraws, Silence
 
 DELTA = 0.01
 CONFIDENCE = 1 - 1e-6
@@ -125,19 +127,6 @@ def test_laplace_noise_needs_columns_of_l1_norm_one():
         LaplaceMeasurement(B=np.array([[0.8], [0.6]]), **ends, epsilon=1.0)
 
 
-def test_bad_arguments_are_refused():
-    with pytest.raises(ValueError, match="draws must be at least 1"):
-        gaussian().teaching(outputs(), np.random.default_rng(0), 0)
-    with pytest.raises(ValueError, match="NaN"):
-        gaussian().measure(np.full(12, np.nan))
-    with pytest.raises(ValueError, match="must be a number from"):
-        gaussian(s=0.0)
-    with pytest.raises(ValueError, match="norm"):
-        gaussian(B=2 * strategy())
-    with pytest.raises(ValueError, match="width above zero"):
-        Measurement(B=np.eye(2), low=np.zeros(2), high=np.array([0.0, 1.0]), bounds=(0.0, 1.0), noise_multiplier=1.0)
-
-
 # --- what an attacker sees who knows everything but one output -----------------------------------------------------
 
 POINTS, RANK, TRAIN, TEST = 150, 4, 2000, 2000
@@ -207,3 +196,28 @@ def test_the_same_attack_refutes_a_float_mean_plus_float_noise_of_low_rank(epsil
     found, accuracy = attacked(release, neighbours(FAR))
     assert accuracy > 0.95
     assert found > 2 * epsilon
+
+
+def test_each_row_comes_from_a_generator_of_its_own_whatever_is_drawn_beside_it():
+    few, many, later = NumberedDraws(3, 1), NumberedDraws(1, 20), NumberedDraws(3, 4)
+    for size in (5, 2, 9):  # stage after stage
+        row = few.standard_normal((1, size))[0]
+        np.testing.assert_array_equal(many.standard_normal((20, size))[2], row)
+        np.testing.assert_array_equal(later.standard_normal((4, size))[0], row)
+    assert not (NumberedDraws(1, 2).standard_normal((2, 5))[0] == NumberedDraws(1, 2).standard_normal((2, 5))[1]).any()
+
+
+def test_a_draw_alone_is_what_its_number_always_gave():
+    row = NumberedDraws(7, 1).standard_normal((1, 4))
+    np.testing.assert_array_equal(row, np.random.default_rng(7).standard_normal((1, 4)))
+    row = NumberedDraws(7, 1).laplace(size=(1, 4))
+    np.testing.assert_array_equal(row, np.random.default_rng(7).laplace(size=(1, 4)))
+
+
+def test_fewer_at_a_time_would_mix_the_draws_up_and_are_refused():
+    with pytest.raises(Apart, match="20 at a time"):
+        NumberedDraws(1, 20).standard_normal((3, 4))
+    with pytest.raises(Apart, match="2 at a time"):
+        NumberedDraws(1, 2).laplace(size=4)
+    with pytest.raises(ValueError, match="count"):
+        NumberedDraws(1, 0)

@@ -129,10 +129,3 @@ def test_counts_of_people_are_in_people_and_their_noise_is_the_same():
     assert measurement.noise_sd <= 2.001
     one = measurement.measure(cells, random.Random(1).getrandbits, person_weights(person))
     assert np.abs(one - expected).max() < 8 * measurement.noise_sd
-
-
-def test_weights_are_for_people_and_people_need_them():
-    with pytest.raises(ValueError, match="weights"):
-        counts(0).measure(np.array([0]))
-    with pytest.raises(ValueError, match="weights"):
-        CellCounts(B=strategy(0), noise_multiplier=1.0).measure(np.array([0]), weights=np.array([GRID]))

@@ -1,0 +1,112 @@
+"""What measurements refuse, and in which words."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpgp_core.measurement.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, uniform_below
+from dpgp_core.measurement.integers import GRID, check_intervals, place_integers, strategy_integers
+from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
+from dpgp_core.measurement.statistics import Above
+from dpgp_core.release.specification import EXAMPLE
+from tests.core.measurement.test_cells import M, residuals, strategy
+from tests.core.measurement.test_discrete import source
+from tests.core.measurement.test_measurement import gaussian, outputs
+from tests.core.measurement.test_measurement import strategy as strategy_of_measurement
+from tests.core.measurement.test_noise import STEPS
+from tests.core.measurement.test_people import counts
+from tests.core.measurement.test_people import strategy as strategy_of_people
+from tests.core.measurement.test_statistics import distances, made
+from tests.refusals import each, told
+
+REFUSALS = [
+    # cells
+    (lambda: residuals().measure(np.array([0.1, np.nan]), cells=np.array([0, 1])), "must not hold NaN"),
+    (lambda: CellCounts(B=2 * strategy(), noise_multiplier=1.0), "norm"),
+    (lambda: residuals(noise_multiplier=0.0), "noise_multiplier"),
+    (lambda: residuals(high=np.full(M, -2.0)), "width above zero"),
+    (lambda: residuals(bounds=(-1.0, 3.0)), "inside the declared bounds"),
+    # discrete
+    *each(lambda sampler: sampler(0, 1), "above 0", [discrete_gaussian, discrete_laplace]),
+    *each(lambda sampler: sampler(1, -1), "size at least 0", [discrete_gaussian, discrete_laplace]),
+    (lambda: bernoulli_exp(Fraction(-1, 2), source()), "gamma must be at least 0"),
+    (lambda: uniform_below(0, source()), "bound must be at least 1"),
+    # integers
+    *each(
+        strategy_integers,
+        "finite matrix",
+        [np.ones(3), np.ones((0, 3)), np.array([[np.nan]]), np.array([[np.inf]])],
+    ),
+    (lambda: place_integers(np.array([np.nan]), np.zeros(1), np.ones(1)), "NaN"),
+    (lambda: place_integers(np.zeros(2), np.zeros(1), np.ones(1)), "shape"),
+    *told(
+        lambda low, high, bounds: check_intervals(np.array(low), np.array(high), bounds, 2),
+        [
+            ([0.0, 1.0], [1.0, 1.0], (0.0, 2.0), r"interval 1 \[1.0, 1.0\] must have a width above zero"),
+            ([0.0, 1.5], [1.0, 1.0], (0.0, 2.0), "width above zero"),
+            ([0.0, -0.1], [1.0, 1.0], (0.0, 2.0), r"interval 1 \[-0.1, 1.0\] must lie inside the declared bounds"),
+            ([0.0, 0.5], [1.0, 2.1], (0.0, 2.0), "must lie inside"),
+            ([0.0, np.nan], [1.0, 1.0], (0.0, 2.0), "must lie inside"),
+            ([0.0], [1.0], (0.0, 2.0), r"shape \(2,\)"),
+            ([0.0, 0.0], [1.0, 1.0], (1.0, 1.0), "low < high"),
+            ([0.0, 0.0], [1.0, 1.0], (-np.inf, np.inf), "finite"),
+            ([0.0, 0.0], [1.0, 1.0], (-1.7e308, 1.7e308), "a finite number apart"),
+        ],
+    ),
+    # measurement
+    (lambda: gaussian().teaching(outputs(), np.random.default_rng(0), 0), "draws must be at least 1"),
+    (lambda: gaussian().measure(np.full(12, np.nan)), "NaN"),
+    (lambda: gaussian(s=0.0), "must be a number from"),
+    (lambda: gaussian(B=2 * strategy_of_measurement()), "norm"),
+    (
+        lambda: Measurement(
+            B=np.eye(2), low=np.zeros(2), high=np.array([0.0, 1.0]), bounds=(0.0, 1.0), noise_multiplier=1.0
+        ),
+        "width above zero",
+    ),
+    # noise
+    *each(
+        lambda value: GaussianNoise(sensitivity=STEPS, noise_multiplier=value),
+        "noise_multiplier must be a number from",
+        [0.0, -1.0, math.nan, math.inf],
+    ),
+    *each(
+        lambda value: LaplaceNoise(sensitivity=STEPS, epsilon=value),
+        "epsilon must be a number from",
+        [0.0, -1.0, math.nan, math.inf],
+    ),
+    (lambda: GaussianNoise(sensitivity=0, noise_multiplier=1.0), "sensitivity must be a whole number"),
+    (lambda: LaplaceNoise(sensitivity=0, epsilon=1.0), "sensitivity must be a whole number"),
+    # people
+    (lambda: counts(0).measure(np.array([0])), "weights"),
+    (
+        lambda: CellCounts(B=strategy_of_people(0), noise_multiplier=1.0).measure(
+            np.array([0]), weights=np.array([GRID])
+        ),
+        "weights",
+    ),
+    # statistics
+    *told(
+        lambda changed: made(**changed),
+        [
+            ({"z": np.zeros(2)}, "1 finite numbers"),
+            ({"g": np.array([0.0, np.nan, 0.0])}, "3 finite numbers"),
+            ({"sd": 0.0}, "positive"),
+            ({"sd": np.inf}, "positive"),
+            ({"measurement": distances([0.5, 0.7, 0.7])}, "same reach"),
+            ({"measurement": distances(0.7, low=-0.1)}, "begin at 0"),
+        ],
+    ),
+    (lambda: Above(measurement=distances(1.0, rows=2), z=np.zeros(1)), "must be one, got 2"),
+    (lambda: replace(EXAMPLE, y_bounds=(0.0, 1e-31)), "y_bounds is too narrow"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS)
+def test_bad_input_is_refused_with_these_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
