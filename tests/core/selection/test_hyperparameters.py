@@ -1,10 +1,20 @@
+"""Hyperparameters chosen privately: by evidence, repeatedly, and means by CoinPress."""
+
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+import dpgp_core.selection.repeated as repeated
+from datasets import toy_1d
+from dpgp_core.accounting.best_of_many import BestOfManyLoss
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly, halves, log_densities
+from dpgp_core.selection.repeated import CoinPress
 from tests.core.tables import table
 
 CANDIDATES = [
@@ -103,3 +113,136 @@ def test_bad_input_is_refused():
         choose_jointly(sparse(1.0), CANDIDATES, wave(10), rng, 0.0)
     with pytest.raises(ValueError, match="noise_variance must be a finite number above 0, got 0"):
         Candidate(kernel=EQ(), noise_variance=0)
+
+
+SETTINGS = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.2, 1.0, 5) for s in (0.2, 1)]
+TOY = toy_1d.load(n=4000)
+FEW = TOY.subset(np.arange(0, 4000, 20))
+CHOICES = [repeated.choose_liu_talwar, repeated.choose_repeatedly]
+
+
+def sparse_with(epsilon, **changes):
+    arguments = {"kernel": EQ(), "noise_variance": 1.0, "n_inducing": 12, "delta": 1e-4}
+    return SparseVariational(**{"epsilon": epsilon, **arguments, **changes})
+
+
+@pytest.mark.parametrize("choose", CHOICES)
+def test_with_much_budget_and_many_runs_the_right_setting_is_chosen(choose, monkeypatch):
+    best = repeated.best_of_runs
+    monkeypatch.setattr(repeated, "best_of_runs", lambda run, runs: best(run, 60))
+    found = choose(sparse_with(60.0), SETTINGS, TOY, np.random.default_rng(2), gamma=0.02)
+    assert SETTINGS[found.index] == SETTINGS[2]
+    mean, _ = found.fit.predict(TOY.X)
+    x = TOY.X[:, 0]
+    assert np.sqrt(np.mean((mean - np.sin(x) - 0.3 * np.cos(2 * x)) ** 2)) < 0.1
+
+
+@pytest.mark.parametrize(("choose", "kind"), list(zip(CHOICES, [ApproximateLoss, BestOfManyLoss], strict=True)))
+def test_the_ledger_counts_the_whole_budget(choose, kind):
+    found = choose(sparse_with(1.5), SETTINGS, FEW, np.random.default_rng(1))
+    assert isinstance(found.guarantee.loss, kind)
+    assert found.guarantee.protects == "inputs and outputs"
+    assert found.guarantee.unit == FEW.privacy_unit
+    ledger = Ledger()
+    ledger.spend([("choice and fit", found.guarantee)])
+    assert ledger.epsilon(1e-4) == pytest.approx(1.5)
+    ledger.spend([("another", sparse_with(1.0, delta=1e-5).guarantee)])
+    assert 1.5 < ledger.epsilon(2e-4) <= 2.51
+
+
+@pytest.mark.parametrize("choose", CHOICES)
+def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
+    monkeypatch.setattr(repeated.CoinPress, "mean", lambda *arguments: np.inf)
+    found = choose(sparse_with(1.0), SETTINGS, FEW, np.random.default_rng(1))
+    assert found.index is None
+    assert found.fit is None
+    assert "nothing was chosen" in found.message
+    assert found.guarantee.budget.epsilon == 1.0
+
+
+def test_at_most_so_many_runs(monkeypatch):
+    counted = []
+    monkeypatch.setattr(repeated, "best_of_runs", lambda run, runs: counted.append(runs))
+    for seed in range(200):
+        repeated.choose_liu_talwar(sparse_with(1.0, delta=0.5), SETTINGS, FEW, np.random.default_rng(seed), gamma=0.3)
+    most = repeated.liu_talwar_constants(1.0, 0.5, 0.3).draws
+    assert max(counted) == most
+    assert min(counted) == 1
+
+
+def test_noise_of_a_run_is_that_of_its_share(monkeypatch):
+    """Each run of Liu & Talwar adds the noise of its own (epsilon, delta)."""
+    scales = []
+    noisy = repeated.noisy
+    monkeypatch.setattr(repeated, "noisy", lambda sums, noise, rng: (scales.append(noise), noisy(sums, noise, rng))[1])
+    mechanism = sparse_with(1.0, variant="paper")
+    repeated.choose_liu_talwar(mechanism, SETTINGS[2:3], FEW, np.random.default_rng(1), gamma=0.3)
+    constants = repeated.liu_talwar_constants(1.0, 1e-4, 0.3)
+    one = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta, kernel=SETTINGS[2].kernel)
+    assert scales[0] == one.noise(FEW)
+
+
+@pytest.mark.parametrize("choose", CHOICES)
+def test_bad_input_of_a_repeated_choice_is_refused(choose):
+    rng = np.random.default_rng(1)
+    with pytest.raises(ValueError, match="there are no candidates"):
+        choose(sparse_with(1.0), [], FEW, rng)
+    with pytest.raises(ValueError, match="gamma must lie strictly between 0 and 1, got 0"):
+        choose(sparse_with(1.0), SETTINGS, FEW, rng, gamma=0.0)
+
+
+class Recorded:
+    """A generator whose noise is always ``value``."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def standard_normal(self, shape):
+        return np.full(shape, self.value)
+
+
+def test_mean_of_wide_bounds_is_found():
+    rng = np.random.default_rng(1)
+    values = 700 + rng.standard_normal(2000)
+    found = [CoinPress(rho=0.5).mean(values, 0.0, 1000.0, rng) for _ in range(200)]
+    one_step = [CoinPress(rho=0.5, steps=1).mean(values, 0.0, 1000.0, rng) for _ in range(200)]
+    assert np.std(found) < 0.02 < np.std(one_step)
+    assert np.mean(found) == pytest.approx(values.mean(), abs=6 * 0.02 / math.sqrt(200))
+
+
+def test_one_number_moves_a_step_by_at_most_its_noise_allows():
+    values = np.zeros(50)
+    low, high = values.copy(), values.copy()
+    low[0], high[0] = -1e9, 1e9
+    press = CoinPress(rho=0.3, steps=1)
+    moved = press.mean(high, 0.0, 2.0, Recorded(0.0)) - press.mean(low, 0.0, 2.0, Recorded(0.0))
+    noise_sd = press.mean(values, 0.0, 2.0, Recorded(1.0))
+    # Gaussian mechanism: shift^2 / (2 sd^2) = rho
+    assert (moved / noise_sd) ** 2 / 2 == pytest.approx(0.3)
+
+
+def test_shares_add_up_and_the_last_gets_three_quarters():
+    press = CoinPress(rho=2.0)
+    assert len(press.shares) == 12
+    assert sum(press.shares) == pytest.approx(2.0)
+    assert press.shares[-1] == pytest.approx(1.5)
+    assert press.loss.rdp(np.array([3.0]))[0] == pytest.approx(6.0)  # rho alpha
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rho": 0.0}, "rho must be a finite number above 0"),
+        ({"steps": 0}, "steps must be at least 1, got 0"),
+        ({"last_share": 1.0}, "last_share must lie strictly between 0 and 1, got 1.0"),
+        ({"beta": 0.0}, "beta must lie strictly between 0 and 1, got 0.0"),
+    ],
+)
+def test_bad_parameters_are_refused(changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        CoinPress(**{"rho": 1.0, **changes})
+
+
+def test_no_values_are_refused():
+    with pytest.raises(ValueError, match="there are no values to take the mean of"):
+        CoinPress(rho=1.0).mean(np.zeros(0), 0.0, 1.0, np.random.default_rng(1))
