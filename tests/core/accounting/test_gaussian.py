@@ -86,12 +86,6 @@ def test_hall_at_epsilon_ten_is_not_private():
     assert exact_delta(noise_multiplier(10, 0.01, "hall", unproven=True), 10) > 0.01
 
 
-@pytest.mark.parametrize("epsilon", [1.0001, 2, 50])
-def test_hall_is_refused_above_epsilon_one(epsilon):
-    with pytest.raises(ValueError, match=r"epsilon must be <= 1 for Hall's formula, got .*method='analytic'"):
-        noise_multiplier(epsilon, 0.01, "hall")
-
-
 def test_no_noise_at_all_is_needed_only_for_no_promise():
     # at multiplier s' the smallest delta for epsilon = 0 is 2 Phi(1/(2 s')) - 1, the total variation
     total_variation = math.erf(0.5 / math.sqrt(2))
@@ -105,12 +99,6 @@ def test_more_privacy_needs_more_noise():
     assert (np.diff(grid, axis=1) < 0).all()
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan])
-def test_bad_epsilon_is_named(epsilon):
-    with pytest.raises(ValueError, match=rf"epsilon must be a finite number above 0, got {epsilon}"):
-        noise_multiplier(epsilon, 0.01)
-
-
 @pytest.mark.parametrize("delta", [0, 1, -0.1, 2, math.nan])
 def test_bad_delta_is_named(delta):
     sentence = rf"delta must lie strictly between 0 and 1, got {delta}"
@@ -118,14 +106,3 @@ def test_bad_delta_is_named(delta):
         noise_multiplier(1.0, delta)
     with pytest.raises(ValueError, match=sentence):
         epsilon_of(1.0, delta)
-
-
-def test_unknown_method_is_named():
-    with pytest.raises(ValueError, match="method must be 'analytic' or 'hall', got 'renyi'"):
-        noise_multiplier(1.0, 0.01, "renyi")
-
-
-@pytest.mark.parametrize("multiplier", [0, -1, math.inf, math.nan])
-def test_bad_multiplier_is_named(multiplier):
-    with pytest.raises(ValueError, match=rf"noise_multiplier must be a finite number above 0, got {multiplier}"):
-        epsilon_of(multiplier, 0.01)

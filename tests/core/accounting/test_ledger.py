@@ -10,22 +10,9 @@ from scipy.stats import norm
 from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier, rounded_down, rounded_up
 from dpgp_core.accounting.guarantee import OTHER_ROWS, Budget, budget_of_one_row, for_rows, loss_of_rows
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger, MixedProtection
-from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.mechanisms import BayesCloaking, IntegralBinning
 from tests.core.accounting.promises import promise
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "delta", "sentence"),
-    [
-        (0.0, 0.01, "epsilon must be a finite number above 0, got 0.0"),
-        (math.nan, 0.01, "epsilon must be a finite number above 0, got nan"),
-        (1.0, 1.0, "delta must lie strictly between 0 and 1, got 1.0"),
-    ],
-)
-def test_bad_budgets_are_named(epsilon, delta, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Budget(epsilon=epsilon, delta=delta)
 
 
 def test_budget_and_guarantee_are_frozen_values():
@@ -80,12 +67,6 @@ def test_repeating_very_conservative_noise_still_gives_a_budget():
     twice = promise(mu, budget=Budget(epsilon=0.05, delta=0.01)).repeated(2)
     assert twice.budget.epsilon > 0
     assert log_delta_of(1 / twice.loss.mu, twice.budget.epsilon) <= math.log(0.01)
-
-
-@pytest.mark.parametrize("releases", [0, -1])
-def test_no_release_is_refused(releases):
-    with pytest.raises(ValueError, match=f"releases must be at least 1, got {releases}"):
-        promise(0.3).repeated(releases)
 
 
 def test_delta_zero_is_a_pure_budget():
@@ -149,13 +130,6 @@ def test_bins_rest_on_the_pure_formula():
     assert "Dwork & Roth 2014, theorem 2.2" in for_rows(card, 5, Budget(epsilon=1.0, delta=0.0)).theorem
 
 
-def test_what_has_no_formula_is_refused_and_so_is_next_to_no_budget():
-    with pytest.raises(ValueError, match="no formula for several rows"):
-        loss_of_rows(ApproximateLoss(1.0, 1e-6), 2)
-    with pytest.raises(ValueError, match="keep fewer rows of everybody"):
-        budget_of_one_row(0.05, 1e-5, 1000)
-
-
 def test_empty_ledger_has_spent_nothing():
     assert Ledger().epsilon(0.01) == 0
 
@@ -215,11 +189,6 @@ def test_what_is_left_can_be_spent_and_no_more():
     assert ledger.epsilon(0.01) == pytest.approx(1)
     assert ledger.epsilon_left() < 1e-3
     assert Ledger().epsilon_left() == math.inf
-
-
-def test_refusal_is_a_value_error():
-    with pytest.raises(ValueError, match=r"nothing was released\. Use epsilon = 0\.1 or less"):
-        Ledger(limit=Budget(epsilon=0.1, delta=0.01)).spend([("too much", promise(1.0))])
 
 
 def test_generators_of_guarantees_are_counted_once():

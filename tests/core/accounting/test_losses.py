@@ -35,12 +35,6 @@ def test_exponential_mechanism_curve_lies_below_its_zcdp_bound():
         assert (renyi <= PureLoss(epsilon, rho=epsilon**2 / 8).rdp(orders) + 1e-12).all()
 
 
-@pytest.mark.parametrize("make", [lambda: GaussianLoss(0), lambda: PureLoss(-1.0), lambda: PureLoss(1.0, rho=0.0)])
-def test_bad_parameters(make):
-    with pytest.raises(ValueError, match="must be a finite number above 0"):
-        make()
-
-
 def hockey_stick(epsilon: float, mu: float, pure: float) -> float:
     """Exact delta of N(0,1)/N(mu,1) released together with a coin of odds exp(+-pure): sum over the coin."""
     heads = math.exp(pure) / (1 + math.exp(pure))
@@ -111,12 +105,6 @@ def test_conversion_beats_the_classic_one():
 def test_infinite_orders_are_skipped_and_nothing_is_negative():
     assert rdp_epsilon(np.where(ORDERS < 3, ORDERS * 0.1, np.inf), 0.01) > 0
     assert rdp_epsilon(np.zeros_like(ORDERS), 0.5) == 0
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1])
-def test_bad_delta(delta):
-    with pytest.raises(ValueError, match="delta must lie strictly between 0 and 1"):
-        rdp_epsilon(ORDERS, delta)
 
 
 @pytest.mark.parametrize(

@@ -147,13 +147,6 @@ def test_bad_settings_are_named(changes, sentence):
         posterior_sampling_epsilon(**arguments, delta=0.01)
 
 
-def test_bad_delta_and_bound_are_named():
-    with pytest.raises(ValueError, match=r"delta must be in \[1e-30, 1\): 0 or 1 would promise nothing; got 1"):
-        posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, np.array([0.1, 1.0]))
-    with pytest.raises(ValueError, match="bound must be 'proven' or 'published', got 'code'"):
-        posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, 0.1, bound="code")
-
-
 def test_loss_recomputes_epsilon_and_composes_with_itself():
     loss = PosteriorLoss(n=10, r=1.0, sigma=2.0, kappa=math.exp(-1), sensitivity=ONE)
     assert f"{loss.epsilon(0.05):.2f}" == "5.15"

@@ -91,12 +91,6 @@ def test_a_weak_release_leaves_the_prior_guess():
     assert attacker_success(0.1, 1e-3) == pytest.approx(0.9, rel=1e-12)
 
 
-@pytest.mark.parametrize("prior", [0.0, 1.0, -0.5, math.nan])
-def test_bad_prior_is_named(prior):
-    with pytest.raises(ValueError, match=f"prior must lie strictly between 0 and 1, got {prior}"):
-        attacker_success(prior, 1.0)
-
-
 @pytest.mark.parametrize("mu", [0.0, -1.0, math.inf, math.nan])
 def test_bad_mu_is_named(mu):
     sentence = f"mu must be a finite number above 0, got {mu}"
@@ -104,13 +98,6 @@ def test_bad_mu_is_named(mu):
         attacker_success(0.5, mu)
     with pytest.raises(ValueError, match=sentence):
         gaussian_tradeoff(np.array(0.5), mu)
-
-
-def test_bad_budget_is_named():
-    with pytest.raises(ValueError, match=r"epsilon must be a finite number above 0, got -1.0"):
-        budget_tradeoff(RATES, -1.0, 0.1)
-    with pytest.raises(ValueError, match=r"delta must lie strictly between 0 and 1, got 1.5"):
-        budget_tradeoff(RATES, 1.0, 1.5)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0])
@@ -160,15 +147,6 @@ def test_success_against_laplace_noise_and_against_a_bare_budget_is_the_best_poi
     assert laplace_attacker_success(prior, epsilon) == pytest.approx(1 - error.min(), abs=1e-8)
     error = prior * budget_tradeoff(rates, epsilon, 0.01) + (1 - prior) * rates
     assert budget_attacker_success(prior, epsilon, 0.01) == pytest.approx(1 - error.min(), abs=1e-12)
-
-
-def test_bad_input_of_the_laplace_curve_is_named():
-    with pytest.raises(ValueError, match="epsilon must be a finite number above 0, got -1"):
-        laplace_tradeoff(RATES, -1)
-    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 1"):
-        laplace_attacker_success(1, 1.0)
-    with pytest.raises(ValueError, match="prior must lie strictly between 0 and 1, got 0"):
-        budget_attacker_success(0, 1.0, 0.1)
 
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
@@ -251,21 +229,6 @@ def test_the_chance_beyond_epsilon_is_more_than_delta(epsilon, mu):
     delta = math.exp(log_delta_of(1 / mu, epsilon))
     assert chance_beyond(epsilon, mu) - (1 + math.exp(epsilon)) * away == pytest.approx(delta, rel=1e-6)
     assert chance_beyond(epsilon, mu) > delta
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: pure_beliefs(0.0, 1.0), "prior must lie strictly between 0 and 1, got 0.0"),
-        (lambda: pure_beliefs(0.5, -1.0), "epsilon must be a finite number above 0"),
-        (lambda: telling_beliefs(0.5, 1.0, lambda a: 1 - a), "share must lie strictly between 0 and 1, got 1.0"),
-        (lambda: chance_beyond(-1.0, 1.0), "epsilon must be finite and not negative, got -1.0"),
-        (lambda: chance_beyond(1.0, 0.0), "mu must be a finite number above 0"),
-    ],
-)
-def test_bad_input_is_named(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        call()
 
 
 def test_no_noise_that_tells_nothing_moves_a_belief():

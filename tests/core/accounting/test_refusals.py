@@ -1,0 +1,112 @@
+"""What accounting refuses, and in which words."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.accounting.best_of_many import BestOfManyLoss, calibrate_runs
+from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
+from dpgp_core.accounting.guarantee import Budget, budget_of_one_row, loss_of_rows
+from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.accounting.losses import ORDERS, ApproximateLoss, GaussianLoss, PureLoss, rdp_epsilon
+from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
+from dpgp_core.accounting.tradeoff import (
+    attacker_success,
+    budget_attacker_success,
+    budget_tradeoff,
+    chance_beyond,
+    laplace_attacker_success,
+    laplace_tradeoff,
+    pure_beliefs,
+    telling_beliefs,
+)
+from tests.core.accounting.promises import promise
+from tests.core.accounting.test_tradeoff import RATES
+from tests.refusals import each, told
+
+REFUSALS = [
+    # best of many
+    (
+        lambda: calibrate_runs(1e-4, 1e-30, 1.0, 1e-30),
+        r"epsilon = 0.0001 is out of reach with eta = 1.0, gamma = 1e-30",
+    ),
+    *told(
+        lambda eta, gamma: BestOfManyLoss(GaussianLoss(1.0), eta, gamma),
+        [
+            (-0.5, 0.1, "eta must be a finite number of at least 0"),
+            (0.0, 1.0, "gamma must lie strictly between 0 and 1"),
+        ],
+    ),
+    # gaussian
+    *each(
+        lambda epsilon: noise_multiplier(epsilon, 0.01, "hall"),
+        r"epsilon must be <= 1 for Hall's formula, got .*method='analytic'",
+        [1.0001, 2, 50],
+    ),
+    *each(
+        lambda epsilon: noise_multiplier(epsilon, 0.01),
+        "epsilon must be a finite number above 0, got {}",
+        [0, -1, math.inf, math.nan],
+    ),
+    (lambda: noise_multiplier(1.0, 0.01, "renyi"), "method must be 'analytic' or 'hall', got 'renyi'"),
+    *each(
+        lambda multiplier: epsilon_of(multiplier, 0.01),
+        "noise_multiplier must be a finite number above 0, got {}",
+        [0, -1, math.inf, math.nan],
+    ),
+    # ledger
+    *told(
+        lambda epsilon, delta: Budget(epsilon=epsilon, delta=delta),
+        [
+            (0.0, 0.01, "epsilon must be a finite number above 0, got 0.0"),
+            (math.nan, 0.01, "epsilon must be a finite number above 0, got nan"),
+            (1.0, 1.0, "delta must lie strictly between 0 and 1, got 1.0"),
+        ],
+    ),
+    *each(lambda releases: promise(0.3).repeated(releases), "releases must be at least 1, got {}", [0, -1]),
+    (lambda: loss_of_rows(ApproximateLoss(1.0, 1e-6), 2), "no formula for several rows"),
+    (lambda: budget_of_one_row(0.05, 1e-5, 1000), "keep fewer rows of everybody"),
+    (
+        lambda: Ledger(limit=Budget(epsilon=0.1, delta=0.01)).spend([("too much", promise(1.0))]),
+        r"nothing was released\. Use epsilon = 0\.1 or less",
+    ),
+    # losses
+    *each(
+        lambda make: make(),
+        "must be a finite number above 0",
+        [lambda: GaussianLoss(0), lambda: PureLoss(-1.0), lambda: PureLoss(1.0, rho=0.0)],
+    ),
+    *each(lambda delta: rdp_epsilon(ORDERS, delta), "delta must lie strictly between 0 and 1", [0.0, 1.0, -0.1]),
+    # posterior loss
+    (
+        lambda: posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, np.array([0.1, 1.0])),
+        r"delta must be in \[1e-30, 1\): 0 or 1 would promise nothing; got 1",
+    ),
+    (
+        lambda: posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, 0.1, bound="code"),
+        "bound must be 'proven' or 'published', got 'code'",
+    ),
+    # tradeoff
+    *each(
+        lambda prior: attacker_success(prior, 1.0),
+        "prior must lie strictly between 0 and 1, got {}",
+        [0.0, 1.0, -0.5, math.nan],
+    ),
+    (lambda: budget_tradeoff(RATES, -1.0, 0.1), r"epsilon must be a finite number above 0, got -1.0"),
+    (lambda: budget_tradeoff(RATES, 1.0, 1.5), r"delta must lie strictly between 0 and 1, got 1.5"),
+    (lambda: laplace_tradeoff(RATES, -1), "epsilon must be a finite number above 0, got -1"),
+    (lambda: laplace_attacker_success(1, 1.0), "prior must lie strictly between 0 and 1, got 1"),
+    (lambda: budget_attacker_success(0, 1.0, 0.1), "prior must lie strictly between 0 and 1, got 0"),
+    (lambda: pure_beliefs(0.0, 1.0), "prior must lie strictly between 0 and 1, got 0.0"),
+    (lambda: pure_beliefs(0.5, -1.0), "epsilon must be a finite number above 0"),
+    (lambda: telling_beliefs(0.5, 1.0, lambda a: 1 - a), "share must lie strictly between 0 and 1, got 1.0"),
+    (lambda: chance_beyond(-1.0, 1.0), "epsilon must be finite and not negative, got -1.0"),
+    (lambda: chance_beyond(1.0, 0.0), "mu must be a finite number above 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS)
+def test_bad_input_is_refused_with_these_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
