@@ -110,8 +110,3 @@ def test_hindsight_takes_the_least_error():
 
 def test_settings_of_two_inputs_have_at_most_a_thousand_bins():
     assert max(peer.per_side for peer in settings(2)[1]) ** 2 <= 1000 < 32**2
-
-
-def test_no_draws_are_refused():
-    with pytest.raises(ValueError, match="draws must be"):
-        held_out(BinnedMeans(2), TOY, FOLDS, 1.0, 0, 1)
