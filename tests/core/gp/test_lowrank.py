@@ -73,25 +73,6 @@ def test_too_many_records_for_both_are_refused(monkeypatch):
     assert run(100, rough)[1].method == "exact"
 
 
-@pytest.mark.parametrize(
-    ("choice", "sentence"),
-    [
-        ({"inference": "fast"}, "inference must be one of 'auto', 'exact', 'lowrank', got 'fast'"),
-        ({"tolerance": 0.0}, r"tolerance must be in \[1e-13, 1\), got 0.0"),
-    ],
-)
-def test_bad_choices_are_named(choice, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        InferenceChoice(**choice).check_inference()
-
-
-def test_bad_problems_are_named():
-    with pytest.raises(ValueError, match="noise_variance must be a finite number above 0"):
-        InferenceChoice().cloaking_matrix(EQ(), plane(5), X_TEST, 0.0)
-    with pytest.raises(ValueError, match="equally many columns"):
-        InferenceChoice().cloaking_matrix(EQ(), plane(5), X_TEST[:, :1], 0.3)
-
-
 @pytest.fixture
 def problem():
     rng = np.random.default_rng(3)
@@ -233,9 +214,3 @@ def test_noise_is_part_of_the_posterior_only():
 def test_a_rank_that_is_not_allowed_is_named():
     with pytest.raises(ToleranceMissedError, match=r"not reached with 5 pivots; use a longer lengthscale, a smoother"):
         factorise(Matern12(), inputs(50), 1e-6, largest_rank=5)
-
-
-@pytest.mark.parametrize("tolerance", [0.0, 1.0, 1e-14, math.nan])
-def test_bad_tolerances_are_named(tolerance):
-    with pytest.raises(ValueError, match=r"tolerance must be in \[1e-13, 1\), got"):
-        factorise(EQ(), inputs(5), tolerance)

@@ -94,11 +94,6 @@ def test_factor_is_that_of_the_covariance_at_the_points_asked():
     np.testing.assert_allclose(L @ L.T, process().covariance(some, some), atol=1e-8)
 
 
-def test_columns_must_match():
-    with pytest.raises(ValueError, match=r"equally many columns, got shapes \(8, 2\) and \(3, 1\)"):
-        Paths(process(), 1, np.random.default_rng(7))(np.arange(3.0)[:, None])
-
-
 CASES = [
     (0.3, 1.7, -1.0, 0.4),
     (5.0, 0.2, -1.0, 1.0),

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.gp.regression import InferenceChoice, cloaking_matrix, output_covariance, posterior
-from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, predictive
+from dpgp_core.gp.uncertainty import mixture_half_width, predictive
 from dpgp_core.kernels import EQ, KERNELS, Matern32
 
 each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
@@ -155,11 +155,6 @@ def test_outputs_made_up_by_the_model_have_its_covariance():
         # 7 standard errors of each of 120 covariances: a false alarm in fewer than one run of 10^9
         error = np.sqrt((np.outer(K.diagonal(), K.diagonal()) + K**2) / len(y))
         assert (np.abs(y.T @ y / len(y) - K) < 7 * error).all()
-
-
-def test_no_interval_says_why():
-    with pytest.raises(ValueError, match="there is no interval: no model was declared"):
-        NoInterval(reason="no model was declared").interval(0.95, "outputs")
 
 
 def test_the_half_width_of_a_mixture_holds_its_level():

@@ -1,0 +1,78 @@
+"""What inference refuses, and in which words."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpgp_core.gp.grid import Grid, check_bins, k_FF, k_Ff
+from dpgp_core.gp.paths import Paths
+from dpgp_core.gp.pivoted import factorise
+from dpgp_core.gp.regression import InferenceChoice
+from dpgp_core.gp.uncertainty import NoInterval
+from dpgp_core.kernels import EQ
+from tests.core.gp.test_grid import BOX, A
+from tests.core.gp.test_lowrank import X_TEST, inputs, plane
+from tests.core.gp.test_paths import process
+from tests.refusals import each, told
+
+REFUSALS = [
+    # grid
+    *each(
+        check_bins,
+        "bins must be a whole number of at least 1, or one such number",
+        [0, -1, 2.0, "3", True, None, (), (3, 0), [2, 2.5], (True,), np.nan],
+    ),
+    (lambda: Grid(box=BOX, bins=(2, 2, 2)), "3 numbers of bins for 2 input columns; give one, or one per column"),
+    (lambda: Grid(box=((1.0, 0.0),), bins=2), r"each entry of box must be \(low, high\) with low < high"),
+    (lambda: Grid(box=BOX * 4, bins=1000), r"bins must be at most 1e\+12 in all, got 1e\+24; use fewer"),
+    (lambda: Grid(box=BOX, bins=2).index(np.zeros((3, 1))), r"points must have shape \(n, 2\) to match the box"),
+    (
+        lambda: Grid(box=BOX, bins=2).index(np.array([[0, 0], [10.1, 0], [0, -2], [np.nan, 0]])),
+        "3 of 4 points lie outside the box .*Leave them out, or declare a wider box",
+    ),
+    *told(
+        lambda call: call(EQ(), np.array([A[:2]])),
+        [
+            (lambda k, b: k_FF(k, b[0], b), r"boxes must have shape \(b, D, 2\) with D >= 1, got \(2, 2\)"),
+            (lambda k, b: k_FF(k, b[..., ::-1], b), "every box must have low < high in every dimension"),
+            (lambda k, b: k_FF(k, b, b[:, :1]), "both sets of boxes must have equally many dimensions"),
+            (lambda k, b: k_Ff(k, b, np.zeros((3, 1))), r"X must have shape \(P, 2\) to match the boxes, got \(3, 1\)"),
+            (lambda k, b: k_FF(EQ(lengthscale=[1, 1, 1]), b, b), "3 lengthscales for boxes of 2 dimensions"),
+        ],
+    ),
+    # lowrank
+    *told(
+        lambda choice: InferenceChoice(**choice).check_inference(),
+        [
+            ({"inference": "fast"}, "inference must be one of 'auto', 'exact', 'lowrank', got 'fast'"),
+            ({"tolerance": 0.0}, r"tolerance must be in \[1e-13, 1\), got 0.0"),
+        ],
+    ),
+    (
+        lambda: InferenceChoice().cloaking_matrix(EQ(), plane(5), X_TEST, 0.0),
+        "noise_variance must be a finite number above 0",
+    ),
+    (lambda: InferenceChoice().cloaking_matrix(EQ(), plane(5), X_TEST[:, :1], 0.3), "equally many columns"),
+    *each(
+        lambda tolerance: factorise(EQ(), inputs(5), tolerance),
+        r"tolerance must be in \[1e-13, 1\), got",
+        [0.0, 1.0, 1e-14, math.nan],
+    ),
+    # paths
+    (
+        lambda: Paths(process(), 1, np.random.default_rng(7))(np.arange(3.0)[:, None]),
+        r"equally many columns, got shapes \(8, 2\) and \(3, 1\)",
+    ),
+    # regression
+    (
+        lambda: NoInterval(reason="no model was declared").interval(0.95, "outputs"),
+        "there is no interval: no model was declared",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSALS)
+def test_bad_input_is_refused_with_these_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
