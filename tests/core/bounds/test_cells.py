@@ -61,17 +61,6 @@ def test_what_is_beyond_goes_to_the_last_cell_and_what_is_small_to_the_first():
     assert positive.interval(20, 30)[0] == 0
 
 
-@pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), float("inf"), 1e-19, 1e4])
-def test_a_unit_that_is_none_is_refused_with_its_value(unit):
-    with pytest.raises(ValueError, match="unit of bounds must be a number from"):
-        RoundCells(unit=unit)
-
-
-def test_nan_is_no_outcome():
-    with pytest.raises(ValueError, match="NaN"):
-        RoundCells(unit=1.0).of(np.array([1.0, np.nan]))
-
-
 def test_the_kind_says_which_outcomes_there_may_be():
     assert [sides_of(kind) for kind in ("number", "amount", "count")] == ["both signs", "0 or more", "0 or more"]
     assert sides_of("amount", log=True) == "above 0"
