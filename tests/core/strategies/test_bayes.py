@@ -1,3 +1,7 @@
+"""Strategies of Bayes cloaking: rows, and the solver that shares noise among them."""
+
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,8 +10,10 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes, certificate, grouped, risk, risk_without_privacy
+from dpgp_core.strategies.mixture_risk import safe, unit
 from dpgp_core.strategies.noise_design import design_noise
 from dpgp_core.strategies.risk_model import RiskModel
+from dpgp_core.strategies.strategy import Strategy
 
 from .conftest import dense, random_model
 
@@ -163,3 +169,22 @@ def test_a_bad_model_is_named(change, message):
 def test_a_bad_question_is_named(options, message):
     with pytest.raises(ValueError, match=message):
         bayes(**{"models": [RiskModel(**GOOD)], "t": 1.0, **options})
+
+
+def test_the_rank_is_the_number_of_rows():
+    assert Strategy(B=np.zeros((3, 7)), risk=1.0, bound=0.9, gap=0.1, iterations=5).rank == 3
+
+
+def test_what_is_avoidable_is_a_share_of_the_whole_risk():
+    strategy = Strategy(B=np.zeros((1, 2)), risk=2.0, bound=1.9, gap=0.5, iterations=1)
+    np.testing.assert_allclose(strategy.avoidable, 0.05)
+    assert replace(strategy, bound=2.1).avoidable == 0.0
+    assert replace(strategy, risk=0.0, bound=0.0).avoidable == 0.0
+
+
+def test_column_norms():
+    V = np.random.default_rng(0).standard_normal((3, 50))
+    np.testing.assert_allclose(np.linalg.norm(unit(V), axis=0), 1, rtol=1e-14)
+    assert (np.linalg.norm(safe(V), axis=0) <= 1).all()
+    assert (safe(unit(V)) ** 2).sum(axis=0).max() <= 1
+    np.testing.assert_array_equal(safe(V / 100), V / 100)
