@@ -1,12 +1,21 @@
+"""Bayes cloaking: of records, by public cells, and where inputs are protected too."""
+
+import io
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dpgp_core.accounting.guarantee import TEACHING
+from dpgp_core.bayes.cells import public_counts
 from dpgp_core.bayes.reading import refit
+from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
+from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
 from tests.core.mechanisms.shifts import allowed, numbers, shift
+from tests.core.replay import assert_same
 from tests.core.tables import changed
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -102,3 +111,198 @@ def test_no_neighbour_of_any_kind_is_further_away_than_was_calibrated(make_datas
     for j in (0, 5):
         other = replace(data, y=np.where(np.arange(data.n) == j, 1 - data.y, data.y))
         assert shift(mechanism, data, other, X_TEST) <= allowed(mechanism) * (1 + 1e-9)
+
+
+# ---- Bayes cloaking of records that share columns by public cells.
+
+
+PLANS = {}
+
+
+@pytest.fixture(scope="module")
+def binned():
+    return BayesCloaking(epsilon=2.0, delta=0.01, binned=True, stages=3, gap=1e-2)
+
+
+@pytest.fixture
+def plan(binned, data):
+    if not PLANS:  # made once: it is the same for every test
+        PLANS[binned] = binned.plan_for(data, X_TEST)
+    return PLANS[binned]
+
+
+def test_no_neighbour_is_farther_than_what_was_calibrated_and_some_are_nearly_as_far(binned, data):
+    """A record's output, replaced by anything: distance of all stages together in the noise's own metric."""
+    mu, farthest = allowed(binned), 0.0
+    for j in (0, 4, 7, 11):
+        for value in (-1e300, 0.7, 1e300):
+            y = data.y.copy()
+            y[j] = value
+            farthest = max(farthest, shift(binned, data, replace(data, y=y), X_TEST))
+    assert 0.7 * mu < farthest <= mu
+
+
+def test_the_card_promises_outputs_and_the_stages_spend_it_exactly(binned, plan, data):
+    release = binned.measure(plan, data, X_TEST)
+    assert release.guarantee.protects == "outputs"
+    assert "noisy counts" not in release.guarantee.theorem
+    assert release.guarantee.proven_epsilon == pytest.approx(2.0, rel=1e-9)
+    spent = sum(1 / each.noise_sd**2 for each in release.statistics[0].measurements)
+    assert spent == pytest.approx(binned.guarantee.loss.mu**2, rel=1e-8)
+    assert spent <= binned.guarantee.loss.mu**2  # the noise is rounded up
+
+
+def test_a_plan_knows_counts_and_no_output(binned, plan, data):
+    again = binned.plan_for(replace(data, y=np.full(12, 1e300)), X_TEST)
+    np.testing.assert_array_equal(plan.counts.mean, again.counts.mean)
+    np.testing.assert_array_equal(plan.counts.mean, public_counts(plan.cells.grid, data.X).mean)
+    assert plan.counts.mean.sum() == 12
+    assert not plan.counts.covariance.any()
+    moved = replace(data, X=data.X[::-1] * 0.5)
+    with pytest.raises(ValueError, match="the plan is for other records"):
+        binned.measure(plan, moved, X_TEST)
+
+
+def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(binned, plan, data):
+    release = binned.measure(plan, data, X_TEST)
+    card, npz = statistics_to_files(release.statistics[0])
+    found = statistics_from_files(json.loads(json.dumps(card)), npz)
+    np.testing.assert_array_equal(found.counts.numbers, plan.counts.mean)
+    np.testing.assert_allclose(binned.reread(found, X_TEST), release.samples[0], rtol=1e-9)
+    with np.load(io.BytesIO(npz)) as archive:
+        assert set(archive.files) == {
+            "N",
+            *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
+            *(f"squares_{name}_{i}" for name in ("high", "z") for i in (2, 3)),
+            *(f"distances_{name}" for name in ("B", "g", "z", "reach", "sd")),
+        }
+
+
+def test_many_records_share_columns_unless_another_way_was_asked_for():
+    few, many = 400, 401
+    asked = {"epsilon": 1.0, "delta": 0.01}
+    usual = BayesCloaking(**asked)
+    assert usual.shares_columns(many, 2)
+    assert not usual.shares_columns(few, 2)
+    assert not usual.shares_columns(many, 4)  # cells have 1 to 3 inputs
+    assert BayesCloaking(**asked, binned=True).shares_columns(10, 1)
+    for other in ({"binned": False}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
+        assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
+
+
+def test_a_plan_of_cells_serves_another_budget(plan, data):
+    other = BayesCloaking(epsilon=0.5, delta=0.01, binned=True, stages=3)
+    measured = other.measure(plan, data, X_TEST).statistics[0].measurements
+    assert sum(1 / each.noise_sd**2 for each in measured) == pytest.approx(other.guarantee.loss.mu**2, rel=1e-8)
+
+
+def test_what_has_no_meaning_is_refused(binned, data):
+    with pytest.raises(ValueError, match=r"use plan_for\(\)"):
+        binned.plan(data.X, X_TEST, x_box=data.x_box, half_range=1.0)
+    single = BayesCloaking(epsilon=2.0, delta=0.01, stages=1, gap=0.1)
+    with pytest.raises(ValueError, match=r"binned=True; make it by plan_for\(\)"):
+        binned.measure(single.plan_for(data, X_TEST), data, X_TEST)
+
+
+# ---- Bayes cloaking that protects inputs and outputs.
+
+
+@pytest.fixture(scope="module")
+def hidden():
+    return BayesCloaking(epsilon=2.0, delta=0.01, protects="inputs and outputs", stages=2)
+
+
+def test_the_card_says_what_is_protected(hidden):
+    card = hidden.guarantee
+    assert card.protects == "inputs and outputs"
+    assert "input and output" in card.neighbours
+    assert card.unit == "one record"
+    assert not any("inputs (who is in the data" in words for words in card.not_covered)
+    assert card.proven_epsilon == pytest.approx(2.0, rel=1e-9)
+
+
+def test_a_plan_knows_the_number_of_records_and_no_record(hidden, data):
+    with pytest.raises(ValueError, match="plan_for"):
+        hidden.plan(data.X, X_TEST, x_box=data.x_box, half_range=2.0)
+    moved = replace(data, X=np.full((12, 1), -1e9), y=np.full(12, 1e300))  # a constant column, out of the box
+    plan = hidden.plan_for(data, X_TEST)
+    assert_same(plan, hidden.plan_for(moved, X_TEST))
+    assert hidden.measure(plan, moved, X_TEST).samples.shape == (1, 6)
+    with pytest.raises(ValueError, match="another number of records"):
+        hidden.measure(plan, data.subset(np.arange(5)), X_TEST)
+    with pytest.raises(ValueError, match="other bounds, or another scale"):
+        hidden.measure(plan, changed(data, y_scale=1.0), X_TEST)
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_without_what_they_hide_numbered_draws_are_the_same_and_no_release(hidden, data, protects):
+    drawing = replace(hidden, protects=protects)
+    plan = drawing.plan_for(data, X_TEST)
+    beside, alone = (
+        drawing.measure(plan, data, X_TEST, np.random.default_rng(5), 2, mean=mean) for mean in (True, False)
+    )
+    np.testing.assert_array_equal(alone.samples, beside.samples)
+    assert alone.guarantee == beside.guarantee
+    assert TEACHING in alone.guarantee.not_covered
+    assert isinstance(beside, TeachingRelease)
+    assert not isinstance(alone, TeachingRelease)
+    assert not hasattr(alone, "mean")
+
+
+def families(make_dataset, rng, people=60, rows=4, spread=0.3):
+    """People who are measured several times, each alike in all of them."""
+    person = np.repeat(np.arange(people), rows)
+    X = rng.uniform(0, 10, (len(person), 1))
+    own = rng.normal(0, spread, people)[person]
+    return make_dataset(X=X, y=np.sin(X[:, 0]) / 2 + own, person=person)
+
+
+@pytest.mark.parametrize("protects", ["inputs and outputs", "outputs"])
+def test_people_with_several_rows_are_promised_what_people_get(make_dataset, protects):
+    rng = np.random.default_rng(0)
+    data = families(make_dataset, rng)
+    hidden = BayesCloaking(epsilon=2.0, delta=1e-4, protects=protects)
+    release = hidden.release(data, X_TEST)
+    assert "all rows of one person" in release.guarantee.neighbours
+    assert any("whose row" in each for each in release.guarantee.assumptions)
+    assert any("rows everybody has" in each for each in release.guarantee.not_covered) == (protects == "outputs")
+    [statistics] = release.statistics
+    assert statistics.n == data.people == 60
+    assert statistics.counts.people
+    back = statistics_from_files(*statistics_to_files(statistics))
+    assert back.counts.people
+    np.testing.assert_allclose(hidden.reread(back, X_TEST), release.samples[0], atol=1e-9)
+
+
+def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):
+    """But for counts in finer steps, whose rounding is 1e-7; later stages are planned anew from what came of them."""
+    rng = np.random.default_rng(1)
+    data = replace(families(make_dataset, rng, rows=1), person=None)
+    hidden = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    rows, people = (
+        hidden.release(replace(data, person=person), X_TEST, np.random.default_rng(2)).measured[0]
+        for person in (None, np.arange(data.n)[::-1])
+    )
+    assert people.counts.noise_sd == pytest.approx(rows.counts.noise_sd, rel=1e-6)
+    np.testing.assert_allclose(people.z, rows.z, atol=1e-5)
+    assert [stage.noise_multiplier for stage in people.stages] == [stage.noise_multiplier for stage in rows.stages]
+
+
+def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
+    """Plans know the number of people and nothing of their rows."""
+    rng = np.random.default_rng(3)
+    few, many = families(make_dataset, rng, rows=1), families(make_dataset, rng, rows=9)
+    hidden = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    one, other = (hidden.plan_for(each, X_TEST) for each in (few, many))
+    np.testing.assert_array_equal(one.counts, other.counts)
+    assert one.cells.n == other.cells.n == 60
+
+
+def test_a_plan_for_rows_is_not_one_for_people(make_dataset):
+    data = families(make_dataset, np.random.default_rng(4), rows=1)
+    hidden = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
+    plan = hidden.plan_for(replace(data, person=None), X_TEST)
+    with pytest.raises(ValueError, match="several rows"):
+        hidden.measure(plan, data, X_TEST)
+    with pytest.raises(ValueError, match="leave weights and binned out"):
+        BayesCloaking(epsilon=1.0, delta=1e-4, binned=False).release(data, X_TEST)
