@@ -1,14 +1,14 @@
-"""Intervals hold what they say on data drawn from models like those of the mixture, each world of another one.
-
-As releases show them: those for one more person rest on the distances that every release measures. Few people leave
-these uncertain, and an interval that should hold half of the people holds up to 57 %.
-"""
+"""Curves are right, and as sure as they say: in worlds of the models, and for inputs and outcomes of every kind."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import dpgp_core.bayes.cell_moments as cells_filter
+import dpgp_core.bayes.cells as counts
+from benchmarks.inputs import CURVES, OUTCOMES, PLACES, World, wage
+from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.cells import cells_of, plan_counts
 from dpgp_core.bayes.engine import measure_distances, run_stages
@@ -23,12 +23,19 @@ from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_mul
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.measurement import CellCounts
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import table
+
+# ---- Intervals hold what they say on data drawn from models like those of the mixture, each world of another one.
+#
+# As releases show them: those for one more person rest on the distances that every release measures. Few people leave
+# these uncertain, and an interval that should hold half of the people holds up to 57 %.
+
 
 BOX = [(0.0, 1.0)]
 
 
-HALF, N, TESTS, WORLDS = 1.0, 80, 25, 300
+HALF, N, TESTS, MANY = 1.0, 80, 25, 300
 
 
 LEVELS = (0.5, 0.9, 0.95, 0.99)
@@ -43,9 +50,9 @@ OF_WORLDS = auto_models(BOX, HALF, NOISES_OF_WORLDS)
 
 def _worlds(X, rng):
     """Curves, which are means of clipped outputs, and clipped outputs (WORLDS, N + TESTS), each of its own model."""
-    curves = np.empty((WORLDS, len(X)))
+    curves = np.empty((MANY, len(X)))
     y = np.empty_like(curves)
-    for world, index in enumerate(rng.integers(len(OF_WORLDS), size=WORLDS)):
+    for world, index in enumerate(rng.integers(len(OF_WORLDS), size=MANY)):
         kernel, noise = OF_WORLDS[index].kernel, OF_WORLDS[index].noise_variance
         L = np.linalg.cholesky(kernel(X, X) + 1e-8 * np.eye(len(X)))
         f = L @ rng.standard_normal(len(X))
@@ -63,8 +70,8 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     filtered = record_filter(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
     shares = split(noise_multiplier(epsilon, 0.01))
     planned = plan_stages(filtered, stage_multipliers(shares.curve, 6), gap=0.05)
-    reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((WORLDS, rows)))
-    _, posterior = run_stages(filtered, planned, reader, draws=WORLDS)
+    reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((MANY, rows)))
+    _, posterior = run_stages(filtered, planned, reader, draws=MANY)
     distances = measure_distances(filtered, posterior, shares, reader)
     prediction = replace(filtered.with_people(filtered.predict(posterior), distances), fit=())
     shares = {}
@@ -72,7 +79,7 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
         probability = prediction.probability_below(truth, of)
         for level in LEVELS:
             inside = (np.abs(probability - 0.5) <= level / 2).mean(axis=1)
-            shares[of, level] = inside.mean(), inside.std() / np.sqrt(WORLDS)
+            shares[of, level] = inside.mean(), inside.std() / np.sqrt(MANY)
             assert shares[of, level][1] < 0.02
     check(shares)
 
@@ -139,3 +146,155 @@ def test_intervals_hold_on_data_from_models_like_those_of_the_mixture(dim, n, cr
     shares = covered(dim, n, epsilon, 120 if dim == 1 else 40, crowded)
     print(dim, n, crowded, epsilon, {key: round(float(share), 3) for key, (share, _) in shares.items()})
     check(shares)
+
+
+# ---- The curve is right, and as sure as it says, wherever inputs stand and however rough it is: small cases of each
+# kind.
+#
+# Numbered draws of worlds with a known mean (``benchmarks.inputs``). Before counts could be rough, the few values and
+# heaps of the first test were published with .0 to .4 of the curve inside its 95 % intervals, where more than .9 are
+# now. A curve's errors hang together, and another processor plans other strategies, so that of three repeats .75 is
+# asked for.
+
+
+FEW, INSIDE = 3, 0.75
+OFTEN_PLACES = {("five_values", "inputs"), ("one_heap", "inputs"), ("towns", "inputs"), ("people", "outputs")}
+PLACES_OF_CASES = [
+    pytest.param(where, which, marks=[] if (where, which) in OFTEN_PLACES else pytest.mark.full)
+    for where in PLACES
+    for which in PROTECTS
+]
+
+
+def found_at(world, n, which, repeats, X=None):
+    mechanism = BayesCloaking(epsilon=1.0, delta=DELTA, protects=PROTECTS[which])
+    X, releases, fits = world.places.judged if X is None else X, [], []
+    for repeat in range(repeats):
+        rng = np.random.default_rng([n, repeat])
+        data = world.table(n, rng)
+        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
+        releases.append((release.samples[0], *(end[0] for end in release.interval(0.95, "function"))))
+        fits.append(release.fit)
+    return summarised(*map(np.array, zip(*releases, strict=True)), world.truth(X)), fits
+
+
+@pytest.mark.parametrize(("where", "which"), PLACES_OF_CASES)
+def test_the_curve_is_right_where_people_are(where, which):
+    judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, which, FEW)
+    assert judged.inside >= INSIDE
+    assert judged.error < 0.5
+    assert all(fit.widened < 2 for fit in fits)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("of", ["gamma", "yes_no", "counts"])
+@pytest.mark.parametrize("where", ["five_values", "even_ages", "one_heap", "towns"])
+def test_outcomes_of_every_kind_on_few_values(where, of):
+    world = World(PLACES[where], wage, OUTCOMES[of])
+    few, _ = found_at(world, 3000, "inputs", FEW)
+    many, _ = found_at(world, 30_000, "inputs", FEW)
+    assert min(few.inside, many.inside) >= INSIDE
+    assert many.error < 0.7 * few.error
+
+
+def test_counts_on_few_values_are_not_looked_for_where_nobody_is():
+    """Was .3: strategies added up the people that noise put into 85 empty cells, and rough curves were believed."""
+    judged, _ = found_at(World(PLACES["five_values"], wage, OUTCOMES["counts"]), 30_000, "inputs", 2)
+    assert judged.error < 0.15
+    assert judged.inside >= INSIDE
+
+
+@pytest.mark.parametrize(
+    ("where", "most"),
+    [("even", 1.0), *(pytest.param(w, 8.0, marks=pytest.mark.full) for w in ("five_values", "towns"))],
+)
+def test_bounds_that_are_far_wider_than_outcomes_scatter_move_no_curve(where, most):
+    """Was 5.7 with none inside: models of more scatter than people have took what nobody reaches for cut off."""
+    judged, _ = found_at(World(PLACES[where], wage, OUTCOMES["wide_bounds"]), 30_000, "inputs", FEW)
+    assert judged.error < most
+    assert judged.inside >= INSIDE
+
+
+def test_counts_of_groups_are_read_by_models_that_scatter_as_little():
+    """Was .7, and widened 2.9 times: groups had no model of so little scatter."""
+    judged, fits = found_at(World(PLACES["groups"], wage, OUTCOMES["counts"]), 3000, "outputs", 2)
+    assert judged.error < 0.4
+    assert judged.inside >= INSIDE
+    assert all(fit.fits for fit in fits)
+
+
+@pytest.mark.parametrize("curve", ["kink", *(pytest.param(c, marks=pytest.mark.full) for c in ("jump", "peak"))])
+def test_a_slope_that_changes_is_covered_and_seen(curve):
+    world, X = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.linspace(0.01, 0.99, 61)[:, None]
+    few, _ = found_at(world, 3000, "inputs", FEW, X)
+    many, _ = found_at(world, 30_000, "inputs", FEW, X)
+    assert many.inside >= INSIDE  # .52 for a kink without rough models
+    assert many.error < 0.7 * few.error
+
+
+@pytest.mark.parametrize("where", ["five_values", "even_ages", "one_heap"])
+def test_counts_that_must_be_smooth_are_found_out_and_intervals_widened(where, monkeypatch):
+    """As before this could be right: the release itself says that it is not, and its intervals hold."""
+    monkeypatch.setattr(counts, "ROUGHNESS", (0.0,))
+    monkeypatch.setattr(counts, "PLANNED", 0.0)
+    monkeypatch.setattr(cells_filter, "ONE_PLACE", False)
+    judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, "inputs", FEW)
+    assert not any(fit.fits for fit in fits)
+    assert judged.inside >= 0.9
+
+
+# ---- The curve is right, and as sure as it says, whatever people's outcomes are like: small cases of every kind.
+#
+# Numbered draws of worlds with a known mean; the worlds and the noise are the same each time, but another processor
+# plans other strategies, and what is drawn through them is another sample. A curve's errors hang together: the share
+# of its points inside the 95 % interval scatters by .05 to .09 from draw to draw, for yes/no of 300 people by .15,
+# and has means of .97 and .93. So repeats are as many as leave a mean of .85 three standard errors away or more.
+
+
+OFTEN = {("gamma_even", "inputs and outputs")}  # in `make test`; all of them in `make test-all`
+KINDS = ["gamma_even", "yes_no", "counts", "normal"]
+MORE = ["at_a_bound", "wide_bounds", "lognormal", "yes_no_half", "two_point", "heavy_tails", "outliers", "gamma"]
+CASES = [
+    pytest.param(name, protects, marks=[] if (name, protects) in OFTEN else pytest.mark.full)
+    for name in (*KINDS, *MORE)
+    for protects in ("outputs", "inputs and outputs")
+]
+REPEATS, YES_NO_REPEATS = 8, 40
+
+
+def found(name, n, mechanism, rng, repeats=REPEATS):
+    """Errors and shares of one world; records stay where they are, so that one plan serves all repeats."""
+    world = WORLDS[name]
+    x = (np.arange(n) + 0.5) / n
+    data = replace(world.table(n, rng), X=x[:, None])
+    plan = mechanism.plan_for(data, GRID[:, None])
+    releases = []
+    for _ in range(repeats):
+        drawn = replace(data, y=np.asarray(world.quantile(rng.uniform(0, 1, n), x), dtype=float))
+        release = mechanism.measure(plan, drawn, GRID[:, None], rng, mean=False)
+        releases.append((release.samples[0], *(end[0] for end in release.interval(0.95, "function"))))
+    return summarised(*map(np.array, zip(*releases, strict=True)), world.truth(GRID))
+
+
+@pytest.mark.parametrize(("name", "protects"), CASES)
+def test_intervals_hold_and_the_error_falls(name, protects):
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
+    if protects == "outputs":
+        mechanism = replace(mechanism, binned=True, gap=0.1)
+    repeats = YES_NO_REPEATS if name == "yes_no" else REPEATS
+    few = found(name, 300, mechanism, np.random.default_rng(300), repeats)
+    many = found(name, 3000, mechanism, np.random.default_rng(3000))
+    assert few.inside >= 0.85
+    assert many.inside >= 0.85
+    assert many.error < 0.6 * few.error
+    low, high = WORLDS[name].bounds
+    assert many.error < 0.03 * (high - low)
+
+
+@pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])
+def test_records_with_columns_of_their_own_are_read_as_right(name):
+    """A few hundred, whose strategies have a column for each."""
+    shown = found(name, 300, BayesCloaking(epsilon=5.0, delta=1e-5, gap=0.1), np.random.default_rng(2))
+    low, high = WORLDS[name].bounds
+    assert shown.inside >= 0.85
+    assert shown.error < 0.06 * (high - low)

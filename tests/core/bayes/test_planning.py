@@ -1,8 +1,12 @@
+"""Settings, how the budget is split over stages, and what is planned."""
+
 import math
 
 import numpy as np
 import pytest
 
+from dpgp_core import EQ
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes import planning
 from dpgp_core.bayes.engine import Observed, run_stages
 from dpgp_core.bayes.filter_records import leading, record_filter
@@ -10,10 +14,90 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split
-from dpgp_core.bayes.stages import Public, rescaled, stage_multipliers
+from dpgp_core.bayes.settings import BayesSettings
+from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
 
 from .conftest import HALF, S
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_the_promise_says_what_it_protects_and_costs(protects):
+    card = BayesSettings(epsilon=0.7, delta=1e-3, protects=protects).guarantee
+    assert card.protects == protects
+    assert card.loss.mu == pytest.approx(1 / noise_multiplier(0.7, 1e-3))
+    assert ("input and output" in card.neighbours) == (protects != "outputs")
+    assert ("counts" in card.theorem) == (protects != "outputs")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protects": "inputs"}, "protects must be 'outputs' or 'inputs and outputs', got 'inputs'"),
+        ({"stages": 0}, "stages must be a whole number from 1 to 10, got 0"),
+        ({"stages": 11}, "stages must be a whole number from 1 to 10, got 11"),
+        ({"clip": 0.0}, "clip must be a finite number above 0"),
+        ({"gap": -1.0}, "gap must be a finite number above 0"),
+        ({"kernels": (EQ(),), "noise_variances": ()}, "noise_variances must have one entry per kernel, 1, got 0"),
+        ({"noise_variances": (0.1,)}, "noise_variances must have one entry per kernel, 0, got 1"),
+        ({"protects": "inputs and outputs", "weights": (1.0,)}, "have no meaning for protects='inputs and outputs'"),
+        ({"protects": "inputs and outputs", "binned": True}, "binned is for public inputs"),
+        ({"binned": True, "weights": (1.0,)}, "weights have no meaning for binned"),
+    ],
+)
+def test_bad_settings_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        BayesSettings(epsilon=1.0, delta=0.01, **changes)
+
+
+def test_declared_kernels_are_mixed_with_others():
+    settings = BayesSettings(epsilon=1.0, delta=0.01, kernels=(EQ(lengthscale=3.0),), noise_variances=(0.2,))
+    models = settings.models([(0.0, 10.0)], 2.0)
+    assert len({model.kernel for model in models}) > 1
+    assert any(model.kernel.lengthscale in (3.0, (3.0,)) for model in models)
+
+
+TWO = 2.0
+
+
+def test_ends_that_nobody_can_pass_clip_nothing():
+    low, high, half_width = ends_of(np.array([-2.0, -1.0]), np.array([0.5, 2.0]), np.array([0.0, 0.5]), TWO)
+    assert low[0] < -1e5
+    assert high[1] > 1e5
+    np.testing.assert_allclose(half_width, [0.5, 1.5])
+    both = ends_of(np.array([-2.0]), np.array([2.0]), np.zeros(1), TWO)
+    np.testing.assert_array_equal(bias_sd(both.half_width, 1.0, TWO), 0)
+
+
+def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled():
+    beta = bias_sd(np.array([0.0, 0.75, 1.5, 3.0]), 1.0, TWO)
+    assert (np.diff(beta) < 0).all()
+    np.testing.assert_allclose(bias_sd(np.array([1.5]), 4.0, 2 * TWO), 2 * bias_sd(np.array([0.75]), 1.0, TWO))
+    X = np.random.default_rng(0).uniform(0, 5, (30, 2))
+    psi = bias_features([(0.0, 5.0), (0.0, 5.0)], X)
+    np.testing.assert_allclose((psi**2).sum(axis=1), 1, atol=0.01)
+
+
+def test_where_people_scatter_as_far_as_the_range_lets_them_the_mean_may_be_a_standard_deviation_off():
+    at_once = np.zeros(1)
+    np.testing.assert_allclose(bias_sd(at_once, TWO**2, TWO), TWO)
+    roomy = bias_sd(at_once, 1.0, 100.0)
+    np.testing.assert_allclose(bias_sd(at_once, 1.0, 4.0), roomy, rtol=0.01)
+    assert roomy < 0.4
+
+
+def test_plans_take_the_widest_of_nearly_equal_risks():
+    """Of each draw its own, here of four."""
+    risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]]).T
+    np.testing.assert_array_equal(widest(risks, np.array([0.05, 0.0, 0.5, 0.0])), [1, 2, 0, 2])
+
+
+@pytest.mark.parametrize("stages", [1, 3, 5, 10])
+def test_all_stages_together_spend_exactly_the_budget(stages):
+    found = stage_multipliers(1.3, stages)
+    assert math.fsum(1 / s**2 for s in found) == pytest.approx(1 / 1.3**2, rel=1e-14)
+    np.testing.assert_allclose(np.divide(found[0], found) ** 2, np.minimum(2.0 ** np.arange(stages), 8), rtol=1e-14)
+
 
 N, TESTS = 80, 20
 LEAST = 1e-3  # of the noise

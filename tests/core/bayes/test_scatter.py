@@ -1,10 +1,20 @@
+"""How people scatter: usual, by place, with tails, as the mixture has it."""
+
 import math
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import erf
+from scipy.stats import norm
 
-from dpgp_core.bayes import scatter
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes import scatter, spread
+from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
+from dpgp_core.bayes.models import Model, auto_models, weights_of
+from dpgp_core.bayes.planning import plan_distances
 from dpgp_core.bayes.scatter import (
     expected,
     log_density,
@@ -14,7 +24,12 @@ from dpgp_core.bayes.scatter import (
     split,
     usual_variance,
 )
+from dpgp_core.bayes.spread import Distances, reach_of
+from dpgp_core.bayes.stages import Public
 from dpgp_core.kernels import EQ
+from dpgp_core.measurement.fit import Fit
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
+from dpgp_core.table import KINDS
 
 HALF = 2.0
 
@@ -86,3 +101,231 @@ def test_yes_and_no_scatter_as_their_mean_says():
     """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
     found = of_two_values(1.0, np.array([0.36, 0.0]))
     np.testing.assert_allclose(expected(found, 1.0), [0.64, 1.0], rtol=0.1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_shares_are_of_one_budget(kind):
+    spent = [s for s in spread.split(1.7, kind) if s is not None]
+    assert sum(1 / s**2 for s in spent) == pytest.approx(1 / 1.7**2, rel=1e-14)
+    assert len(spent) == {"number": 2, "amount": 3, "count": 3, "yes/no": 1}[kind]
+
+
+def test_reach_is_two_standard_deviations_within_the_range():
+    assert reach_of(np.array([0.25, 9.0]), 3.0).tolist() == [1.0, 3.0]
+
+
+BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
+
+
+SHAPES = {"even": lambda x: 0.3 + 0 * x, "growing": lambda x: 0.1 + 0.04 * x}
+
+
+def records(X):
+    """Models of no account: distances have models of their own."""
+    return record_filter(auto_models(BOX, 1.0)[:1], X, GRID, public=Public(BOX, 1.0))
+
+
+@cache
+def released(shape, n, s=4.0, draws=40):
+    """Distances of people who scatter by their shape about a curve that is known, and their inputs."""
+    rng, sd = np.random.default_rng(0), SHAPES[shape]
+    X = 10 * (np.arange(n)[:, None] + 0.5) / n
+    B = plan_distances(records(X), s).B
+    reach = np.full(draws, 2 * float(np.median(sd(X))))
+    y = rng.normal(0, sd(X[:, 0]), (draws, n))
+    a = np.minimum(np.abs(y), reach[:, None])
+    z = (a / reach[:, None] - 0.5) @ B.T + s * rng.standard_normal((draws, len(B)))
+    return Distances(B, reach, reach / 2, s, z), X
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scatter_is_found_at_each_place_and_better_by_many(shape):
+    sd = SHAPES[shape]
+    errors = []
+    for n in (300, 3000):
+        seen, X = released(shape, n)
+        found = np.sqrt(records(X).read_distances(seen).noise_variance)
+        errors.append(np.sqrt(((found / sd(GRID[:, 0]) - 1) ** 2).mean()))
+    assert errors[1] < 0.1 < errors[0] < 0.5
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
+def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
+    sd = SHAPES[shape]
+    seen, X = released(shape, n)
+    half = 2.0 * np.sqrt(records(X).read_distances(seen).noise_variance)
+    inside = erf(half / (sd(GRID[:, 0]) * 2**0.5)).mean()
+    assert inside > 0.93
+
+
+def test_columns_are_at_most_one_long():
+    X = np.linspace(0, 10, 50)[:, None]
+    assert (np.linalg.norm(plan_distances(records(X), 4.0).B, axis=0) <= 1).all()
+
+
+# ---- How people scatter, held against distributions that are known by other means.
+
+
+@pytest.fixture
+def mixture():
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0, 1, (2, 3))
+    return Mixture(
+        means=rng.standard_normal((2, 3, 4)),
+        variances=rng.uniform(0.1, 2, (2, 3, 4)),
+        noise_variances=np.array([0.1, 0.5, 2.0]),
+        weights=weights / weights.sum(axis=1, keepdims=True),
+    )
+
+
+@pytest.mark.parametrize("of", ["outputs", "function"])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_intervals_are_quantiles_of_the_mixture(mixture, of, level):
+    more = mixture.noise_variances if of == "outputs" else np.zeros(3)
+    for end, probability in zip(mixture.interval(level, of), ((1 - level) / 2, (1 + level) / 2), strict=True):
+        for draw in range(2):
+            for p in range(4):
+                law = norm(mixture.means[draw, :, p], np.sqrt(mixture.variances[draw, :, p] + more))
+                assert mixture.weights[draw] @ law.cdf(end[draw, p]) == pytest.approx(probability, abs=1e-9)
+        np.testing.assert_allclose(mixture.probability_below(end, of), probability, atol=1e-9)
+
+
+@pytest.mark.parametrize("of", ["outputs", "function"])
+def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixture, of):
+    fits = tuple(Fit(ratio=4.0, threshold=1.5, widened=widened, likeliest=4.0) for widened in (1.0, 3.0))
+    plain, wider = mixture.interval(0.95, of), replace(mixture, fit=fits).interval(0.95, of)
+    for end, other in zip(plain, wider, strict=True):
+        np.testing.assert_allclose(other - mixture.mean, [[1.0], [3.0]] * (end - mixture.mean), rtol=1e-9)
+
+
+def test_one_model_gives_the_normal_interval():
+    one = Mixture(
+        means=np.array([[[2.0]]]),
+        variances=np.array([[[9.0]]]),
+        noise_variances=np.array([7.0]),
+        weights=np.ones((1, 1)),
+    )
+    np.testing.assert_allclose(one.interval(0.95, "outputs"), [[[2 - 4 * 1.959964]], [[2 + 4 * 1.959964]]], atol=1e-5)
+    np.testing.assert_allclose(one.interval(0.95, "function"), [[[2 - 3 * 1.959964]], [[2 + 3 * 1.959964]]], atol=1e-5)
+    assert one.mean[0, 0] == 2
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, np.nan])
+def test_level_must_lie_between_zero_and_one(mixture, level):
+    with pytest.raises(ValueError, match="level"):
+        mixture.interval(level)
+
+
+def test_of_must_be_known(mixture):
+    with pytest.raises(ValueError, match="of must be"):
+        mixture.interval(0.9, "both")
+
+
+X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
+
+
+MODELS = [Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)]
+
+
+def test_paths_have_mean_and_covariance_of_the_mixture():
+    """40,000 paths of two models far apart: within six standard errors of each moment."""
+    joint = Joint(
+        models=tuple(MODELS),
+        X_test=X_TEST,
+        means=np.array([[0.0, 1.0, 2.0, 3.0], [2.0, 2.0, 0.0, 0.0]]),
+        shared=(np.zeros((0, 4)), 0.5 * np.eye(4)),
+        weights=np.array([0.3, 0.7]),
+    )
+    paths = joint.sample(np.random.default_rng(0), 40_000)
+    covariance = joint.covariance()
+    apart = paths - joint.weights @ joint.means
+    assert (np.abs(apart.mean(axis=0)) < 6 * np.sqrt(np.diag(covariance) / 40_000)).all()
+    products = apart[:, :, None] * apart[:, None]
+    assert (np.abs(products.mean(axis=0) - covariance) < 6 * products.std(axis=0) / 200).all()
+
+
+NORMAL = People(np.ones((2, 3)))
+
+
+def certain(skew):
+    """As if the skewness were known."""
+    at = np.argmin(abs(np.linspace(-3, 3, 25) - skew))
+    return People(np.ones((1, 1)), np.where(np.arange(25) == at, 0.0, -1e9)[None])
+
+
+@pytest.mark.parametrize("p", [0.03, 0.5, 0.97])
+def test_without_a_count_people_are_normal(p):
+    np.testing.assert_allclose(NORMAL.standard_quantile(p), np.full((2, 1), stats.norm.ppf(p)))
+
+
+@pytest.mark.parametrize("skew", [-2.0, -1.0, 0.0, 0.5, 2.0])
+@pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
+def test_quantiles_are_those_of_a_gamma_of_that_skewness(skew, p):
+    assert certain(skew).standard_quantile(p)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
+
+
+@pytest.mark.parametrize("skew", [-1.0, 0.0, 2.0])
+def test_below_is_the_inverse_of_quantiles(skew):
+    people, p = certain(skew), np.array([0.02, 0.2, 0.5, 0.75, 0.99])
+    quantiles = np.array([[people.standard_quantile(each)[0, 0] for each in p]])
+    np.testing.assert_allclose(people.standard_below(quantiles)[0], p, atol=2e-3)
+
+
+@pytest.mark.parametrize(("law", "skew"), [(stats.norm, 0.0), (stats.gamma(4), 1.0), (stats.expon, 2.0)])
+def test_counts_of_many_tell_the_skewness(law, skew):
+    n = 10**5
+    share = law.sf(law.mean())
+    found = skewness_of(np.array([n * (share - 0.5)]), 1.0, n, np.zeros(1))
+    assert np.linspace(-3, 3, 25)[found[0].argmax()] == pytest.approx(skew, abs=0.13)
+
+
+def test_a_curve_that_is_off_and_much_noise_leave_the_skewness_open():
+    z = np.array([-20.0])
+    known, unsure, noisy = (
+        skewness_of(z, s, 300, np.array([v])) - 0.0 for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0))
+    )
+    spread = [float(np.average(np.linspace(-3, 3, 25) ** 2, weights=np.exp(f[0] - f.max()))) for f in (unsure, noisy)]
+    assert np.exp(known[0] - known.max()).sum() < np.exp(unsure[0] - unsure.max()).sum()
+    assert min(spread) > 1.0
+
+
+@pytest.fixture
+def release():
+    """One model, two test inputs, in an output of bounds 0 to 10 and unit 5: N(0, 1) and N(4, 1) in model units."""
+    prediction = Mixture(
+        means=np.array([[[0.0, 4.0]]]),
+        variances=np.ones((1, 1, 2)),
+        noise_variances=np.array([3.0]),
+        weights=np.ones((1, 1)),
+    )
+    uncertainty = MixtureUncertainty(prediction=prediction, bounds=(0.0, 10.0), midpoint=5.0, y_scale=0.5)
+    return BayesRelease(
+        X_test=np.zeros((2, 1)),
+        samples=uncertainty.values,
+        guarantee=BayesCloaking(epsilon=1.0, delta=0.01).guarantee,
+        statistics=(),
+        uncertainty=uncertainty,
+        measured=(),
+    )
+
+
+def test_samples_are_means_in_the_outputs_unit(release):
+    np.testing.assert_allclose(release.samples, [[5.0, 7.0]])
+    np.testing.assert_array_equal(release.model_weights, [[1.0]])
+
+
+def test_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as_outputs_do(release):
+    low, high = release.interval(0.95, "function")
+    np.testing.assert_allclose([low[0], high[0]], [[5 - 0.98, 7 - 0.98], [5 + 0.98, 7 + 0.98]], atol=1e-3)
+    low, high = release.interval(0.999999, "outputs")
+    np.testing.assert_allclose([low[0, 0], high[0, 1]], [5 - 4.8916, 7 + 4.8916], atol=1e-3)
+
+
+def test_a_plan_knows_its_worst_gap(make_dataset):
+    data = make_dataset()
+    plan = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.2).plan(
+        data.X, data.X, x_box=data.x_box, half_range=2.0 / data.y_scale
+    )
+    assert plan.gap == max(stage.planned.gap for stage in plan.stages) <= 0.2
+    np.testing.assert_allclose(weights_of(plan.models), 1 / 20)
