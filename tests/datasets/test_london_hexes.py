@@ -1,10 +1,17 @@
+"""London in hexagons: their geometry, how the table was built, and what it holds."""
+
 import math
+import os
+from pathlib import Path
 
 import h3
 import numpy as np
+import pandas as pd
 import pytest
 
-from datasets import london_hexes
+import datasets
+from datasets import build_london_hexes, hexagons, london_hexes, london_sales
+from datasets.british_grid import fit_grid, to_grid
 
 
 def test_golden_figures_of_the_300_medians():
@@ -117,3 +124,201 @@ def _signed_area(ring):
 
 def _area(ring):
     return abs(_signed_area(ring))
+
+
+PROJECT = Path(datasets.__file__).parents[1]
+SALES_FILE = (
+    Path(os.environ.get("DPGP_SHARED", PROJECT.parent / "shared" / "data")) / "london_terraced_sales_2018_2024.csv"
+)
+
+
+@pytest.fixture(scope="module")
+def grid():
+    """The map from longitude and latitude to grid kilometres, as the other modules make it."""
+    empty = london_hexes.map_cells().query("sales == 0")
+    lon_lat = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty["cell"]])
+    return fit_grid(lon_lat, empty[["easting_km", "northing_km"]].to_numpy(float))
+
+
+@pytest.mark.parametrize("resolution", hexagons.RESOLUTIONS)
+def test_cells_are_h3s_own_over_the_whole_box(grid, resolution):
+    rng = np.random.default_rng(1)
+    lon_lat = np.stack([rng.uniform(-0.65, 0.6, 20_000), rng.uniform(51.2, 51.8, 20_000)], axis=1)
+    X = to_grid(lon_lat, grid)
+    low, high = np.array(london_hexes.X_BOX).T
+    inside = ((low <= X) & (high >= X)).all(axis=1)
+    cells = pd.Series([h3.latlng_to_cell(lat, lon, resolution) for lon, lat in lon_lat[inside]])
+    assert len(cells) > 15_000
+    table = hexagons.aggregate(X[inside], np.zeros(len(cells)), resolution=resolution).set_index("cell")["count"]
+    expected = cells.value_counts().sort_index()
+    assert table.index.tolist() == expected.index.tolist()
+    np.testing.assert_array_equal(table, expected)
+
+
+@pytest.mark.skipif(
+    not SALES_FILE.is_file(), reason=f"no {SALES_FILE.name}; set DPGP_SHARED to the folder that holds it"
+)
+def test_real_sales_fall_into_the_cells_of_the_committed_table():
+    sales = build_london_hexes.read_sales(SALES_FILE)
+    table = hexagons.aggregate(
+        sales[["easting_m", "northing_m"]].to_numpy(float) / 1000, sales["price_gbp"].to_numpy(float)
+    )
+    by_cell = sales.groupby("cell")["price_gbp"]
+    assert table["cell"].tolist() == sorted(by_cell.groups)
+    np.testing.assert_array_equal(table["count"], by_cell.size())
+    np.testing.assert_allclose(table["mean"], by_cell.mean(), rtol=1e-12)
+
+
+def test_counts_and_means_by_hand():
+    hexes = london_hexes.load()
+    a, b = hexes.X[10], hexes.X[200]
+    table = hexagons.aggregate(np.array([a, b, a, a]), np.array([1.0, 5.0, 2.0, 6.0])).set_index("cell")
+    assert table.loc[hexes.labels["cell"][10]].tolist() == [3, 3.0]
+    assert table.loc[hexes.labels["cell"][200]].tolist() == [1, 5.0]
+    assert len(table) == 2
+    assert table["count"].dtype == np.int64
+
+
+def test_blocks_do_not_change_the_result(monkeypatch):
+    sales = london_sales.load(n=5_000)
+    whole = hexagons.aggregate(sales.X, sales.y, resolution=8)
+    monkeypatch.setattr(hexagons, "BLOCK", 777)
+    parts = hexagons.aggregate(sales.X, sales.y, resolution=8)
+    assert whole["cell"].tolist() == parts["cell"].tolist()
+    np.testing.assert_array_equal(whole["count"], parts["count"])
+    np.testing.assert_allclose(whole["mean"], parts["mean"], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("resolution", "most"), [(7, 300), (8, 2500)])
+def test_200_000_sales_become_a_few_cells(resolution, most):
+    sales = london_sales.load(n=200_000)
+    table = hexagons.aggregate(sales.X, sales.y, resolution=resolution)
+    assert table["count"].sum() == 200_000
+    assert len(table) <= most
+    assert table["cell"].is_unique
+    assert table["cell"].is_monotonic_increasing
+    if resolution == 7:
+        true = pd.Series(sales.y).groupby(sales.labels["cell"]).mean()
+        np.testing.assert_allclose(table["mean"], true.loc[table["cell"]], rtol=1e-9)
+
+
+def test_corners_of_the_box_have_a_cell():
+    corners = np.array([[x, y] for x in london_hexes.X_BOX[0] for y in london_hexes.X_BOX[1]])
+    assert hexagons.aggregate(corners, np.zeros(4))["count"].tolist() == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("X", "values", "resolution", "sentence"),
+    [
+        ([[530.0, 180.0]], [1.0], 9, r"resolution must be one of \(7, 8\), got 9"),
+        ([[530.0, 180.0]], [1.0, 2.0], 7, r"X must be \(n, 2\) and values \(n,\)"),
+        ([530.0, 180.0], [1.0, 2.0], 7, r"X must be \(n, 2\)"),
+        ([[530.0, 180.0], [530.0, 300.0]], [1.0, 2.0], 7, r"1 positions are outside .*; the hexagons cover London"),
+        ([[530.0, np.nan]], [1.0], 8, "1 positions are outside"),
+    ],
+)
+def test_bad_input_has_a_sentence(X, values, resolution, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        hexagons.aggregate(np.array(X), np.array(values), resolution=resolution)
+
+
+SHARED = Path(os.environ.get("DPGP_SHARED", PROJECT.parent / "shared" / "data"))
+SALES = SHARED / "london_terraced_sales_2018_2024.csv"
+TABLES = ("london_hexes.csv", "london_map.csv")
+
+needs_sales = pytest.mark.skipif(
+    not SALES.is_file(), reason=f"no {SALES.name} in {SHARED}; set DPGP_SHARED to the folder that holds it"
+)
+
+
+@needs_sales
+@pytest.mark.parametrize("table", TABLES)
+def test_committed_tables_are_what_the_script_writes(table, tmp_path, capsys):
+    build_london_hexes.main([str(SALES), "--output", str(tmp_path)])
+    assert (tmp_path / table).read_bytes() == (PROJECT / "datasets" / "data" / table).read_bytes()
+    printed = capsys.readouterr().out
+    assert f"{table}: " in printed
+    assert float(printed.split()[-2]) < 0.1  # metres: the rounding of the sales' own positions
+
+
+def _sales(rows):
+    """Sales at the centres of cells, on a made-up grid that is linear in longitude and latitude."""
+    columns = ["price_gbp", "easting_m", "northing_m", "longitude", "latitude", "borough_code"]
+    values = []
+    for cell, price, borough, east_shift in rows:
+        latitude, longitude = h3.cell_to_latlng(cell)
+        easting, northing = 530_000 + 69_000 * longitude + east_shift, 111_000 * (latitude - 50)
+        values.append((price, easting, northing, longitude, latitude, borough))
+    return pd.DataFrame(values, columns=columns)
+
+
+CENTRE = h3.latlng_to_cell(51.5, -0.1, 7)
+NEXT = sorted(set(h3.grid_disk(CENTRE, 1)) - {CENTRE})[0]
+
+
+@pytest.fixture
+def sales(tmp_path):
+    rows = [
+        (CENTRE, 100, "E09000009", 0),
+        (CENTRE, 300, "E09000002", 10),
+        (CENTRE, 900, "E09000009", 20),
+        (NEXT, 200, "E09000005", 0),
+        (NEXT, 500, "E09000003", 0),
+    ]
+    _sales(rows).to_csv(tmp_path / "sales.csv", index=False)
+    return build_london_hexes.read_sales(tmp_path / "sales.csv")
+
+
+def test_aggregation_by_hand(sales):
+    hexes = build_london_hexes.aggregate(sales).set_index("cell")
+    assert list(hexes.index) == sorted([CENTRE, NEXT])
+    assert hexes["sales"].to_dict() == {CENTRE: 3, NEXT: 2}
+    assert hexes["median_price_gbp"].to_dict() == {CENTRE: 300, NEXT: 350}
+    assert hexes.loc[CENTRE, "borough_code"] == "E09000009"  # two sales of three
+    assert hexes.loc[NEXT, "borough_code"] == "E09000003"  # a tie, broken by code
+    longitude = h3.cell_to_latlng(CENTRE)[1]
+    assert hexes.loc[CENTRE, "easting_km"] == pytest.approx(530 + 69 * longitude + 0.010, abs=6e-4)
+
+
+def test_aggregation_does_not_depend_on_the_order_of_the_sales(sales):
+    pd.testing.assert_frame_equal(
+        build_london_hexes.aggregate(sales[::-1]), build_london_hexes.aggregate(sales), check_exact=True
+    )
+
+
+def _map(cells):
+    """The map where each of these cells has one sale."""
+    sales = _sales([(cell, 100, "E09000009", 0) for cell in cells])
+    lon_lat = sales[["longitude", "latitude"]].to_numpy()
+    coefficients = fit_grid(lon_lat, sales[["easting_m", "northing_m"]].to_numpy() / 1000)
+    return build_london_hexes.map_table(build_london_hexes.aggregate(sales.assign(cell=cells)), coefficients)
+
+
+def test_map_fills_rings_and_enclosed_holes():
+    ring = h3.grid_ring(CENTRE, 8)  # 4 rings inwards leave a hole of radius 3 round the centre
+    table = _map(ring)
+    assert set(table["cell"]) == set(h3.grid_disk(CENTRE, 12))
+    assert table["cell"].is_monotonic_increasing
+    assert set(table.loc[table["sales"] > 0, "cell"]) == set(ring)
+
+
+def test_empty_cells_stand_at_their_centres():
+    table = _map(h3.grid_disk(CENTRE, 3)).query("sales == 0")
+    centres = np.array([h3.cell_to_latlng(cell) for cell in table["cell"]])
+    np.testing.assert_allclose(table["easting_km"], 530 + 69 * centres[:, 1], atol=6e-4)
+    np.testing.assert_allclose(table["northing_km"], 111 * (centres[:, 0] - 50), atol=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("price_gbp,date\n1,2018-01-03\n", "lacks the columns"),
+        ("price_gbp,easting_m,northing_m,longitude,latitude,borough_code\n", "no sales"),
+    ],
+    ids=["missing columns", "no rows"],
+)
+def test_a_wrong_sales_file_is_refused(text, message, tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        build_london_hexes.read_sales(path)
