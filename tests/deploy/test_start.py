@@ -1,19 +1,29 @@
-"""Wrong settings: each is one sentence at the start, and no server."""
+"""How a server starts: its settings, the line with the address, this machine alone."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
+from streamlit import config
 
+from deploy import local
 from pages._ui import environment
 from pages._ui.environment import problems
+from pages._ui.serve import startup
 from tests.e2e import browser as tool
+from tests.e2e.browser import serve
 from tests.waiting import PATIENCE, wait_until
+
+# ---- Wrong settings: each is one sentence at the start, and no server.
+
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,3 +113,89 @@ def test_a_server_takes_an_empty_folder_as_mkdir_makes_it_and_says_one_line(tmp_
         wait_until(lambda: address in log.read_text(), "the line with the address")
     assert log.read_text().splitlines()[0] == f"Dashboard URL: {address}"
     assert (tmp_path / "key").is_file()
+
+
+# ---- The line with the address.
+
+
+@pytest.fixture
+def options(monkeypatch):
+    """Streamlit's settings, for one test."""
+    named = {"server.port": 8501, "server.sslCertFile": None, "server.baseUrlPath": "", "browser.serverAddress": "name"}
+    known = config.get_option
+    monkeypatch.setattr(config, "get_option", lambda name: named[name] if name in named else known(name))
+    monkeypatch.setattr(config, "is_manually_set", lambda name: name == "browser.serverAddress" and "set" in named)
+    return named
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({"server.address": "localhost"}, "http://localhost:8501"),
+        ({"server.address": "::1"}, "http://[::1]:8501"),
+        ({"server.address": "0.0.0.0"}, "http://name:8501"),
+        ({"server.address": None, "server.baseUrlPath": "/dpgp/"}, "http://name:8501/dpgp"),
+        ({"server.address": "localhost", "set": True, "server.sslCertFile": "x"}, "https://name:8501"),
+    ],
+)
+def test_it_is_where_a_browser_finds_the_server(options, settings, address):
+    options |= settings
+    assert startup.address() == address
+
+
+def test_a_server_that_does_not_start_has_no_address(monkeypatch, capsys):
+    def broken():
+        raise RuntimeError
+
+    async def live():
+        async with startup.lifespan(None):
+            pass
+
+    monkeypatch.setattr(startup.cached, "start", broken)
+    with pytest.raises(RuntimeError):
+        asyncio.run(live())
+    assert capsys.readouterr().out == ""
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.full
+@pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
+def test_the_command_serves_until_it_is_interrupted_and_leaves_nothing_behind():
+    [port] = local.free_ports(1)
+    command = [sys.executable, str(local.HERE / "local.py"), "--replicas", "1", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        address, folder = re.match(
+            r"(http\S+) is served by nginx; logs are in (\S+)", process.stdout.readline()
+        ).groups()
+        replica = int(re.search(r"process (\d+)", process.stdout.readline())[1])
+        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE) == 0
+    assert not alive(replica)
+    assert not os.path.exists(folder)
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE)
+
+
+@pytest.mark.full
+def test_a_server_that_is_told_to_stop_leaves_no_folder(tmp_path):
+    with serve(TMPDIR=str(tmp_path)):
+        wait_until(lambda: list(tmp_path.glob("pymp-*")), "its processes")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_no_replica_is_refused(number):
+    command = [sys.executable, str(local.HERE / "local.py"), "--replicas", number]
+    refused = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert f"--replicas must be at least 1, got {number}" in refused.stderr
