@@ -1,8 +1,15 @@
-"""What moves, moves for nobody who asked it not to; and what changes is said aloud."""
+"""What moves: draws one after another, the map, a person; nothing for those who ask for stillness."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
+
+from tests.e2e import browser as tool
+
+# ---- What moves, moves for nobody who asked it not to; and what changes is said aloud.
+
 
 pytestmark = pytest.mark.full
 
@@ -14,3 +21,111 @@ def test_the_answer_is_said_aloud_and_motion_can_be_reduced(visit):
     slow = page.evaluate("""Array.from(document.querySelectorAll("*"))
         .filter(each => parseFloat(getComputedStyle(each).transitionDuration) > 0.01).length""")
     assert slow == 0
+
+
+# ---- Draws shown one after another: by the keyboard, without a word to the server, and never by itself.
+
+
+SEEN = """chart => Array.from(document.querySelectorAll(`.st-key-${chart} .scatterlayer > .trace`))
+    .map((each, index) => [index, getComputedStyle(each).opacity])
+    .filter(([index, opacity]) => opacity > 0).map(([index]) => index)"""
+DRAWS = 5
+
+
+def seen(page, chart="curves"):
+    """Which draws are visible, by their lines; and by their bands."""
+    visible = set(page.evaluate(SEEN, chart))
+    # wide band, a band for each draw, fit, data, a line for each draw
+    bands = {index for index in range(DRAWS) if 1 + index in visible}
+    return {index for index in range(DRAWS) if 3 + DRAWS + index in visible}, bands
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_play_shows_each_draw_in_turn_and_pause_holds_it(chromium, server, motion):
+    context = tool.new_context(chromium, reduced_motion=motion)
+    page, told = context.new_page(), []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda sent: told.append(sent)))
+    page.goto(f"{server}/kung_curves?draws={DRAWS}")
+    tool.settle(page)
+    assert seen(page) == (set(range(DRAWS)), {0})  # nothing moves unasked
+    told.clear()
+    page.get_by_label("All together").focus()
+    page.keyboard.press("ArrowDown")
+    turns = set()
+    for _ in range(200):
+        lines, bands = seen(page)
+        if len(lines) != 1:  # just at the turn
+            lines, bands = seen(page)
+        assert len(lines) == 1
+        assert lines == bands
+        turns |= lines
+        if len(turns) == DRAWS:
+            break
+        page.wait_for_timeout(100)
+    assert turns == set(range(DRAWS))
+    page.keyboard.press("ArrowDown")
+    held = seen(page)
+    page.wait_for_timeout(2500)  # longer than any draw is shown for
+    assert seen(page) == held
+    assert seen(page, "curves_paper") == held
+    page.get_by_label("All together").check()
+    assert seen(page) == (set(range(DRAWS)), {0})
+    assert told == []
+    context.close()
+
+
+# ---- The moving map: it stands still unasked, plays, and holds where it is paused.
+
+
+PLACE = "() => getComputedStyle(document.querySelector('.moving')).backgroundPosition"
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_play_moves_the_map_and_pause_holds_it(chromium, server, motion):
+    context = tool.new_context(chromium, reduced_motion=motion)
+    page = context.new_page()
+    page.goto(f"{server}/london_noise_map?mechanism=cloaking&map=noise&directions=true")
+    tool.settle(page)
+    page.wait_for_selector(".moving")
+    assert page.evaluate(PLACE) == "0px 0px"
+    page.get_by_label("One draw").focus()
+    page.keyboard.press("ArrowDown")
+    places = set()
+    for _ in range(60):
+        places.add(page.evaluate(PLACE))
+        page.wait_for_timeout(100)
+    assert len(places) > 2
+    page.keyboard.press("ArrowDown")
+    held = page.evaluate(PLACE)
+    page.wait_for_timeout(2500)
+    assert page.evaluate(PLACE) == held
+    page.get_by_label("One draw").check()
+    assert page.evaluate(PLACE) == "0px 0px"
+    context.close()
+
+
+# ---- A click chooses a person, arrow keys move her.
+
+
+PIXEL = """([x, y]) => {
+    const graph = document.querySelector(".st-key-one_person .js-plotly-plot"), layout = graph._fullLayout;
+    const box = graph.querySelector(".nsewdrag").getBoundingClientRect();
+    return [box.x + layout.xaxis.d2p(x), box.y + layout.yaxis.d2p(y)];
+}"""
+
+
+def test_a_click_chooses_a_record_and_the_keyboard_moves_it(visit):
+    page = visit.open("how_cloaking_works?everybody=true")
+    assert page.get_by_text("Person 287, age 85.6 years").is_visible()
+    chart = page.locator(".st-key-one_person").first
+    chart.scroll_into_view_if_needed()
+    tool.settle(page)
+    page.mouse.click(*page.evaluate(PIXEL, [83.0, 158.27]))  # alone there: the last but one
+    tool.settle(page)
+    said = page.get_by_text(re.compile(r"Person \d+, age")).inner_text()
+    assert said.startswith("Person 286, age 83 years")
+    assert "person_kung=286" in page.url
+    page.get_by_role("slider", name=re.compile("Height moved to")).press("ArrowLeft")
+    tool.settle(page)
+    assert page.get_by_text("Person 286, age 83 years").inner_text() != said
+    assert "moved_to_kung=157" in page.url

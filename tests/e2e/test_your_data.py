@@ -1,4 +1,4 @@
-"""An own table in real browsers: two releases and a refusal, and nothing of one visitor within another's reach."""
+"""Own tables in real browsers, from file to zip: visitors apart, people, sales, visits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,33 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
 from datasets import kung
+from pages._ui.own import practice
 from tests.e2e import browser as tool
-from tests.e2e.own_table import declare, download, downloaded, release, upload
+from tests.e2e.own_table import (
+    Counted,
+    answer,
+    choose,
+    declare,
+    download,
+    downloaded,
+    fill,
+    handed_out,
+    press,
+    release,
+    upload,
+)
 from tests.waiting import PATIENCE
+
+# ---- An own table in real browsers: two releases and a refusal, and nothing of one visitor within another's reach.
+
 
 pytestmark = pytest.mark.full
 
@@ -150,3 +168,153 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     assert b"Dashboard URL: http" in text  # the log is really captured
     assert MARK.encode() not in text
     assert b"secretheight" not in text
+
+
+# ---- Wages of 1,200 people in 3,000 rows, by age and sex, from file to zip in a browser: the promise is checked.
+
+
+MOST_FOR_PEOPLE = 15
+
+
+def wages() -> bytes:
+    """The practice table of people, under another name and with a last row of its own: nobody's practice."""
+    [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
+    return table.content() + b"P9999,woman,2023-05-01,40.0,21.5\n"
+
+
+def test_wages_of_people_from_file_to_zip(visit, tmp_path):
+    user = Counted(visit.open("your_data"))
+    user.do(upload, "wages.csv", wages())
+    user.page.get_by_text("3,001 rows").wait_for()
+    user.do(choose, "y", "wage_an_hour")
+    user.do(choose, "x", "age_years")
+    user.do(choose, "x", "sex")
+    user.page.get_by_text("sex holds words: does it say which group somebody is in?").wait_for()
+    user.do(press, "Yes: man, woman")
+    user.do(answer, "Yes, a column says whose row it is")
+    user.do(choose, "person", "person")
+    user.page.get_by_text("1,201 people in 3,001 rows").wait_for()
+    for key, value in (
+        ("low", "0"),
+        ("high", "80"),
+        ("box_low_age_years", "18"),
+        ("box_high_age_years", "90"),
+        ("total", "1"),
+    ):
+        user.do(fill, key, value)
+    assert user.page.get_by_text("3,001 rows read").count() == 0
+    user.do(release, 1)
+    card, rows, files = handed_out(visit, user, MOST_FOR_PEOPLE, tmp_path)
+    assert (card["guarantee"]["rows"], card["guarantee"]["epsilon"], card["public"]["n"]) == (None, 1.0, 1201)
+    assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
+    assert card["guarantee"]["unit"] == "one person's wage_an_hour"
+    assert "all rows of any one person" in files["card.html"].decode()
+    assert [row["sex"] for row in rows[:4]] == ["man", "woman", "man", "woman"]
+    assert card["config"]["x_levels"] == [None, ["man", "woman"]]
+    figure = files["figure.svg"].decode()
+    assert figure.count("<polygon") == 2
+    assert ">woman</text>" in figure
+    middle = [row for row in rows if 35 <= float(row["age_years"]) <= 65]
+    # the table's mean wage there is 22 to 26; some ten standard errors of privacy and people
+    assert all(12 < float(row["value"]) < 40 for row in middle)
+    assert not any(b"P0001" in content or b"P9999" in content for content in files.values())
+
+
+# ---- Sales with places, some of one house, from file to zip in a browser: a house is hidden, and prices are found.
+
+
+MOST_FOR_PLACES = 16
+HOUSES = 2_000
+CENTRE = np.array([-0.13, 51.51])
+
+
+def price(places: np.ndarray) -> np.ndarray:
+    """In thousands of pounds: dear in the middle, 20 km wide."""
+    kilometres = (places - CENTRE) * [69.0, 111.0]
+    return 300 + 700 * np.exp(-((kilometres**2).sum(axis=1)) / (2 * 8.0**2))
+
+
+def sales() -> bytes:
+    """2,000 invented houses, each sold once or twice: 3,000 rows."""
+    rng = np.random.default_rng(11)
+    house = np.repeat(np.arange(HOUSES), rng.permutation(np.repeat([1, 2], HOUSES // 2)))
+    places = rng.uniform([-0.4, 51.35], [0.15, 51.65], size=(HOUSES, 2)).round(4)[house]
+    paid = price(places) * rng.gamma(20.0, 1 / 20.0, len(house))
+    rows = (f"H{h:04d},{x:.4f},{y:.4f},{p:.0f}\n" for h, (x, y), p in zip(house, places, paid, strict=True))
+    return ("house,longitude,latitude,price\n" + "".join(rows)).encode()
+
+
+def test_sales_with_places_from_file_to_zip(visit, tmp_path):
+    user = Counted(visit.open("your_data"))
+    user.do(upload, "sales.csv", sales())
+    user.page.get_by_text("3,000 rows").wait_for()
+    user.do(choose, "y", "price")
+    user.do(choose, "x", "longitude")
+    user.do(choose, "x", "latitude")
+    user.do(answer, "Yes, a column says whose row it is")
+    user.do(choose, "person", "house")
+    for key, value in (
+        ("low", "0"),
+        ("high", "1500"),
+        ("box_low_longitude", "-0.4"),
+        ("box_high_longitude", "0.15"),
+        ("box_low_latitude", "51.35"),
+        ("box_high_latitude", "51.65"),
+        ("total", "1"),
+    ):
+        user.do(fill, key, value)
+    user.do(choose, "degrees", "longitude is east, latitude is north")
+    user.do(release, 1)
+    card, rows, files = handed_out(visit, user, MOST_FOR_PLACES, tmp_path)
+    assert card["config"]["coordinates"] == ["longitude", "latitude"]
+    assert card["public"]["n"] == HOUSES
+    assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
+    assert len(rows) == 400
+    places = np.array([[float(row[name]) for name in ("longitude", "latitude")] for row in rows])
+    off = np.array([float(row["value"]) for row in rows]) - price(places)
+    assert np.sqrt(np.mean(off**2)) < 0.6 * price(places).std()
+    assert not any(b"H0001" in content for content in files.values())
+
+
+# ---- 5,000 days of clinic visits, from file to zip in a browser: the season is in the file, and so are its dates.
+
+
+MOST_FOR_DATES = 14
+
+
+def visits() -> bytes:
+    """The practice table of dates, without its last day: nobody's practice."""
+    [table] = [each for each in practice.TABLES if each.file == practice.VISITS]
+    return b"\n".join(table.content().split(b"\n")[:-2]) + b"\n"
+
+
+def day(page, which: str, said: str) -> None:
+    """Type a day into a date field."""
+    fill(page, f"{which}_day_day", said)
+
+
+def test_days_of_visits_from_file_to_zip(visit, tmp_path):
+    user = Counted(visit.open("your_data"))
+    user.do(upload, "visits.csv", visits())
+    user.do(choose, "y", "visits")
+    user.do(choose, "x", "day")
+    user.page.get_by_text("day holds dates. In which order?").wait_for()
+    user.do(press, "year-month-day")
+    user.do(answer, "No, every row is another person")
+    user.do(choose, "kind", "A count")
+    user.do(choose, "period_day", "every year")
+    user.do(day, "from", "2010-01-01")
+    user.do(day, "to", "2023-09-08")
+    for key, value in (("low", "0"), ("high", "60"), ("total", "1")):
+        user.do(fill, key, value)
+    user.do(release, 1)
+    card, rows, _ = handed_out(visit, user, MOST_FOR_DATES, tmp_path)
+    assert card["config"]["dates"] == {"day": {"format": "year-month-day", "period": "year"}}
+    assert card["public"]["n"] == practice.DAYS - 1
+    days = [date.fromisoformat(row["day"]) for row in rows]
+    assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))
+    values = np.array([float(row["value"]) for row in rows])
+    winter = np.array([each.month in (1, 2) for each in days])
+    summer = np.array([each.month in (7, 8) for each in days])
+    # the table's season is 8 visits up and down; the curve's error is .6 to .8 of one
+    assert 9 < values[winter].mean() - values[summer].mean() < 17
