@@ -31,7 +31,7 @@ from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
 from pages._ui.model import load_dataset
-from tests.core.measurement.test_cell_statistics_file import of_groups
+from tests.core.measurement.sealing import cells_of_groups
 from tests.core.tables import columns
 from tests.pages.reading import ROOT
 
@@ -249,7 +249,7 @@ def of_cells(private: bool) -> dict[str, bytes]:
 
 def of_levels() -> dict[str, bytes]:
     """A stage over three cells of each of three levels."""
-    return published(replace(of_groups(), reading="any outcomes"), TAUGHT.mechanism.guarantee)
+    return published(replace(cells_of_groups(), reading="any outcomes"), TAUGHT.mechanism.guarantee)
 
 
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {

@@ -1,229 +1,132 @@
-"""A released statistic in its files: everything comes back, and nothing that no release can have."""
+"""A released statistic in its two files: everything comes back, and no output is in them."""
 
-import io
 import json
-import struct
-import zipfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dpgp_core import BayesCloaking
 from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.described_arrays import check_schema, number, pack, pair, unpack, whole
-from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
-from dpgp_core.measurement.statistics import Stage, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
-from tests.core.measurement.sealing import arrays_of, sealed
-from tests.core.tables import columns
+from tests.core.measurement.sealing import (
+    Y,
+    arrays_of,
+    cells_of_days,
+    cells_of_groups,
+    known_cells,
+    of_cells,
+    of_records,
+    records_of_groups,
+    sealed,
+    through_json,
+    written,
+)
+from tests.core.tables import changed
 
-N = 30
-BOUNDS = (50.0, 200.0)
-Y = np.random.default_rng(0).uniform(*BOUNDS, N)
-
-
-def stage(kind, r, seed, **amount):
-    rng = np.random.default_rng(seed)
-    B = rng.standard_normal((r, N))
-    B /= np.linalg.norm(B, ord=1 if kind is LaplaceMeasurement else 2, axis=0)
-    low = rng.uniform(50, 100, N)
-    measurement = kind(B=B, low=low, high=low + 1 / 3, bounds=BOUNDS, **amount)
-    return Stage(measurement=measurement, z=measurement.measure(Y))
-
-
-@pytest.fixture(scope="module")
-def statistics():
-    return Statistics(
-        stages=(stage(Measurement, 4, 1, noise_multiplier=1 / 3), stage(LaplaceMeasurement, 3, 2, epsilon=0.1)),
-        X=np.random.default_rng(3).standard_normal((N, 2)),
-        columns=columns(("age", "weight"), ("years", "kg"), ((0.0, 1 / 3), (-1.0, 1e9))),
-        y_name="height",
-        y_unit="cm",
-        y_scale=25.742,
-        guarantee={"epsilon": 1.1, "delta": 0.01, "protects": "outputs", "notes": ["a", "b"]},
-    )
+KINDS = [of_records, records_of_groups, of_cells, known_cells, cells_of_groups, cells_of_days]
+X_TEST = np.linspace(0, 10, 5)[:, None]
 
 
-@pytest.fixture
-def files(statistics):
-    return statistics_to_files(statistics)
-
-
-def through_json(card):
-    return json.loads(json.dumps(card))
-
-
-def repacked(npz, **changes):
-    """The archive with some arrays replaced; None leaves one out."""
-    arrays = arrays_of(npz) | changes
-    stream = io.BytesIO()
-    np.savez_compressed(stream, **{name: array for name, array in arrays.items() if array is not None})
-    return stream.getvalue()
-
-
-def test_everything_comes_back_to_the_last_bit(statistics, files):
-    card, npz = files
-    again = statistics_from_files(through_json(card), npz)
-    for name in ("columns", "y_name", "y_unit", "y_scale", "guarantee", "bounds"):
-        assert getattr(again, name) == getattr(statistics, name)
-    assert (again.X == statistics.X).all()
+@pytest.mark.parametrize("make", KINDS)
+def test_everything_comes_back_to_the_last_bit(make):
+    statistics = make()
+    files = statistics_to_files(statistics)
+    again = statistics_from_files(through_json(files[0]), files[1])
+    assert type(again) is type(statistics)
+    for name in ("columns", "y_name", "y_unit", "y_scale", "guarantee", "bounds", "x_levels", "x_box", "periods"):
+        assert getattr(again, name, None) == getattr(statistics, name, None), name
     for new, old in zip(again.stages, statistics.stages, strict=True):
         assert type(new.measurement) is type(old.measurement)
         assert new.measurement.noise == old.measurement.noise
-        assert (new.z == old.z).all()
-        for name in ("B", "low", "high"):
-            assert (getattr(new.measurement, name) == getattr(old.measurement, name)).all()
-    assert statistics_to_files(again) == files
+        for name in ("B", "low", "high", "bounds"):
+            np.testing.assert_array_equal(getattr(new.measurement, name), getattr(old.measurement, name))
+        np.testing.assert_array_equal(new.z, old.z)
+        np.testing.assert_array_equal(new.g, old.g)
+    assert statistics_to_files(again) == files == statistics_to_files(statistics)
 
 
-def test_files_are_the_same_bytes_each_time_and_hold_no_output(statistics, files):
-    assert statistics_to_files(statistics) == files
-    card, npz = files
+def test_records_and_counts_come_back():
+    records, cells, known = (make() for make in (of_records, of_cells, known_cells))
+    np.testing.assert_array_equal(statistics_from_files(*written(records)).X, records.X)
+    found = statistics_from_files(*written(cells))
+    assert (found.n, found.per_side, found.counts.noise_sd) == (50, 3, cells.counts.noise_sd)
+    np.testing.assert_array_equal(found.counts.B, cells.counts.B)
+    np.testing.assert_array_equal(found.z, cells.z)
+    found = statistics_from_files(*written(known))
+    np.testing.assert_array_equal(found.counts.numbers, known.counts.numbers)
+    assert found.z.shape == (0,)
+
+
+def test_files_hold_no_output():
+    card, npz = written(of_records())
     values = np.concatenate([array.astype(float).ravel() for array in arrays_of(npz).values()])
     assert not np.isin(Y, values).any()
     assert {"seed", "time", "date"}.isdisjoint(json.dumps(card))
 
 
-@pytest.mark.parametrize(
-    "edit", [lambda card: card["guarantee"].update(epsilon=0.1), lambda card: card.update(sha256="0" * 64)]
-)
-def test_an_edited_description_is_refused(files, edit):
-    card, npz = files
-    card = through_json(card)
-    edit(card)
-    with pytest.raises(ValueError, match="do not match their sha256"):
-        statistics_from_files(card, npz)
+@pytest.mark.parametrize("make", [of_records, of_cells])
+def test_files_say_nothing_of_what_there_is_not(make):
+    card, _ = written(make())
+    assert {"levels", "periods"}.isdisjoint(card["inputs"])
+    assert "distances" not in card
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"z_0": None},
-        {"extra": np.zeros(3)},
-        {"z_0": np.zeros(5)},
-        {"z_0": np.zeros((4, 1))},
-        {"z_0": np.zeros(4, dtype="<f4")},
-        {"z_0": np.zeros(4, dtype=">f8")},
-        {"X": np.asfortranarray(np.ones((N, 2)))},
-        {"z_0": np.zeros(10**6)},
-        {"z_0": np.array([{}, {}, {}, {}], dtype=object)},
-    ],
-    ids=str,
-)
-def test_arrays_other_than_announced_are_refused(files, changes):
-    card, npz = files
-    with pytest.raises(ValueError, match=r"statistics\.npz .*fetch both files again"):
-        statistics_from_files(card, repacked(npz, **changes))
+@pytest.mark.parametrize(("make", "at"), [(records_of_groups, 1), (cells_of_groups, 0)])
+def test_a_column_of_levels_comes_back_as_one(make, at):
+    assert isinstance(statistics_from_files(*written(make())).x_box[at], LevelSide)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [lambda b: b"", lambda b: b"PK", lambda b: b[:-30], lambda b: b"x" * 400, lambda b: b[:200] + bytes(60) + b[260:]],
-)
-def test_a_damaged_archive_is_refused(files, damage):
-    card, npz = files
-    with pytest.raises(ValueError, match=r"statistics\.npz .*fetch both files again"):
-        statistics_from_files(card, damage(npz))
-
-
-def test_a_header_that_announces_more_than_the_file_holds_is_refused(files):
-    """Four numbers whose header says 10^12: refused before any memory is taken."""
-    card, npz = files
-    stream = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(npz)) as old, zipfile.ZipFile(stream, "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "z_0.npy":
-                header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }\n"
-                content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(32)
-            new.writestr(name, content)
-    with pytest.raises(ValueError, match="fetch both files again"):
-        statistics_from_files(card, stream.getvalue())
-
-
-@pytest.mark.parametrize("schema", [0, 2, "1", None])
-def test_another_schema_is_named(files, schema):
-    card, npz = files
-    with pytest.raises(ValueError, match=f"have schema {schema!r}, and this version reads 1"):
-        statistics_from_files(card | {"schema": schema}, npz)
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda card: card.pop("columns"),
-        lambda card: card.pop("sha256"),
-        lambda card: card.update(columns=None),
-        lambda card: card.update(columns=-1),
-        lambda card: card.update(columns=10**12),
-        lambda card: card.update(stages=[]),
-        lambda card: card.update(stages=3),
-        lambda card: card["stages"][0].pop("numbers"),
-        lambda card: card["inputs"].update(names=7),
-        lambda card: card.update(columns=1e400),
-        lambda card: card.update(columns="many"),
-    ],
-)
-def test_an_incomplete_description_is_refused_with_a_sentence(files, edit):
-    card, npz = files
-    card = through_json(card)
-    edit(card)
-    with pytest.raises(ValueError, match=r"statistics.* fetch both files again"):
-        statistics_from_files(card, npz)
-
-
-@pytest.mark.parametrize(
-    ("edit", "changes", "message"),
-    [
-        (lambda card: card["stages"][0].update(noise_multiplier=-1.0), {}, "noise_multiplier must be"),
-        (lambda card: card["stages"][0].update(noise="none"), {}, "unknown kind of noise"),
-        (lambda card: None, {"B_0": np.full((4, N), 1 << 20, dtype="<i4")}, "norm 2, above 1"),
-        (lambda card: None, {"B_0": np.full((4, N), -(1 << 31), dtype="<i4")}, "numbers above 1"),
-        (lambda card: None, {"low_0": np.full(N, 60.0), "high_0": np.full(N, 60.0)}, "width above zero"),
-        (lambda card: None, {"low_0": np.full(N, 0.0)}, "inside the declared bounds"),
-        (lambda card: None, {"z_1": np.full(3, np.nan)}, "finite numbers"),
-        (lambda card: card["output"].update(bounds=[50.0]), {}, "of another shape"),
-    ],
-)
-def test_a_forged_file_that_no_release_can_be_is_refused(files, edit, changes, message):
-    card, npz = files
-    card = through_json(card)
-    edit(card)
-    with pytest.raises(ValueError, match=message):
-        statistics_from_files(*sealed(card, arrays_of(npz) | changes))
-
-
-def of_groups(statistics):
-    X = np.stack([statistics.X[:, 0], np.arange(N) % 2.0], axis=1)
-    inputs = columns(statistics.x_names, statistics.x_units, statistics.x_box[:1], (None, ("women", "men")))
-    return replace(statistics, X=X, columns=inputs)
-
-
-def test_levels_come_back(statistics):
-    card, npz = statistics_to_files(of_groups(statistics))
-    found = statistics_from_files(through_json(card), npz)
-    assert found.x_levels == (None, ("women", "men"))
-    assert isinstance(found.x_box[1], LevelSide)
-    assert statistics_to_files(found) == (card, npz)
-
-
-def test_files_of_before_speak_of_no_levels(statistics):
-    card, _ = statistics_to_files(statistics)
-    assert "levels" not in card["inputs"]
-
-
-@pytest.mark.parametrize("levels", [[None, ["women"]], [None, ["a", "a"]], [["a", "b"], None], [None], "ab", [None, 3]])
-def test_levels_that_do_not_fit_are_refused(statistics, levels):
-    card, npz = statistics_to_files(of_groups(statistics))
-    card["inputs"]["levels"] = levels
-    card, npz = sealed(card, arrays_of(npz))
-    with pytest.raises(ValueError, match="statistics"):
-        statistics_from_files(through_json(card), npz)
-
-
-def test_a_column_of_levels_holds_their_numbers(statistics):
+def test_a_column_of_levels_holds_their_numbers():
     with pytest.raises(ValueError, match="'weight' has 2 levels"):
-        replace(of_groups(statistics), X=of_groups(statistics).X + 0.5)
+        replace(records_of_groups(), X=records_of_groups().X + 0.5)
+
+
+def test_periods_divide_the_cells():
+    with pytest.raises(ValueError, match="every strategy must have 63 columns"):
+        of_cells(periods=(None, 7.0))
+
+
+@pytest.fixture(
+    scope="module", params=[(p, kind) for p in ("outputs", "inputs and outputs") for kind in ("number", "amount")]
+)
+def about_people(request, make_dataset):
+    """A statistic that holds how far people are from the curve."""
+    protects, kind = request.param
+    data = make_dataset(x_box=((0.0, 10.0),))
+    data = changed(data, y=np.abs(data.y), y_bounds=(0.0, 4.0), y_kind=kind)
+    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1, protects=protects)
+    return mechanism.release(data, X_TEST).statistics[0]
+
+
+def test_distances_come_back(about_people):
+    found = statistics_from_files(*written(about_people))
+    one, other = about_people.distances, found.distances
+    for name in ("B", "g", "z", "sd", "reach"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    spent = [[m.noise_multiplier for m in each.measurements] for each in (about_people, found)]
+    assert spent[0] == spent[1]
+    assert (one.above is None) == (other.above is None)
+    if one.above is not None:
+        np.testing.assert_array_equal(one.above.z, other.above.z)
+    card, npz = written(replace(about_people, distances=None))
+    assert "distances" not in card
+    assert statistics_from_files(card, npz).distances is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("reach", -1.0), ("reach", 1e300), ("sd", np.nan), ("sd", 1e300), ("z", 1e300), ("g", 1e300)]
+)
+def test_distances_that_no_release_has_are_refused_though_the_digest_fits(about_people, name, value):
+    card, npz = written(about_people)
+    arrays = arrays_of(npz)
+    arrays[f"distances_{name}"][:] = value
+    with pytest.raises(ValueError, match="again from whoever released"):
+        statistics_from_files(*sealed(card, arrays))
+
+
+# ---- the arrays beside their description
 
 
 ARRAYS = {"a": np.array([1.5, -2.0]), "b": np.arange(6, dtype="<i4").reshape(2, 3)}

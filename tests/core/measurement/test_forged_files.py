@@ -1,0 +1,195 @@
+"""Files of a statistic that somebody has altered: each is refused with a sentence, sealed anew or not."""
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from dpgp_core.measurement.statistics_file import statistics_from_files
+from tests.core.measurement.sealing import (
+    N,
+    arrays_of,
+    cells_of_days,
+    cells_of_groups,
+    known_cells,
+    of_cells,
+    of_records,
+    records_of_groups,
+    sealed,
+    written,
+)
+
+AGAIN = r"statistics.* fetch both files again from whoever released them"
+EDITED = "do not match their sha256"
+UNSEALED = [
+    (of_records, lambda card: card["guarantee"].update(epsilon=0.1), EDITED),
+    (of_records, lambda card: card.update(sha256="0" * 64), EDITED),
+    (of_cells, lambda card: card["counts"].update(noise_multiplier=0.1), EDITED),
+    (of_cells, lambda card: card.update(schema=3), "have schema 3, and this version reads 1"),
+    *(
+        (of_records, lambda card, s=schema: card.update(schema=s), f"have schema {schema!r}, and this version reads 1")
+        for schema in (0, 2, "1", None)
+    ),
+    *(
+        (of_records, edit, AGAIN)
+        for edit in (
+            lambda card: card.pop("columns"),
+            lambda card: card.pop("sha256"),
+            lambda card: card.update(columns=None),
+            lambda card: card.update(columns=-1),
+            lambda card: card.update(columns=10**12),
+            lambda card: card.update(stages=[]),
+            lambda card: card.update(stages=3),
+            lambda card: card["stages"][0].pop("numbers"),
+            lambda card: card["inputs"].update(names=7),
+            lambda card: card.update(columns=1e400),
+            lambda card: card.update(columns="many"),
+        )
+    ),
+    *(
+        (of_cells, edit, AGAIN)
+        for edit in (
+            lambda card: card.pop("kind"),
+            lambda card: card.pop("counts"),
+            lambda card: card.pop("sha256"),
+            lambda card: card.update(cells_per_side=0),
+            lambda card: card.update(cells_per_side=10**6),
+            lambda card: card.update(cells_per_side=2.5),
+            lambda card: card["stages"][1].update(numbers="two"),
+            lambda card: card.update(stages=7),
+            lambda card: card["inputs"].update(names=["x"] * 11),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "edit", "words"), UNSEALED)
+def test_an_edited_or_incomplete_description_is_refused(make, edit, words):
+    card, npz = written(make())
+    edit(card)
+    with pytest.raises(ValueError, match=words):
+        statistics_from_files(card, npz)
+
+
+def repacked(npz, **changes):
+    """The archive with some arrays replaced; None leaves one out."""
+    arrays = arrays_of(npz) | changes
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **{name: array for name, array in arrays.items() if array is not None})
+    return stream.getvalue()
+
+
+def announcing(npz):
+    """Four numbers whose header says 10^12: to be refused before any memory is taken."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(npz)) as old, zipfile.ZipFile(stream, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "z_0.npy":
+                header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }\n"
+                content = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(32)
+            new.writestr(name, content)
+    return stream.getvalue()
+
+
+DAMAGED = [
+    lambda npz: repacked(npz, z_0=None),
+    lambda npz: repacked(npz, extra=np.zeros(3)),
+    lambda npz: repacked(npz, z_0=np.zeros(5)),
+    lambda npz: repacked(npz, z_0=np.zeros((4, 1))),
+    lambda npz: repacked(npz, z_0=np.zeros(4, dtype="<f4")),
+    lambda npz: repacked(npz, z_0=np.zeros(4, dtype=">f8")),
+    lambda npz: repacked(npz, X=np.asfortranarray(np.ones((N, 2)))),
+    lambda npz: repacked(npz, z_0=np.zeros(10**6)),
+    lambda npz: repacked(npz, z_0=np.array([{}, {}, {}, {}], dtype=object)),
+    announcing,
+    lambda npz: b"",
+    lambda npz: b"PK",
+    lambda npz: npz[:-30],
+    lambda npz: b"x" * 400,
+    lambda npz: npz[:200] + bytes(60) + npz[260:],
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_an_archive_other_than_announced_is_refused(damage):
+    card, npz = written(of_records())
+    with pytest.raises(ValueError, match=r"statistics\.npz .*fetch both files again"):
+        statistics_from_files(card, damage(npz))
+
+
+def put(name, where, value):
+    return lambda card, arrays: arrays[name].__setitem__(where, value)
+
+
+def levels(found):
+    return lambda card, arrays: card["inputs"].update(levels=found)
+
+
+def periods(found):
+    return lambda card, arrays: card["inputs"].update(periods=found)
+
+
+SEALED = [
+    (of_records, lambda card, arrays: card["stages"][0].update(noise_multiplier=-1.0), "noise_multiplier must be"),
+    (of_records, lambda card, arrays: card["stages"][0].update(noise="none"), "unknown kind of noise"),
+    (of_records, put("B_0", ..., 1 << 20), "norm 2, above 1"),
+    (of_records, put("B_0", ..., -(1 << 31)), "numbers above 1"),
+    (
+        of_records,
+        lambda card, arrays: arrays.update(low_0=np.full(N, 60.0), high_0=np.full(N, 60.0)),
+        "width above zero",
+    ),
+    (of_records, put("low_0", ..., 0.0), "inside the declared bounds"),
+    (of_records, put("z_1", ..., np.nan), "finite numbers"),
+    (of_records, lambda card, arrays: card["output"].update(bounds=[50.0]), "of another shape"),
+    (of_cells, put("B_1", (0, 0), 1 << 21), "strategy 1 holds numbers above 1"),
+    (of_cells, put("z_0", 0, np.inf), "z must be 3 finite numbers"),
+    (of_cells, put("low_2", 0, 6.0), "interval"),
+    (of_cells, lambda card, arrays: card["stages"][0].update(noise="none"), "stage 1 has an unknown kind of noise"),
+    (of_cells, lambda card, arrays: card.update(records=0), "n must be at least 1, got 0"),
+    (known_cells, put("N", 0, 21.0), "the counts must add up to 50 records, not 51"),
+    (cells_of_groups, lambda card, arrays: card["inputs"]["box"].__setitem__(0, [0.0, 3.0]), "which is a category"),
+    *(
+        (records_of_groups, levels(found), "statistics")
+        for found in (
+            [None, ["women"]],
+            [None, ["a", "a"]],
+            [["a", "b"], None],
+            [None],
+            "ab",
+            [None, 3],
+        )
+    ),
+    *(
+        (cells_of_groups, levels(found), "the statistics|statistics say")
+        for found in (
+            [["a", "b"], None],  # other cells than there are columns
+            [["a", "b", "b"], None],
+            [["a", "b", 3], None],
+            [["a", "b", " c"], None],
+            [["a", "b", "c\n"], None],
+            ["abc", None],
+            [None, None],
+            [["a", "b", "c"]],
+            [["a", "b", "c"], ["d", "e"]],
+            [["a"], None],
+            "levels",
+            7,
+            None,
+            {"region": ["a", "b", "c"]},
+        )
+    ),
+    *((cells_of_days, periods(found), "statistics") for found in ([7.0, 7.0], [-7.0], ["week"], 7)),
+]
+
+
+@pytest.mark.parametrize(("make", "edit", "words"), SEALED)
+def test_what_no_release_can_have_is_refused_though_the_digest_fits(make, edit, words):
+    card, npz = written(make())
+    arrays = arrays_of(npz)
+    edit(card, arrays)
+    with pytest.raises(ValueError, match=words):
+        statistics_from_files(*sealed(card, arrays))
