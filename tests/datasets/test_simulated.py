@@ -12,13 +12,36 @@ from datasets.growth_2d import median_height
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, Cloaking
 
+DEFAULTS = {
+    "toy_1d": {"n": 100, "dim": 1, "privacy_unit": "one person's value", "y_bounds": (-2.0, 2.0)},
+    "growth_2d": {"n": 5189, "x_names": ("age", "weight"), "clipped_count": 0},
+    "excursion_1d": {"n": 100, "dim": 1, "privacy_unit": "one person's position and value", "y_bounds": (-1.0, 1.0)},
+    "plumes_2d": {"n": 400, "dim": 2, "privacy_unit": "one sensor's position and reading", "y_bounds": (-1.0, 1.0)},
+}
 
-def test_defaults_of_the_toy():
-    data = toy_1d.load()
-    assert data.X.shape == (100, 1)
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_defaults(name):
+    data = datasets.load(name)
     assert data.simulated
-    assert data.privacy_unit == "one person's value"
-    assert data.y_bounds == (-2.0, 2.0)
+    assert {key: getattr(data, key) for key in DEFAULTS[name]} == DEFAULTS[name]
+
+
+def noisy_curves(noise):
+    return excursion_1d.targets(200, noise=noise, one_curve=True, size=20).y
+
+
+def noisy_plumes(noise):
+    return plumes_2d.load(n=20_000, noise=noise).y
+
+
+@pytest.mark.parametrize("outputs", [noisy_curves, noisy_plumes])
+def test_noise_is_uniform(outputs):
+    error = (outputs(0.5) - 0.5 * outputs(0.0)).ravel()
+    z = -ndtri(1e-6 / 4)  # two comparisons, two sides: false alarm 1e-6
+    assert abs(error.mean()) <= z * 0.5 / math.sqrt(3 * error.size)
+    # E u^2 = 1/12, var u^2 = 1/180 for u uniform on a unit interval about 0
+    assert abs((error**2).mean() - 1 / 12) <= z * math.sqrt(1 / 180 / error.size)
 
 
 def test_y_is_the_documented_curve_plus_noise():
@@ -28,14 +51,6 @@ def test_y_is_the_documented_curve_plus_noise():
     assert residual.mean() == pytest.approx(0, abs=4 * 0.2 / np.sqrt(20_000))
     assert residual.std() == pytest.approx(0.2, abs=4 * 0.2 / np.sqrt(40_000))
     assert x.mean() == pytest.approx(5, abs=4 * 10 / np.sqrt(12 * 20_000))
-
-
-def test_defaults_of_growth():
-    data = growth_2d.load()
-    assert data.X.shape == (5189, 2)
-    assert data.simulated
-    assert data.x_names == ("age", "weight")
-    assert data.clipped_count == 0
 
 
 def test_heights_follow_the_documented_curve():
@@ -84,14 +99,6 @@ def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
         cloaking.release(data, np.array([[5.0]]), np.random.default_rng(0))
 
 
-def test_defaults_of_the_curve():
-    data = datasets.load("excursion_1d")
-    assert data.X.shape == (100, 1)
-    assert data.simulated
-    assert data.y_bounds == (-1.0, 1.0)
-    assert data.privacy_unit == "one person's position and value"
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 0.6])
 @pytest.mark.parametrize("seed", range(5))
 def test_the_curve_has_its_sup_norm_over_grid_and_inputs_and_the_noise_its_bound(noise, seed):
@@ -101,16 +108,6 @@ def test_the_curve_has_its_sup_norm_over_grid_and_inputs_and_the_noise_its_bound
     assert max(np.abs(f).max(), np.abs(signal).max()) == pytest.approx(1 - noise, rel=1e-12)
     assert np.abs(data.y - signal).max() <= noise + 1e-12
     assert np.abs(data.y).max() <= 1 + 1e-12
-
-
-def test_noise_of_the_curve_is_uniform():
-    batch = excursion_1d.targets(200, noise=0.5, one_curve=True, size=20)
-    clean = excursion_1d.targets(200, noise=0.0, one_curve=True, size=20)
-    error = (batch.y - 0.5 * clean.y).ravel()
-    z = -ndtri(1e-6 / 4)  # two comparisons, two sides: false alarm 1e-6
-    assert abs(error.mean()) <= z * 0.5 / math.sqrt(3 * error.size)
-    # E u^2 = 1/12, var u^2 = 1/180 for u uniform on a unit interval about 0
-    assert abs((error**2).mean() - 1 / 12) <= z * math.sqrt(1 / 180 / error.size)
 
 
 @pytest.mark.parametrize(("ratio", "noise"), excursion_1d.NOISE_OF_RATIO.items())
@@ -172,14 +169,6 @@ def test_no_targets_are_refused():
         excursion_1d.targets(0)
 
 
-def test_defaults_of_plumes():
-    data = datasets.load("plumes_2d")
-    assert data.X.shape == (400, 2)
-    assert data.simulated
-    assert data.y_bounds == (-1.0, 1.0)
-    assert data.privacy_unit == "one sensor's position and reading"
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_the_field_spans_its_range_on_the_grid(seed, noise):
@@ -193,14 +182,6 @@ def test_readings_keep_their_bounds(seed):
     np.testing.assert_array_equal(clean.X, data.X)
     assert np.abs(data.y - 0.7 * clean.y).max() <= 0.3
     assert np.abs(data.y).max() <= 1
-
-
-def test_noise_of_plumes_is_uniform():
-    clean, data = plumes_2d.load(n=20_000, noise=0.0), plumes_2d.load(n=20_000, noise=0.5)
-    error = data.y - 0.5 * clean.y
-    z = -ndtri(1e-6 / 4)  # two comparisons, two sides: false alarm 1e-6
-    assert abs(error.mean()) <= z * 0.5 / math.sqrt(3 * error.size)
-    assert abs((error**2).mean() - 1 / 12) <= z * math.sqrt(1 / 180 / error.size)
 
 
 def test_truth_is_the_field_of_the_data():
