@@ -1,3 +1,5 @@
+"""Links that ask for what no control can take: each value is used or explained."""
+
 from __future__ import annotations
 
 import pytest
@@ -5,9 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from pages._ui import session
 from pages._ui.look import address, text
 from tests import fuzz_links
 from tests.pages.own import uploaded
+from tests.pages.reading import ROOT
 
 
 @pytest.mark.full
@@ -18,7 +22,15 @@ def test_garbage_in_every_parameter_of_every_page_is_used_or_explained():
     assert kinds >= {"toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control"}
 
 
-CASES = [
+QUICK = [  # the others: in `make test-all`
+    ("kung_curves", "epsilon", "many", "it is not offered here; the choices are 0.1, 0.2"),
+    ("kung_curves", "epsilon", "0.37", "it is not offered here; the choices are 0.1, 0.2"),
+    ("kung_curves", "delta", "nan", "it is not offered here; the choices are 1e-06, 1e-05"),
+    ("kung_curves", "lengthscale_years", "-1", "it is not offered here; the choices are 1, 3, 5"),
+    ("kung_curves", "dataset", "atlantis", "it is not offered here; the choices are !Kung heights, "),
+    ("kung_curves", "draw", "-5", "it must be a whole number within the range of this control. Showing draw = 1"),
+]
+SLOW = [
     ("kung_curves", "draw", "inf", "it must be a finite number. Showing draw = 1"),
     ("kung_curves", "draw", "0", "it must be a whole number within the range of this control. Showing draw = 1"),
     ("kung_curves", "draw", "1e9", "Showing draw = 1"),
@@ -32,16 +44,19 @@ CASES = [
     ("compare", "target_cm", "-3", "it must be a number within the range of this control. Showing target_cm = "),
     ("start", "epsilon", "-inf", "it must be a finite number. Showing epsilon = 1"),
 ]
+CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.full) for case in SLOW)]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize(("page", "key", "value", "sentence"), CASES, ids=[f"{k}={v}" for _, k, v, _ in CASES])
-def test_every_kind_of_control_says_what_it_could_not_use(page, key, value, sentence):
+@pytest.mark.parametrize(("page", "key", "value", "sentence"), CASES, ids=[f"{k}={v}" for _, k, v, _ in QUICK + SLOW])
+def test_every_kind_of_control_says_what_it_could_not_use_and_stands_as_usual(seen, page, key, value, sentence):
     app = fuzz_links.open_at(page, {key: value})
     assert not app.exception
     [warning] = app.warning
     assert f"The link asks for {key} = `{value}`" in warning.value
     assert sentence in warning.value
+    assert warning.value.endswith(" instead.")
+    if page == "kung_curves" and value != "2.5":
+        assert app.metric[0].value == seen(page).metric[0].value
 
 
 SPELT = ("1e-5", "0.00001", "1E-5", "1e-05", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5")
@@ -195,3 +210,100 @@ def test_a_sentence_waits_for_a_control_that_needs_a_table(open_page, ledgers):
     assert [warning.value for warning in app.warning] == [
         "The link asks for tolerance = `quark`: this control has no such value. Showing tolerance = nothing instead."
     ]
+
+
+# ---- Numbers that no control can take, and nothing at all, in the parameters of every kind of control.
+
+
+NOT_USED = [
+    "",
+    " ",
+    "inf",
+    "-inf",
+    "+inf",
+    "Infinity",
+    "nan",
+    "-nan",
+    "1e400",
+    "-1e400",
+    "1e9999999999",
+    "9" * 400,
+    "-" + "9" * 400,
+    "9" * 5000,
+    "-1e308",
+    "½",
+    "²",
+    "１e４００",
+    "0x10",
+    "\x00",
+    "nothing",
+    "None",
+]
+
+
+def page_of_every_kind() -> None:
+    """Every kind of control that pages bind to the address, and those that may stand at nothing."""
+    from dataclasses import replace
+
+    from pages._ui.look import address, offers, settings
+    from pages._ui.look.controls import HERE, Menu, Number, Range, Search
+
+    settings.begin()
+    with address.explained():
+        for control in (
+            offers.EPSILON,
+            offers.KERNEL,
+            offers.OVERLAY,
+            replace(offers.DRAW, high=99),
+            Range("x1", "Position", 2.5, 0.0, 10.0, 0.5),
+            Range("moved", "Moved", 1, 1, 2, 1),
+            Menu("data", "Data", "a", {"a": "a", "b": "b"}, "ab", buttons=True),
+            Search("hexagon", "Hexagon", options=["a", "b"], place=HERE),
+            Number("tolerance", "Within", low=0.0),
+            Number("target", "Target", low=0.001, high=9.0, usual="8.5"),
+        ):
+            settings.stand(control)
+
+
+def opened(**asked: str) -> AppTest:
+    """The page at an address, of which the entry script has left what can be used."""
+    app = AppTest.from_function(page_of_every_kind, default_timeout=60)
+    app.session_state[session.ASKED.key] = asked
+    for key, value in address.usable(asked, {}).items():
+        app.query_params[key] = value
+    return app.run()
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[str, str]:
+    return fuzz_links.controls(opened())
+
+
+@pytest.mark.parametrize("value", NOT_USED, ids=lambda value: repr(value[:12]))
+def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
+    app = opened(**dict.fromkeys(known, value))
+    assert not app.exception
+    said = {warning.value.split()[4] for warning in app.warning}  # The link asks for <key> = ...
+    assert said == known.keys()
+    assert all(warning.value.endswith(" instead.") for warning in app.warning)
+
+
+def test_a_fraction_is_no_whole_number():
+    [said] = [warning.value for warning in opened(moved="1.5", x1="0.872").warning]
+    assert said == (
+        "The link asks for moved = `1.5`: it must be a whole number within the range of this control. "
+        "Showing moved = 1 instead."
+    )
+
+
+def test_only_controls_that_are_data_are_bound_to_the_address():
+    bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
+    assert bound == [ROOT / "pages/_ui/look/controls.py"]
+
+
+def test_every_parameter_of_the_map_of_london_says_it():
+    known = fuzz_links.controls(fuzz_links.open_at("london_noise_map", {}))
+    app = fuzz_links.open_at("london_noise_map", dict.fromkeys(known, "-inf"))
+    assert not app.exception
+    assert "hexagon" in known
+    assert len(app.warning) == len(known)

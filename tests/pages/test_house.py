@@ -1,8 +1,10 @@
-"""Processes of the server's own visits: behind everybody else's, and gone when the visits are over."""
+"""The server's own visits: their processes, how they start, and what they warm."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children
@@ -12,13 +14,19 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from pages._ui.visitor import HOUSE
+from pages._ui import menu
+from pages._ui.serve import startup
+from pages._ui.visitor import HOUSE, is_house
 from pages._ui.work import cached
+from pages._ui.work.cached import LOOK_AGAIN
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
+
+# ---- Processes of the server's own visits: behind everybody else's, and gone when the visits are over.
 
 
 def test_the_servers_own_work_has_processes_behind_those_of_visitors():
@@ -116,3 +124,123 @@ def test_a_server_that_is_stopped_while_the_house_closes_leaves_nothing(monkeypa
 def semaphores():
     gc.collect()
     return {id(each) for each in gc.get_objects() if isinstance(each, SemLock)}
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """Neither processes nor visits are started; what was exempted from collection comes back."""
+    started = []
+    monkeypatch.setattr(startup.cached, "start", lambda: started.append("workers"))
+    monkeypatch.setattr(startup.cached, "work_ahead", lambda: started.append("working ahead"))
+    monkeypatch.setattr(startup.cached, "begin", lambda: None)
+    monkeypatch.setattr(startup.cached, "stop", lambda: started.append("no workers"))
+
+    async def open_pages():
+        started.append("visits")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            started.append("no visits")
+
+    monkeypatch.setattr(startup, "open_pages", open_pages)
+    interval = sys.getswitchinterval()
+    yield started
+    sys.setswitchinterval(interval)
+    gc.unfreeze()
+
+
+async def serve_briefly():
+    async with startup.lifespan(None):
+        assert sys.getswitchinterval() < 0.001
+        assert gc.get_freeze_count() > 50_000  # what is loaded is not gone through after every run of a page
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
+def test_a_server_starts_workers_and_visits_says_where_it_is_and_stops_both(quiet, monkeypatch, capsys, asked, warming):
+    monkeypatch.setenv("DPGP_WARM", asked)
+    before = gc.get_freeze_count()
+    asyncio.run(serve_briefly())
+    assert before == 0
+    assert capsys.readouterr().out == f"Dashboard URL: {startup.address()}\n"
+    assert quiet == (
+        ["workers", "working ahead", "visits", "no workers", "no visits"] if warming else ["workers", "no workers"]
+    )
+
+
+# ---- The server's own visits, against a runtime of the test's. A real server's: tests/e2e/test_newcomer.py.
+
+
+def finished(how):
+    message = ForwardMsg()
+    message.script_finished = how
+    return message
+
+
+def button(label):
+    message = ForwardMsg()
+    message.delta.new_element.button.label = label
+    return message
+
+
+WHOLE, AGAIN = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+
+
+class House:
+    """A runtime whose pages send what the test says: by page, one list of messages a visit."""
+
+    def __init__(self, sends):
+        self.sends, self.visited, self.tabs, self.most = sends, [], {}, 0
+
+    def connect_session(self, client, user_info, session_id_override):
+        assert is_house(session_id_override)
+        self.tabs[session_id_override] = client
+        self.most = max(self.most, len(self.tabs))
+        return session_id_override
+
+    def handle_backmsg(self, number, message):
+        page = message.rerun_script.page_name
+        self.visited.append(page)
+        for each in self.sends.get(page, [[WHOLE]]).pop():
+            asyncio.get_running_loop().call_soon(self.tabs[number].write_forward_msg, each)
+
+    def close_session(self, number):
+        del self.tabs[number]
+
+
+@pytest.fixture
+def house(monkeypatch):
+    def made(sends):
+        found = House(sends)
+        monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
+        monkeypatch.setattr(startup, "_PAUSE_SECONDS", 0.0)
+        asyncio.run(startup.open_pages())
+        assert found.tabs == {}  # every tab is closed
+        return found
+
+    return made
+
+
+def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
+    found = house({})
+    files = [page.file for page in menu.PAGES if page.file != "your_data"]
+    assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
+    assert found.visited[-2:] == ["", "compare"]  # those that take long
+    assert found.most == startup._AT_ONCE
+
+
+def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):
+    assert len(house({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
+
+
+def test_a_page_that_was_postponed_is_opened_again(house):
+    found = house({"compare": [[WHOLE], [button(LOOK_AGAIN), WHOLE]]})
+    assert found.visited.count("compare") == 2
+    assert len(found.visited) == len(menu.shared()) + 1
+
+
+def test_its_work_and_nobody_elses_gives_way():
+    assert is_house(startup.HOUSE + "x")
+    assert not is_house(None)
+    assert not is_house("a visitor's token of enough length")

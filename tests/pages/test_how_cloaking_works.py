@@ -1,3 +1,5 @@
+"""How cloaking works: its steps, one person moved, and what Bayes cloaking measures."""
+
 from __future__ import annotations
 
 import re
@@ -6,13 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.cloaking import computed, directions
-from pages._ui.hiding import clipping, spend, steps
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import BayesCloaking
+from pages._ui.cloaking import computed, directions, staged
+from pages._ui.hiding import clipping, measured, spend, steps
 from pages._ui.hiding import two as hiding_two
+from pages._ui.hiding.person import Choice, move
 from pages._ui.hiding.two import TwoPointSettings
 from pages._ui.look import offers
-from pages._ui.model import Design, Draw, load_dataset, usual
+from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
 
 PAGE = "how_cloaking_works"
@@ -202,3 +208,161 @@ def test_what_a_plan_expects_is_not_below_what_the_next_step_calls_the_limit(see
 
 def said_of(seen, step):
     return page_text(seen(PAGE, step=step))
+
+
+# ---- One person moved, on How cloaking works: the fit is the one of other data, and the noise hides the difference.
+
+
+CURVES = 2
+
+
+@pytest.fixture
+def result():
+    return computed.run(Model("kung", "EQ", 25.0, 0.3), Design(mechanism="cloaking"), Draw(epsilon=1.0, delta=1e-5))
+
+
+def fit(data, X, y, X_test):
+    """The posterior mean, by the textbook."""
+    kernel = EQ(lengthscale=25.0)
+    weights = np.linalg.solve(kernel(X, X) + 0.3 * np.eye(len(X)), (y - data.midpoint) / data.y_scale)
+    return data.midpoint + data.y_scale * kernel(X_test, X) @ weights
+
+
+@pytest.mark.parametrize("rank", [1, 140, 287])
+def test_the_fit_moves_as_that_of_the_changed_table_and_without_the_record(result, rank):
+    data = result.dataset
+    found = move(result, Choice(rank, 120.0))
+    j = np.argsort(data.X[:, 0], kind="stable")[rank - 1]
+    assert found.at == data.X[j, 0]
+    changed, others = data.clipped_y.copy(), np.arange(data.n) != j
+    changed[j] = 120.0
+    grid = found.x[:, None]
+    np.testing.assert_allclose(found.before, fit(data, data.X, data.clipped_y, grid), atol=1e-6)
+    np.testing.assert_allclose(found.after, fit(data, data.X, changed, grid), atol=0.01)  # rank tolerance: under .1 mm
+    left_out = fit(data, data.X[others], data.clipped_y[others], grid)
+    np.testing.assert_allclose(found.without, left_out, atol=0.01)
+
+
+def test_the_shift_is_the_mahalanobis_length_and_never_above_what_was_calibrated(result):
+    data, s = result.dataset, noise_multiplier(1.0, 1e-5)
+    low, high = data.y_bounds
+    covariance = (data.output_range * s) ** 2 * result.plan.factor @ result.plan.factor.T
+    largest = 0.0
+    for rank in range(1, data.n + 1):
+        found = move(result, Choice(rank, low))
+        full = found.shift * (high - low) / max(found.output - low, 1e-9)  # as if it had stood at the other bound
+        largest = max(largest, full)
+        assert found.shift <= found.calibrated * (1 + 1e-6)
+        assert found.calibrated == pytest.approx(1 / s)
+    assert largest == pytest.approx(1 / s, rel=1e-3)  # the noise is no larger than it must be
+    found = move(result, Choice(200, low))
+    j = np.argsort(data.X[:, 0], kind="stable")[199]
+    difference = np.asarray(result.plan.weights)[:, j] * (low - found.output)
+    expected = np.sqrt(difference @ np.linalg.pinv(covariance, rcond=1e-10, hermitian=True) @ difference)
+    assert found.shift == pytest.approx(expected, rel=1e-3)
+    np.testing.assert_allclose(found.noise, np.sqrt(np.diag(covariance))[data.n :], rtol=1e-6)
+
+
+def test_the_page_says_it_and_the_link_holds_it(open_page):
+    app = open_page(PAGE, everybody="true", person_kung="200", moved_to_kung="100.27")
+    assert not app.exception
+    assert "Person 200, age " in page_text(app)
+    shown = {metric.label: metric.value for metric in app.metric}
+    assert float(shown["Shift, in privacy noise"]) <= float(shown["Calibrated to hide"])
+    assert "person_kung=200&moved_to_kung=100.27" in app.sidebar.code[0].value
+    before = traces(app, CURVES)
+    app.slider(key="moved_to_kung").set_value(60.27).run()
+    after = traces(app, CURVES)
+    assert after["after the move"] != before["after the move"]
+    assert after["without privacy"] == before["without privacy"]
+    assert not app.exception
+
+
+def test_without_the_overlay_nobody_is_shown(open_page):
+    app = open_page(PAGE, everybody="true", overlay="false")
+    assert "Person 2, age" not in page_text(app)
+    assert len(app.get("plotly_chart")) == CURVES
+    assert not [slider for slider in app.slider if slider.key == "moved_to_kung"]
+    assert "switch “True data shown” on" in "".join(caption.value for caption in app.caption)
+
+
+def test_a_record_left_where_it_is_moves_nothing(result):
+    found = move(result, Choice(140, float(move(result, Choice(140, 100.0)).output)))
+    assert found.shift == 0
+    assert np.array_equal(found.after, found.before)
+
+
+# ---- What Bayes cloaking measures, on How cloaking works: the plan of the mechanism itself, and public.
+
+
+ROWS, RANKS, SPLIT = 0, 1, 2  # charts of the page
+BUDGET = Budget("kung", "records", 1.0, 1e-5)
+
+
+@pytest.fixture(scope="module")
+def kung():
+    return datasets.load("kung")
+
+
+def described(data, budget=BUDGET):
+    return measured.describe(data, staged.plan_stages(data, computed.scene("kung"), budget), budget)
+
+
+@pytest.fixture(scope="module")
+def plan(kung):
+    return described(kung)
+
+
+def test_the_rows_drawn_are_those_that_the_mechanism_plans(open_page, kung, plan):
+    app = open_page(PAGE, step="measured", stage="3")
+    planned = BayesCloaking(epsilon=1.0, delta=1e-5, gap=PICTURE_GAP).plan(
+        kung.X, kung.X, x_box=kung.x_box, half_range=kung.output_range / kung.y_scale / 2
+    )
+    B = planned.stages[2].planned.B
+    assert plan.ranks == tuple(stage.planned.rank for stage in planned.stages)
+    assert (B**2).sum(axis=0).max() <= 1
+    drawn, order = traces(app, ROWS), np.argsort(kung.X[:, 0], kind="stable")
+    for index in range(4):
+        row = numbers(drawn[f"number {index + 1}"]["y"])
+        assert min(np.abs(row - sign * B[index, order]).max() for sign in (-1, 1)) < 1e-4
+        assert row.max() >= -row.min()
+    assert f"stage 3, which measures {len(B)} sums of 287 people" in "".join(each.value for each in app.caption)
+
+
+def test_nothing_depends_on_an_output(kung, plan):
+    other = described(replace(kung, y=kung.y[::-1].copy()))
+    assert all(np.array_equal(one, two) for one, two in zip(plan.strategies, other.strategies, strict=True))
+    assert np.array_equal(plan.expected, other.expected)
+    assert plan.unbuyable == other.unbuyable
+
+
+@pytest.mark.full
+def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
+    low, high = (described(kung, replace(BUDGET, epsilon=epsilon)) for epsilon in (0.2, 5.0))
+    assert sum(low.ranks) < sum(plan.ranks) < sum(high.ranks)
+    assert low.unbuyable == plan.unbuyable == high.unbuyable
+    assert low.unmeasured > low.error > 1.2 * plan.error > 1.5 * high.error > 1.5 * plan.unbuyable
+    assert np.all(np.diff(plan.expected) < 0)
+    for each in (low, plan, high):
+        assert each.price**2 + each.unbuyable**2 == pytest.approx(each.error**2)
+
+
+def test_figures_and_sentences_say_the_same(open_page, plan):
+    app = open_page(PAGE, step="measured", more_measured="true")
+    shown = page_text(app)
+    assert f"**{sum(plan.ranks)} noisy sums** of heights, in {len(plan.ranks)} stages" in shown
+    bars = traces(app, RANKS)
+    here = list(bars["stage 1"]["x"]).index("1")
+    assert [numbers(bars[f"stage {stage}"]["y"])[here] for stage in range(1, len(plan.ranks) + 1)] == list(plan.ranks)
+    drawn = traces(app, SPLIT)
+    assert numbers(drawn["with privacy"]["y"])[here] == pytest.approx(plan.error, rel=0.01)
+    assert numbers(drawn["no budget buys"]["y"]) == pytest.approx(plan.unbuyable)
+    metrics = {metric.label: metric.value for metric in app.metric}
+    for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
+        assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
+
+
+def test_an_epsilon_beyond_the_grid_joins_it(open_page):
+    app = open_page(PAGE, step="measured", more_measured="true", epsilon="50", dataset="toy_1d")
+    assert not app.exception
+    assert list(traces(app, RANKS)["stage 1"]["x"])[-1] == "50"

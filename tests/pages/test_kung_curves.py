@@ -1,19 +1,25 @@
+"""The page of !Kung curves: the release, its growth chart, axes in dates."""
+
 from __future__ import annotations
 
 import json
 from collections import Counter
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 import datasets
 from dpgp_core.accounting.gaussian import epsilon_of
+from dpgp_core.dates import Dates
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
-from pages._ui.cloaking import figures, results, staged, variants
+from dpgp_core.release import CENTILES
+from pages._ui.cloaking import computed, figures, results, staged, variants
 from pages._ui.left_out import folds_of
-from pages._ui.model import KERNELS
+from pages._ui.look.plots import dates_of, mark_dates, unit_of_length
+from pages._ui.model import KERNELS, Design, Draw, Model
 from tests.pages.reading import numbers, page_text, traces
 
 
@@ -180,3 +186,83 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
                 np.testing.assert_allclose((upper + lower[::-1]) / 2, at, rtol=1e-4, atol=1e-2)
     assert "player-play" in page_text(app)
     assert not [each for each in app.button if each.label.startswith("Show 20 draws")]
+
+
+# ---- The growth chart: centiles are those of the release, in order, and one person's place among them.
+
+
+ASKED = Model("kung", "EQ", 25.0, 0.3), Design(), Draw(epsilon=1.0, delta=0.01)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return computed.run(*ASKED)
+
+
+def test_centiles_are_in_order_and_about_the_curve(result):
+    chart = computed.growth_of(result)
+    assert list(chart.lines) == list(CENTILES)
+    assert (np.diff(chart.values, axis=0) > 0).all()
+    grid = slice(result.outcome.scene.records, None)
+    low, high = result.intervals.output.of(0)[:, grid]
+    inside = (low < chart.lines[3]) & (chart.lines[97] < high)  # 3 to 97 lies within the central 95 %
+    assert inside.all()
+
+
+def test_the_method_of_2018_has_normal_centiles_of_its_interval(result):
+    paper = computed.run_published(ASKED[0], ASKED[2])
+    chart, grid = computed.growth_of(paper), slice(paper.outcome.scene.records, None)
+    np.testing.assert_allclose(chart.lines[50], paper.outcome.samples[0, grid])
+    low, high = paper.intervals.output.of(0)[:, grid]
+    assert ((low < chart.lines[3]) & (chart.lines[97] < high)).all()
+
+
+def test_without_privacy_the_lines_hold_the_shares_that_they_name():
+    """287 people: a share is known to 3 in 100, so that 10 off is more than three standard errors."""
+    data, chart = datasets.load("kung"), computed.growth_without_privacy("kung")
+    for centile in CENTILES:
+        line = np.interp(data.X[:, 0], chart.x, chart.lines[centile])
+        assert 100 * (data.clipped_y < line).mean() == pytest.approx(centile, abs=10)
+
+
+def test_a_person_on_a_line_has_its_centile():
+    chart = staged.Growth(np.array([0.0, 10.0]), np.add.outer(np.array(staged.LEVELS, dtype=float), [0.0, 100.0]))
+    assert chart.below(5.0, 50.0 + 15) == pytest.approx(15)
+    assert chart.below(0.0, 1000.0) == 99
+    assert chart.below(0.0, -5.0) == 1
+
+
+@pytest.mark.parametrize(("height", "said"), [("158", "at least"), ("59", "at most 1 in 100")])
+def test_the_page_says_where_a_moved_person_stands(open_page, height, said):
+    app = open_page("kung_curves", overlay="false", growth_y_kung=height)
+    assert not app.exception
+    assert said in page_text(app)
+
+
+# ---- Axes of pages in dates.
+
+
+def test_a_unit_says_since_when_days_count():
+    assert dates_of("days since 2019-01-01") == Dates(name="input", first="2019-01-01")
+    assert [dates_of(unit) for unit in ("days", "", "days since 2019-02-30", "days since when")] == [None] * 4
+
+
+@pytest.mark.parametrize("along", ["x", "y"])
+def test_marks_are_dates_and_a_numbers_axis_stays(along):
+    figure = go.Figure()
+    mark_dates(figure, "day", None, (0.0, 1825.0), along)
+    assert figure.layout == go.Figure().layout
+    mark_dates(figure, "day", dates_of("days since 2019-01-01"), (0.0, 1825.0), along)
+    axis = figure.layout[f"{along}axis"]
+    assert axis.title.text == "day"
+    assert axis.ticktext == ("2019", "2020", "2021", "2022", "2023")
+    assert axis.tickvals == (0, 365, 731, 1096, 1461)
+
+
+def test_days_that_no_calendar_has_stay_numbers():
+    figure = mark_dates(go.Figure(), "day", dates_of("days since 2019-01-01"), (0.0, 1e12))
+    assert figure.layout == go.Figure().layout
+
+
+def test_a_distance_between_dates_is_in_days():
+    assert [unit_of_length(unit) for unit in ("days since 2019-01-01", "cm", "")] == ["days", "cm", ""]

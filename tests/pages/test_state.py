@@ -1,4 +1,4 @@
-"""The copied link holds every control, and a fresh session at it shows the same, after every change of a data set."""
+"""The copied link holds every control and shows the same elsewhere; a pinned setting stands in it, too."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from pages._ui import attack, menu
 from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
-from pages._ui.look import offers
+from pages._ui.look import offers, pin, settings
 from pages._ui.look.controls import Menu
+from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from pages._ui.sparse import view as sparse
 from tests import fuzz_links
+from tests.pages.reading import page_text, traces
+
+# ---- The copied link holds every control, and a fresh session at it shows the same, after every change of a data set.
+
 
 SWITCHES = {  # page -> what changes which controls it has
     "kung_curves": offers.CURVE,
@@ -124,3 +129,179 @@ def test_delta_is_far_below_one_in_the_number_of_people(open_page):
     for exhibit in offers.EXHIBITS.values():
         loads = [exhibit.load, *([exhibit.sparse.load] if exhibit.sparse and exhibit.sparse.load else [])]
         assert all(1 / (10 * load().n) >= offers.DELTA for load in loads)
+
+
+# ---- Pin and compare: a setting in the link, never data, and what it shows beside the current one.
+
+
+PAGE, PINNED = "kung_curves", "pinned (A), its interval thin"
+
+
+def row(app):
+    return {metric.label: (metric.value, metric.delta) for metric in app.metric if "A | B" in metric.label}
+
+
+def press(app, key):
+    return app.button(key=key).click().run()
+
+
+@pytest.mark.full
+def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_page):
+    app = open_page(PAGE, epsilon="0.5", draw="3")
+    alone = traces(app)
+    assert not row(app)
+    app = press(app, "pin_this")
+    assert "**Pinned (A)** is what you see now" in page_text(app)
+    assert all(" | " in value for value, _ in row(app).values())
+    assert row(app)["A | B: error"][1] == "the same"
+    app.select_slider(key="epsilon").set_value(5).run()
+    app.select_slider(key="lengthscale_years").set_value(15).run()
+    drawn = traces(app)
+    assert drawn[PINNED]["y"] == alone["published curve"]["y"]
+    assert drawn["published curve"]["y"] != alone["published curve"]["y"]
+    assert "**Pinned (A)**: ε = 0.5, lengthscale years = 25; **now (B)**: ε = 5, lengthscale years = 15." in page_text(
+        app
+    )
+    assert row(app)["A | B: ε"][0] == "0.5 | 5"
+    before, after = row(app)["A | B: error"][0].split(" | ")
+    assert float(before.split()[0]) > float(after.split()[0])
+    assert "pinned (A) [cm]" in app.dataframe[0].value
+    fresh = open_page(PAGE, **link(app))
+    assert not fresh.warning
+    assert traces(fresh)[PINNED] == drawn[PINNED]
+    assert row(fresh) == row(app)
+    assert [(each.label, each.value) for each in fresh.metric] == [(each.label, each.value) for each in app.metric]
+
+
+@pytest.mark.full
+def test_the_pin_holds_every_control_of_the_page_and_no_pin(open_page):
+    app = press(open_page(PAGE, epsilon="2"), "pin_this")
+    app.select_slider(key="epsilon").set_value(3).run()
+    app = press(app, "pin_this")
+    copied = link(app)
+    inner = dict(parse_qsl(urlsplit(copied[pin.PIN]).query))
+    assert copied[pin.PIN].startswith(f"{PAGE}?")
+    assert inner == {key: value for key, value in copied.items() if key not in (pin.PIN, "overlay")}
+    assert inner["epsilon"] == "3"
+
+
+@pytest.mark.full
+def test_a_pinned_release_is_spent_as_well(open_page):
+    app = press(open_page(PAGE), "pin_this")
+    app.select_slider(key="epsilon").set_value(0.5).run()
+    alone = open_page(PAGE, epsilon="0.5")
+
+    def beside(app):
+        return next(each.value for each in app.sidebar.caption if "drawn beside it" in each.value)
+
+    assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
+
+
+@pytest.mark.full
+def test_unpin_takes_it_out_of_page_and_link(open_page):
+    app = press(open_page(PAGE, pin="kung_curves?epsilon=2"), "unpin")
+    assert "pin" not in link(app)
+    assert PINNED not in traces(app)
+    assert not row(app)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "<script>alert(1)</script>",
+        "kung_curves?epsilon=0.37",
+        "kung_curves?draw=0",
+        "kung_curves?kernel=Linear",
+        "kung_curves?draw=٢",
+        "kung_curves?epsilon=nan",
+        "kung_curves?" + "a=1&" * 600,
+    ],
+    ids=lambda raw: raw[:30],
+)
+def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
+    app = open_page(PAGE, pin=raw)
+    assert not app.exception
+    [warning] = app.warning
+    assert warning.value.startswith("The link asks for pin = `")
+    assert "<" not in warning.value
+    assert PINNED not in traces(app)
+
+
+def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
+    elsewhere = open_page(PAGE, pin="london_noise_map?epsilon=2")
+    assert not elsewhere.warning
+    assert PINNED not in traces(elsewhere)
+    other = open_page(PAGE, pin="kung_curves?dataset=toy_1d")
+    assert "of other data" in other.info[0].value
+    assert PINNED not in traces(other)
+
+
+def test_without_the_overlay_no_error_is_compared(open_page):
+    app = open_page(PAGE, pin="kung_curves?epsilon=2&mechanism=cloaking", overlay="false")
+    assert row(app)
+    assert not [label for label in row(app) if "error" in label]
+
+
+def test_an_empty_link_is_the_page_untouched():
+    found = settings.untouched(ReleaseSettings)
+    assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
+
+
+@pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
+def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
+    app = open_page(page, epsilon="0.5", delta="0.001", draw="7", kernel="Matern52", noise="0.5", shrinkage="true")
+    kind = ReleaseSettings if page == "kung_curves" else MapSettings
+    with settings.reading(link(app)):
+        found = settings.chosen(kind)
+    assert (found.draw.epsilon, found.draw.delta, found.draw.seed, found.model.noise) == (0.5, 0.001, 7, 0.5)
+    for key, raw in (("epsilon", "0.37"), ("draw", "0"), ("shrinkage", "maybe"), ("mechanism", "none")):
+        with settings.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
+            settings.chosen(kind)
+
+
+def test_the_map_compares_figures_with_a_pinned_setting(open_page):
+    app = press(open_page("london_noise_map", epsilon="2", mechanism="refined"), "pin_this")
+    app.select_slider(key="epsilon").set_value(5).run()
+    assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 5." in page_text(app)
+    shown = row(app)
+    assert shown["A | B: ε"][0] == "2 | 5"
+    then, now = (float(each.split()[-2]) for each in shown["A | B: privacy noise"][0].split(" | "))
+    # both figures and their ratio have two digits
+    assert float(shown["A | B: privacy noise"][1].split()[2]) == pytest.approx(
+        100 * (1 - now / then) if "%" in shown["A | B: privacy noise"][1] else now / then, rel=0.15
+    )
+    alone = open_page("london_noise_map", epsilon="2", mechanism="refined")
+    noise = next(metric.value for metric in alone.metric if metric.label == "Privacy noise")
+    assert noise.removeprefix("± ") == shown["A | B: privacy noise"][0].split(" | ")[0]
+    assert row(open_page("london_noise_map", **link(app))) == shown
+
+
+def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(open_page):
+    toy = {"dataset": "toy_1d", "mechanism": "cloaking"}
+    app = open_page(PAGE, pin="kung_curves?epsilon=2&dataset=toy_1d&mechanism=cloaking", lengthscale_units="2", **toy)
+    shown = page_text(app)
+    assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 1." in shown
+    assert "All else is the same" not in shown
+
+
+@pytest.mark.full
+def test_compare_draws_the_pinned_curves_and_errors_beside_the_present_ones(open_page):
+    app = press(open_page("compare", compare_dataset="toy_1d", epsilon="2", bins="6"), "pin_this")
+    alone, before = traces(app), app.dataframe[0].value
+    assert not [name for name in alone if "pinned" in name]  # every curve stands where it stood
+    app.select_slider(key="epsilon").set_value(1).run()
+    app.select_slider(key="bins").set_value(10).run()
+    drawn, table = traces(app), app.dataframe[0].value
+    moved = [trace for name, trace in drawn.items() if name.startswith("pinned (A)")]
+    assert {trace["hovertext"] for trace in moved} == {"Laplace bins", "Integral bins (δ = 0)"}
+    assert all(trace["y"] == alone[trace["hovertext"]]["y"] for trace in moved)
+    [then] = [name for name in table if name.startswith("pinned (A), ε = 2 [")]
+    assert list(table[then]) == list(before[next(name for name in before if name.startswith("error ["))])
+    assert row(app)["A | B: ε"] == ("2 | 1", "B is 50 % smaller")
+    assert row(app)["A | B: without privacy"][1] == "the same"
+    needs, target = row(app)["A | B: ε for the target"]
+    assert needs.split(" | ")[1] == next(each.value for each in app.metric if each.label == "ε for the target")
+    assert target.startswith("error at most")
+    fresh = open_page("compare", **link(app))
+    assert row(fresh) == row(app)
+    assert list(fresh.dataframe[0].value[then]) == list(table[then])

@@ -1,15 +1,26 @@
-"""Titles, leads and words of the pages: one word for one thing, and sentences that are read once."""
+"""Words of the pages: one for one thing, sentences that are read once, pictures told in words."""
 
 from __future__ import annotations
 
+import ast
+import math
 import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
+from scipy.stats import norm
 
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking, LaplaceBinning
+from pages._ui.compare.contenders import CONTENDERS
+from pages._ui.compare.view import FIRST
 from pages._ui.look import text
-from tests.pages.reading import LONG, ease, said, sentences
+from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
+
+# ---- Titles, leads and words of the pages: one word for one thing, and sentences that are read once.
+
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
 
@@ -189,3 +200,144 @@ def test_every_term_of_the_table_is_in_the_glossary():
         assert term in text.TERMS
     for term, meaning in text.TERMS.items():
         assert not [pattern for pattern in FORBIDDEN if re.search(pattern, meaning, re.I)], term
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (8.4871, "8.5"),
+        (0.02149, "0.021"),
+        (150.2, "150"),
+        (1234567, "1,200,000"),
+        (0, "0"),
+        (-3.14, "-3.1"),
+        (0.9999, "1"),
+    ],
+)
+def test_two_significant_digits(value, shown):
+    assert text.number(value) == shown
+
+
+def test_three_digits_and_unbounded():
+    assert text.number(0.99999999, 3) == "1"
+    assert text.number(float("inf")) == "unbounded"
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"),
+    [(1.0, "1"), (1.0001, "1.01"), (1.4901, "1.5"), (9.991, "10"), (1234.5, "1,240"), (0, "0")],
+)
+def test_an_upper_bound_is_rounded_up(value, bound):
+    assert text.at_most(value) == bound
+
+
+def test_what_is_left_is_rounded_down():
+    assert (text.at_least(0.9999), text.at_least(0.0019999)) == ("0.999", "0.00199")
+    assert text.at_least(math.inf) == "unbounded"
+
+
+def test_the_factor_of_a_probability_is_an_upper_bound():
+    assert text.growth(1) == "2.72"  # exp(1) = 2.71828
+    assert text.growth(0.7) == "2.02"  # exp(0.7) = 2.01375
+    assert text.growth(100) == "over 400,000"
+
+
+def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises():
+    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=1.0, delta=0.01)
+    said = text.budget(mechanism.guarantee)
+    assert said.startswith("ε = 1, δ = 0.01: no event's probability can grow by more than a factor exp(ε), plus δ")
+    # 1 - Phi(Phi^-1(0.95) - mu) of the likelihood-ratio test, mu the exact inverse of the noise multiplier
+    power = 100 * norm.cdf(norm.ppf(0.05) + 1 / mechanism.noise_multiplier)
+    assert f"accuses 5 % of the innocent finds at most {text.at_most(power)} %" in said
+    pure = text.budget(LaplaceBinning(epsilon=1.0, bins=4).guarantee)
+    assert pure.endswith("here a factor 2.72, plus nothing")
+
+
+def test_no_page_speaks_of_odds_or_of_exceptions():
+    # (epsilon, delta) is about probabilities; odds may change by more than exp(epsilon) with a chance above delta
+    said = {
+        path: node.value
+        for path in (ROOT / "pages").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.search(r"(?i)\bodds\b|except with|mass exempted|change the odds", node.value)
+    }
+    assert list(said) == []
+
+
+def test_log_change_as_share_of_price():
+    assert text.factor_of(0.0953102) == "10 %"
+
+
+def test_words_of_a_visitor_are_shown_as_they_are():
+    assert text.plain("[x](http://y) `z` $1$ :material/home: <b>") == (
+        "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
+    )
+
+
+# ---- A picture is told in words with its values and how they run: on Compare, Lengthscale choice and Explore.
+
+
+def captions(app):
+    return " ".join(each.value for each in app.caption)
+
+
+def chart(app, name):
+    """The traces of the chart that has one of this name."""
+    found = (traces(app, at) for at in range(len(app.get("plotly_chart"))))
+    return next(each for each in found if name in each)
+
+
+@pytest.mark.full
+def test_compare_tells_each_curve_at_three_budgets(seen):
+    app = seen("compare")
+    said = captions(app)
+    drawn = traces(app)
+    for name in FIRST:
+        title = CONTENDERS[name].title
+        x, y = (numbers(drawn[title][along]) for along in "xy")
+        run = ", ".join(text.number(float(y[np.flatnonzero(x == at)[0]])) for at in (0.1, 1, 100))
+        assert f"{title} {run}" in said
+    assert re.search(r"Without privacy: [\d.]+ cm\.", said)
+
+
+def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
+    app = seen("lengthscale_choice")
+    said = captions(app)
+    assert re.search(r"Most often \[years\]: without privacy noise \d+ in [\d.]+ % \(★ \d+\); at ε 1 \d+ in", said)
+    error = chart(app, "this lengthscale")["this lengthscale"]
+    x, y = numbers(error["x"]), numbers(error["y"])
+    at = int(y.argmin())
+    assert f"{text.number(y[0])} cm at {x[0]:g} years, least, {text.number(y[at])} cm, at {x[at]:g}" in said
+
+
+def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
+    app = seen("explore_release")
+    said, curve = captions(app), numbers(traces(app)["average of all models"]["y"])
+    found = re.search(r"It is ([\d.]+) at 0 years, ([\d.]+) at [\d.]+ years and ([\d.]+) at 100 years \[cm\]", said)
+    told = [float(each) for each in found.groups()]
+    np.testing.assert_allclose(told, curve[[0, len(curve) // 3, -1]], atol=0.6)
+    assert re.search(r"its range is ± [\d.]+ at [\d.]+ years and [\d.]+ at [\d.]+ years", said)
+
+
+@pytest.mark.parametrize(
+    ("address", "pattern"),
+    [
+        (
+            {"explore_shown": "threshold"},
+            r"It is [\d.]+ at 0 years, [\d.]+ at [\d.]+ years and [\d.]+ at 100 years \[%\]",
+        ),
+        ({"explore_shown": "centiles"}, r"Middle line: [\d.]+ at 0 years.*outermost lines [\d.]+ at"),
+        ({"explore_example": "kung_sexes"}, r"women and girls: [\d.]+ at 0 years.*men and boys: [\d.]+ at 0 years"),
+        (
+            {"explore_example": "kung_sexes", "explore_shown": "difference"},
+            r"It is -?[\d.]+ at 0 years, .*its range is ±",
+        ),
+    ],
+    ids=["level", "centiles", "groups", "difference"],
+)
+def test_explore_tells_every_view(seen, address, pattern):
+    app = seen("explore_release", **address)
+    assert not app.exception
+    assert re.search(pattern, captions(app)), captions(app)
