@@ -16,8 +16,6 @@ from tests.e2e import browser as tool
 from tests.e2e.test_browser import unfold
 from tests.waiting import PATIENCE, wait_until
 
-# ---- What a visitor sees when the replica that serves the page dies, and when it steps down.
-
 
 pytestmark = pytest.mark.full
 

@@ -28,8 +28,6 @@ from tests.e2e import browser as tool
 from tests.e2e.test_forgetting import command, processes
 from tests.waiting import PATIENCE, wait_until
 
-# ---- A real server to which things happen: its programs end, its processes are killed, strangers write to it.
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):

@@ -22,8 +22,6 @@ from tests.e2e import browser as tool
 from tests.e2e.browser import serve
 from tests.waiting import PATIENCE, wait_until
 
-# ---- Wrong settings: each is one sentence at the start, and no server.
-
 
 ROOT = Path(__file__).resolve().parents[2]
 

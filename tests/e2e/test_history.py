@@ -11,8 +11,6 @@ from pages._ui import menu, tour
 from tests.e2e import browser as tool
 from tests.e2e.actions import go_to, shown, unfold
 
-# ---- Back undoes the last change of a control, and a page opened from the menu is one entry of the browser's history.
-
 
 pytestmark = pytest.mark.full
 

@@ -8,8 +8,6 @@ import pytest
 
 from tests.e2e import browser as tool
 
-# ---- What moves, moves for nobody who asked it not to; and what changes is said aloud.
-
 
 pytestmark = pytest.mark.full
 

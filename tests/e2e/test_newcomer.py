@@ -16,8 +16,6 @@ from tests.e2e import browser as tool
 from tests.e2e import newcomer
 from tests.e2e.own_table import download, release
 
-# ---- What a newcomer's terminal may show; test_every_page reads one, of `make app` in a clean clone, to its end.
-
 
 ADDRESS = "Dashboard URL: http://localhost:8501\n"
 

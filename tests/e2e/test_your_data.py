@@ -37,8 +37,6 @@ from tests.e2e.own_table import (
 )
 from tests.waiting import PATIENCE
 
-# ---- An own table in real browsers: two releases and a refusal, and nothing of one visitor within another's reach.
-
 
 pytestmark = pytest.mark.full
 

@@ -26,8 +26,6 @@ from pages._ui.work.workers import Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
-# ---- Processes of the server's own visits: behind everybody else's, and gone when the visits are over.
-
 
 def test_the_servers_own_work_has_processes_behind_those_of_visitors():
     visitors = Workers(1)

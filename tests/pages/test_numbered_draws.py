@@ -26,8 +26,6 @@ from pages._ui.look.sheet import Box, Panel, side_by_side
 from pages._ui.model import Budget, Design, Draw, usual
 from tests.pages.reading import numbers
 
-# ---- A numbered draw is one draw: it depends on its number and the settings, and on nothing that is shown beside it.
-
 
 KUNG = [name for name in offers.MECHANISM.titles if name in offers.mechanisms("kung")]
 

@@ -26,8 +26,6 @@ from pages._ui.sparse.compute import SparseSetting
 from pages._ui.work import cached
 from tests.pages.reading import page_text
 
-# ---- Bayes cloaking on the pages that draw a release.
-
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 WORLDS = 60

@@ -18,8 +18,6 @@ from pages._ui.sparse import view as sparse
 from tests import fuzz_links
 from tests.pages.reading import page_text, traces
 
-# ---- The copied link holds every control, and a fresh session at it shows the same, after every change of a data set.
-
 
 SWITCHES = {  # page -> what changes which controls it has
     "kung_curves": offers.CURVE,

@@ -19,8 +19,6 @@ from pages._ui.compare.view import FIRST
 from pages._ui.look import text
 from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
 
-# ---- Titles, leads and words of the pages: one word for one thing, and sentences that are read once.
-
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
 

@@ -19,8 +19,6 @@ from pages._ui.work.workers import SLOW_SECONDS, Turn, Turns, Workers
 from tests.pages.work import beat, refuse_ahead, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
-# ---- Visitors who ask for much: nobody else waits behind them.
-
 
 @pytest.fixture
 def line():

@@ -26,8 +26,6 @@ from pages._ui.own.columns import DATES, ONLY_BAYES, USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
 from tests.pages.reading import page_text, traces
 
-# ---- Your data asks whose rows they are, checks each column as it is chosen, and offers nothing that is not left.
-
 
 pytestmark = pytest.mark.usefixtures("ledgers")
 

@@ -30,8 +30,6 @@ from tests.pages.own import (
 )
 from tests.pages.reading import numbers, page_text, traces
 
-# ---- Your data: a table comes in, and all that is public about it is declared.
-
 
 pytestmark = pytest.mark.usefixtures("ledgers")
 

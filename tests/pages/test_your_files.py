@@ -22,9 +22,6 @@ from tests.kinds import AGES, DAYS, KINDS, N, table
 from tests.odd_kinds import ODD
 from tests.pages import own
 
-# ---- Tables of every kind go from upload to zip on Your data as they are: at most two questions beyond a clean
-# table's.
-
 
 CLEAN = {"whose": "no", "total": 2.0, "epsilon": 1.0, "delta": 1e-5}
 

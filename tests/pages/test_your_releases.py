@@ -36,8 +36,6 @@ from tests.pages.own import (
 )
 from tests.pages.reading import numbers, page_text, traces
 
-# ---- Releases of an own table: what is shown, kept and offered, and which values are of use.
-
 
 pytestmark = pytest.mark.usefixtures("ledgers")
 

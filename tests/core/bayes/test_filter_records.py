@@ -19,8 +19,6 @@ from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.strategy import Strategy
 
-# ---- The filter over records, against dense algebra, and how wide intervals are chosen: of each draw its own.
-
 
 MODELS = (
     Model(kernel=EQ(variance=1.3, lengthscale=2.0), noise_variance=0.3),

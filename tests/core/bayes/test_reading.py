@@ -24,8 +24,6 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.bayes.oracle import posterior_of
 from tests.core.tables import columns
 
-# ---- Records and cells answer the same questions in the same way.
-
 
 X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
 

@@ -7,8 +7,6 @@ from dpgp_core.bounds.buying import Purchase
 from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, is_seen, least_people, sides_of
 from dpgp_core.table import Outcome
 
-# ---- Cells of round numbers: every outcome of any size has one, and ends are exact.
-
 
 SIDES = ("both signs", "0 or more", "above 0")
 

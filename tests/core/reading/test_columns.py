@@ -24,8 +24,6 @@ from dpgp_core.reading.rows import column_names
 from dpgp_core.reading.writing import Writing
 from dpgp_core.table import Column
 
-# ---- Named columns as numbers: what lacks a value is left out where that is declared, all else is counted and refused.
-
 
 GOOD = b"age,height\n1,150\n2,160\n"
 

@@ -35,8 +35,6 @@ from dpgp_core.reading.writing import (
     writing_to_object,
 )
 
-# ---- Bytes as lines: encodings, ends of lines, limits; nothing unpacked and nothing echoed.
-
 
 GOOD = b"age,height\n1,150\n2,160\n"
 

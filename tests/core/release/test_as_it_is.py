@@ -16,8 +16,6 @@ from dpgp_core.release.publishing import declared_writing, read_outcomes
 from tests.kinds import AGES, DAYS, KINDS, N
 from tests.odd_kinds import ODD
 
-# ---- Tables of every kind go from file to zip by the command line as they are: what is declared, and what is said.
-
 
 BOUNDS = (0, 100_000)
 

@@ -17,8 +17,6 @@ from dpgp_core.release.handout.figure import figure
 from dpgp_core.release.handout.groups import COLOURS, groups_of
 from tests.core.release.conftest import written
 
-# ---- A release with a curve for each group, from a configuration and a table to the zip and back.
-
 
 LEVELS = ("women, girls", "men, boys")
 CONFIG = {

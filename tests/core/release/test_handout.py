@@ -18,8 +18,6 @@ from dpgp_core.release.handout.figure import MOST, are_years, figure, marks
 from dpgp_core.release.handout.groups import groups_of
 from dpgp_core.release.handout.page import page
 
-# ---- The page for people in a zip: what it says is what the card says, and words of a visitor stay words.
-
 
 TAGS = {
     "html",

@@ -20,8 +20,6 @@ from dpgp_core.seasons import YEAR
 from tests.core.release.conftest import unzipped, written
 from tests.core.tables import changed
 
-# ---- Degrees as kilometres: against distances on the sphere, and against a table that was projected by hand.
-
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
 BOXES = [
