@@ -1,5 +1,3 @@
-"""A real server: its doors, its headers, and the visitors that it knows again."""
-
 import json
 import os
 import re
@@ -20,9 +18,11 @@ from dpgp_core import __version__
 from pages._ui.serve import forgetting, http
 from pages._ui.serve.forgetting import Owners
 from pages._ui.serve.startup import CHECKS, Probe, Readiness
-from pages._ui.visitor import fresh, known_by, well_formed
+from pages._ui.visitor import well_formed
 from tests.deploy.asgi import answered
 from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
@@ -77,7 +77,6 @@ def ask(app, path, kind="http", method="GET", scheme="http", **headers):
     return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("path", ["/", "/kung_curves"])
 def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, path):
     _, headers, _ = ask(app, path)
@@ -88,14 +87,12 @@ def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, pat
     assert cookie["max-age"] == cookie["expires"] == ""
 
 
-@pytest.mark.full
 def test_a_page_the_browser_has_already_brings_a_missing_cookie_too(app):
     status, headers, _ = ask(app, "/", if_none_match="x")
     assert status == 304
     assert "set-cookie" in headers
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
 def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwarded):
     _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
@@ -105,18 +102,15 @@ def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwa
     assert "set-cookie" not in ask(app, "/", **kept)[1]
 
 
-@pytest.mark.full
 def test_by_https_a_cookie_that_another_host_could_have_set_counts_for_nothing(app):
     assert TOKEN not in ask(app, "/", scheme="https", cookie=f"dpgp_session={TOKEN}")[1]["set-cookie"]
 
 
-@pytest.mark.full
 def test_what_was_downloaded_stays_in_no_cache(app):
     assert ask(app, "/media/x")[1]["cache-control"] == "no-store"
     assert "cache-control" not in ask(app, "/static/x.js")[1]
 
 
-@pytest.mark.full
 def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_else(app, monkeypatch):
     owners = Owners()
     monkeypatch.setattr("pages._ui.serve.forgetting.OWNERS", owners)
@@ -134,7 +128,6 @@ def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_els
     assert ask(app, "/media/x", cookie=another)[0] == 404
 
 
-@pytest.mark.full
 def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     for name in ("load_and_get_id", "delete_file"):
         monkeypatch.setattr(MemoryMediaFileStorage, name, getattr(MemoryMediaFileStorage, name))  # put back at the end
@@ -150,51 +143,43 @@ def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     assert owners.may_have(f"/media/{made}.zip", None)  # which answers that there is no such file
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("path", CLOSED)
 def test_what_visitors_have_no_business_with_is_closed_without_nginx_too(app, path):
     assert ask(app, path)[0] == ask(app, path, method="POST")[0] == ask(app, path, kind="websocket")[0] == 404
     assert b"part" not in ask(app, path)[2]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("path", OPEN)
 def test_what_pages_ask_of_streamlit_is_there(app, path):
     assert ask(app, path)[0] == 200
 
 
-@pytest.mark.full
 def test_nobody_shows_a_page_inside_another(app):
     _, headers, _ = ask(app, "/")
     assert headers["content-security-policy"] == "frame-ancestors 'none'"
     assert headers["x-frame-options"] == "DENY"
 
 
-@pytest.mark.full
 def test_a_browser_keeps_the_cookie_it_has_unless_it_is_malformed(app):
     assert "set-cookie" not in ask(app, "/", cookie=f"other=1; dpgp_session={TOKEN}")[1]
     assert "set-cookie" in ask(app, "/", cookie="dpgp_session=short")[1]
 
 
-@pytest.mark.full
 def test_the_proxys_proposal_becomes_the_cookie_unless_the_browser_has_one(app):
     assert f"dpgp_session={TOKEN};" in ask(app, "/", x_visitor=TOKEN)[1]["set-cookie"]
     assert "set-cookie" not in ask(app, "/", x_visitor="p" * 32, cookie=f"dpgp_session={TOKEN}")[1]
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("path", ["/static/x.js", "/_stcore/health", "/media/x", "/favicon.png", "/readyz"])
 def test_parts_of_a_page_bring_none(app, path):
     assert "set-cookie" not in ask(app, path)[1]
 
 
-@pytest.mark.full
 def test_neither_do_errors_nor_other_methods(app):
     assert "set-cookie" not in ask(app, "/nowhere")[1]
     assert "set-cookie" not in ask(app, "/", method="POST")[1]
 
 
-@pytest.mark.full
 def test_every_answer_has_the_safe_headers_and_keeps_its_own(app):
     for path in ("/", "/static/x.js", "/readyz"):
         assert ask(app, path)[1]["x-content-type-options"] == "nosniff"
@@ -202,7 +187,6 @@ def test_every_answer_has_the_safe_headers_and_keeps_its_own(app):
     assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"
 
 
-@pytest.mark.full
 def test_readyz_says_ready_and_the_version_of_the_project(app, monkeypatch):
     monkeypatch.setattr(http, "READINESS", Readiness())
     status, headers, body = ask(app, "/readyz")
@@ -211,7 +195,6 @@ def test_readyz_says_ready_and_the_version_of_the_project(app, monkeypatch):
     assert headers["cache-control"] == "no-store"
 
 
-@pytest.mark.full
 def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
     def broken():
         raise FileNotFoundError("/home/someone/secret.csv")
@@ -223,7 +206,6 @@ def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
     assert b"secret" not in body
 
 
-@pytest.mark.full
 def test_checks_run_until_they_pass_and_then_no_more():
     answers = [OSError(), OSError(), None]
 
@@ -236,7 +218,6 @@ def test_checks_run_until_they_pass_and_then_no_more():
     assert [readiness.problem() for _ in range(4)] == ["broken (OSError)", "broken (OSError)", None, None]
 
 
-@pytest.mark.full
 def test_without_processes_it_is_not_ready(app):
     status, _, body = ask(app, "/readyz")
     assert status == 503
@@ -254,7 +235,6 @@ class Pool:
         return self.futures[-1]
 
 
-@pytest.mark.full
 def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_a_task_may_take(monkeypatch):
     monkeypatch.setattr(Probe, "ANSWER_SECONDS", 0.0)
     pool, now = Pool(), [0.0]
@@ -276,7 +256,6 @@ def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_
     assert probe.problem() is None
 
 
-@pytest.mark.full
 def test_the_checks_notice_a_wrong_calibration(monkeypatch):
     release = dict(CHECKS)["the numeric core computes a wrong release"]
     release()
@@ -285,7 +264,6 @@ def test_the_checks_notice_a_wrong_calibration(monkeypatch):
         release()
 
 
-@pytest.mark.full
 def test_the_checks_notice_a_missing_dataset(monkeypatch):
     def missing():
         raise FileNotFoundError
@@ -295,7 +273,6 @@ def test_the_checks_notice_a_missing_dataset(monkeypatch):
         dict(CHECKS)["a dataset cannot be loaded"]()
 
 
-@pytest.mark.full
 def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
     (tmp_path / "page.py").write_text("def (")
     monkeypatch.setattr("pages._ui.serve.startup.PAGES", tmp_path)
@@ -303,7 +280,6 @@ def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
         dict(CHECKS)["the pages cannot be imported"]()
 
 
-@pytest.mark.full
 def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
     path = "/_stcore/upload_file/session/file"
     assert ask(app, path, method="PUT")[0] == 404  # let through: there is no such session
@@ -312,7 +288,6 @@ def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
     assert (status, body) == (403, b"This server takes no files.")
 
 
-@pytest.mark.full
 @pytest.mark.usefixtures("draining")
 def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app):
     for path in ("/", "/kung_curves"):
@@ -326,12 +301,10 @@ def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app)
     assert (status, json.loads(body)["reason"]) == (503, "draining")
 
 
-@pytest.mark.full
 def test_otherwise_connections_pass(app):
     assert ask(app, "/_stcore/stream", kind="websocket")[0] == 101
 
 
-@pytest.mark.full
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
 def test_the_signal_starts_draining_and_does_not_stop_the_process():
     before = signal.getsignal(signal.SIGUSR1)
@@ -348,42 +321,8 @@ def test_the_signal_starts_draining_and_does_not_stop_the_process():
         http.DRAINING.clear()
 
 
-@pytest.mark.full
 def test_the_app_uses_all_this():
     source = (ROOT / "app.py").read_text()
     assert re.search(r"routes=http\.ROUTES", source)
     assert re.search(r"middleware=http\.MIDDLEWARE", source)
     assert "http.drain_on_signal()" in source
-
-
-A, B, C = ("a" * 22, "b" * 32, "c" * 64)
-
-
-@pytest.mark.parametrize("token", [A, B, C, "-_" * 11])
-def test_tokens_of_128_bits_and_more_are_well_formed(token):
-    assert well_formed(token)
-
-
-@pytest.mark.parametrize(
-    "token", [None, "", "a" * 21, "a" * 65, "a" * 21 + "\n", "a" * 22 + "\n", "a" * 21 + ";", "é" * 22]
-)
-def test_anything_else_is_not(token):
-    assert not well_formed(token)
-
-
-def test_fresh_tokens_differ_and_are_well_formed():
-    tokens = {fresh() for _ in range(100)}
-    assert len(tokens) == 100
-    assert all(map(well_formed, tokens))
-
-
-def test_a_proposal_is_taken_only_if_well_formed():
-    assert fresh(B) == B
-    assert fresh("short") != "short"
-    assert well_formed(fresh("short"))
-
-
-def test_a_browser_is_known_by_the_cookie_that_comes_by_https_only_if_it_has_both():
-    assert known_by({"dpgp_session": A, "__Host-dpgp_session": B}) == B
-    assert known_by({"dpgp_session": A}) == A
-    assert known_by({"dpgp_session": "short"}) is None
