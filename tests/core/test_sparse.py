@@ -29,7 +29,6 @@ from dpgp_core.sparse.statistics import (
 )
 from tests.core.replay import taped
 
-
 KERNEL, S2 = EQ(variance=1.5, lengthscale=1.2), 0.04
 Z = np.linspace(-3, 3, 6)[:, None]
 X_TEST = np.linspace(-4, 4, 9)[:, None]

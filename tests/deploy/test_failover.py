@@ -16,7 +16,6 @@ from tests.e2e import browser as tool
 from tests.e2e.test_browser import unfold
 from tests.waiting import PATIENCE, wait_until
 
-
 pytestmark = pytest.mark.full
 
 APP = "document.querySelector('[data-testid=stApp]')"

@@ -22,7 +22,6 @@ from tests.e2e import browser as tool
 from tests.e2e.browser import serve
 from tests.waiting import PATIENCE, wait_until
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

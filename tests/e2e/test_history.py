@@ -11,7 +11,6 @@ from pages._ui import menu, tour
 from tests.e2e import browser as tool
 from tests.e2e.actions import go_to, shown, unfold
 
-
 pytestmark = pytest.mark.full
 
 

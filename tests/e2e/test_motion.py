@@ -8,7 +8,6 @@ import pytest
 
 from tests.e2e import browser as tool
 
-
 pytestmark = pytest.mark.full
 
 

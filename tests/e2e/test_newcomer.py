@@ -16,7 +16,6 @@ from tests.e2e import browser as tool
 from tests.e2e import newcomer
 from tests.e2e.own_table import download, release
 
-
 ADDRESS = "Dashboard URL: http://localhost:8501\n"
 
 

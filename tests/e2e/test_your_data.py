@@ -37,7 +37,6 @@ from tests.e2e.own_table import (
 )
 from tests.waiting import PATIENCE
 
-
 pytestmark = pytest.mark.full
 
 MARK = "7316042"  # in every private number, and nowhere else

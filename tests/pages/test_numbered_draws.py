@@ -26,7 +26,6 @@ from pages._ui.look.sheet import Box, Panel, side_by_side
 from pages._ui.model import Budget, Design, Draw, usual
 from tests.pages.reading import numbers
 
-
 KUNG = [name for name in offers.MECHANISM.titles if name in offers.mechanisms("kung")]
 
 

@@ -26,7 +26,6 @@ from pages._ui.sparse.compute import SparseSetting
 from pages._ui.work import cached
 from tests.pages.reading import page_text
 
-
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 WORLDS = 60
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA, draws=2, seed=3)

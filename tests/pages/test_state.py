@@ -18,7 +18,6 @@ from pages._ui.sparse import view as sparse
 from tests import fuzz_links
 from tests.pages.reading import page_text, traces
 
-
 SWITCHES = {  # page -> what changes which controls it has
     "kung_curves": offers.CURVE,
     "london_noise_map": offers.MAP,

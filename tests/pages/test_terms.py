@@ -19,7 +19,6 @@ from pages._ui.compare.view import FIRST
 from pages._ui.look import text
 from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
 
-
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
 
 

@@ -26,7 +26,6 @@ from pages._ui.own.columns import DATES, ONLY_BAYES, USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
 from tests.pages.reading import page_text, traces
 
-
 pytestmark = pytest.mark.usefixtures("ledgers")
 
 PEOPLE = "who,day,age,height\n" + "\n".join(

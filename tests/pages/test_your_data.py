@@ -30,7 +30,6 @@ from tests.pages.own import (
 )
 from tests.pages.reading import numbers, page_text, traces
 
-
 pytestmark = pytest.mark.usefixtures("ledgers")
 
 

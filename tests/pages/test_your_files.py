@@ -22,7 +22,6 @@ from tests.kinds import AGES, DAYS, KINDS, N, table
 from tests.odd_kinds import ODD
 from tests.pages import own
 
-
 CLEAN = {"whose": "no", "total": 2.0, "epsilon": 1.0, "delta": 1e-5}
 
 

@@ -19,7 +19,6 @@ from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.strategy import Strategy
 
-
 MODELS = (
     Model(kernel=EQ(variance=1.3, lengthscale=2.0), noise_variance=0.3),
     Model(kernel=Matern32(variance=0.7, lengthscale=1.5), noise_variance=0.1, weight=2.0),

@@ -24,7 +24,6 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.bayes.oracle import posterior_of
 from tests.core.tables import columns
 
-
 X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
 
 

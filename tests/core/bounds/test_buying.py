@@ -17,7 +17,6 @@ from dpgp_core.table import Outcome
 from tests.core import tables
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
-
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 ENDS = (-1e300, -3.0, 0.0, 0.2, 7.0, 1e9, 1e300)
 

@@ -7,7 +7,6 @@ from dpgp_core.bounds.buying import Purchase
 from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, is_seen, least_people, sides_of
 from dpgp_core.table import Outcome
 
-
 SIDES = ("both signs", "0 or more", "above 0")
 
 

@@ -24,7 +24,6 @@ from dpgp_core.reading.rows import column_names
 from dpgp_core.reading.writing import Writing
 from dpgp_core.table import Column
 
-
 GOOD = b"age,height\n1,150\n2,160\n"
 
 

@@ -10,7 +10,6 @@ from dpgp_core.reading.survey import order_of, survey, words_of
 from dpgp_core.reading.writing import Writing
 from tests.kinds import KINDS
 
-
 MIXED = b"id;born;sex;wage;note\n" + b"".join(
     f"{i};{i % 28 + 1}/02/19{50 + i % 40};{'wm'[i % 2]};{1000 + i},5;free text {i}\n".encode() for i in range(60)
 )

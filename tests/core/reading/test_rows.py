@@ -35,7 +35,6 @@ from dpgp_core.reading.writing import (
     writing_to_object,
 )
 
-
 GOOD = b"age,height\n1,150\n2,160\n"
 
 

@@ -16,7 +16,6 @@ from dpgp_core.release.publishing import declared_writing, read_outcomes
 from tests.kinds import AGES, DAYS, KINDS, N
 from tests.odd_kinds import ODD
 
-
 BOUNDS = (0, 100_000)
 
 

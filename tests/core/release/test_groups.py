@@ -17,7 +17,6 @@ from dpgp_core.release.handout.figure import figure
 from dpgp_core.release.handout.groups import COLOURS, groups_of
 from tests.core.release.conftest import written
 
-
 LEVELS = ("women, girls", "men, boys")
 CONFIG = {
     "schema": 1,

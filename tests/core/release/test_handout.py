@@ -18,7 +18,6 @@ from dpgp_core.release.handout.figure import MOST, are_years, figure, marks
 from dpgp_core.release.handout.groups import groups_of
 from dpgp_core.release.handout.page import page
 
-
 TAGS = {
     "html",
     "head",

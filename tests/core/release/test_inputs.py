@@ -20,7 +20,6 @@ from dpgp_core.seasons import YEAR
 from tests.core.release.conftest import unzipped, written
 from tests.core.tables import changed
 
-
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
 BOXES = [
     LONDON,
