@@ -22,8 +22,8 @@ import numpy as np
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.described_arrays import pack
-from dpgp_core.measurement.measurement import CellCounts, Measurement
-from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage, StageSquares
+from dpgp_core.measurement.measurement import Measurement
+from dpgp_core.measurement.statistics import CellStatistics, Stage, StageSquares
 from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import figures, statistic
@@ -31,8 +31,7 @@ from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
 from pages._ui.model import load_dataset
-from tests.core.measurement.sealing import cells_of_groups
-from tests.core.tables import columns
+from tests.core.measurement.sealing import cells_of_groups, known_cells, of_cells
 from tests.pages.reading import ROOT
 
 TAUGHT = Teaching("toy_1d", 1.0, 0.01)
@@ -208,43 +207,18 @@ def of_records() -> dict[str, bytes]:
     return published(found.statistics, found.guarantee)
 
 
-def of_cells(private: bool) -> dict[str, bytes]:
+def _with_squares(stage: Stage) -> Stage:
+    """The stage over nine cells, which measured squares as well."""
+    ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * len(stage.z)), "bounds": (0.0, 49.0)}
+    squares = Measurement(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
+    return replace(stage, squares=StageSquares(measurement=squares, g=stage.g, z=np.array([0.3])))
+
+
+def of_nine(make: Callable[[], CellStatistics]) -> dict[str, bytes]:
     """Two stages over nine cells of a box of two inputs, whose records are known or measured too."""
-    rng = np.random.default_rng(0)
-
-    def strategy(r: int) -> np.ndarray:
-        B = rng.standard_normal((r, 9))
-        return B / np.linalg.norm(B, axis=0)
-
-    def stage(r: int) -> Stage:
-        ends = {"low": np.full(9, -0.3 * r), "high": np.full(9, 0.2 * r), "bounds": (-7.0, 7.0)}
-        residuals = Measurement(B=strategy(r), **ends, noise_multiplier=1.0 / r)
-        ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * r), "bounds": (0.0, 49.0)}
-        squares = Measurement(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
-        g = rng.standard_normal(81)
-        return Stage(
-            measurement=residuals,
-            g=g,
-            z=rng.standard_normal(r),
-            squares=StageSquares(measurement=squares, g=g, z=rng.standard_normal(1)),
-        )
-
-    known = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]))
-    statistics = CellStatistics(
-        counts=CellCounts(B=strategy(3), noise_multiplier=2.5) if private else known,
-        stages=(stage(4), stage(2)),
-        z=rng.standard_normal(3 if private else 0),
-        n=50,
-        per_side=3,
-        columns=columns(("a", "b"), ("m", ""), ((0.0, 1.0), (-1.0, 1.0))),
-        y_name="y",
-        y_unit="cm",
-        bounds=(40.0, 180.0),
-        y_scale=20.0,
-        guarantee={},
-        reading="any outcomes",
-    )
-    return published(statistics, TAUGHT.mechanism.guarantee)
+    found = make()
+    with_squares = replace(found, stages=tuple(map(_with_squares, found.stages)), reading="any outcomes")
+    return published(with_squares, TAUGHT.mechanism.guarantee)
 
 
 def of_levels() -> dict[str, bytes]:
@@ -254,8 +228,8 @@ def of_levels() -> dict[str, bytes]:
 
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
     "records": of_records,
-    "cells": partial(of_cells, private=True),
-    "known cells": partial(of_cells, private=False),
+    "cells": partial(of_nine, of_cells),
+    "known cells": partial(of_nine, known_cells),
     "levels": of_levels,
 }
 

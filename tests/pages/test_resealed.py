@@ -16,7 +16,7 @@ KINDS = pytest.mark.parametrize("kind", fuzz.KINDS)
 
 @cache
 def cells() -> dict[str, bytes]:
-    return fuzz.of_cells(private=True)
+    return fuzz.KINDS["cells"]()
 
 
 def faults(variants, drawn) -> list[str]:
