@@ -9,7 +9,6 @@ min(2B, d) only, and need less noise.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -26,14 +25,14 @@ from ..gp.regression import Inference, InferenceChoice, describe, output_covaria
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
-from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
+from ..strategies.noise_design import ObjectiveName, design_noise
 from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimisedNoise(GaussianMechanism, ABC):
+class OptimisedNoise(GaussianMechanism):
     """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
 
     Args:
@@ -73,21 +72,21 @@ class OptimisedNoise(GaussianMechanism, ABC):
         inference: Inference | None = None,
         executor: Executor | None = None,
     ) -> Plan:
-        """Plan with the noise designed for a cloaking matrix C (m, n).
+        """Plan with the noise designed for a cloaking matrix: strategy B = root^-1 U^T C and map U root.
+
+        What the rank tolerance drops from the noise leaves the mean too, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
+        space, M = U root root^T U^T.
 
         Args:
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
-            model: the declared model, for intervals.
+            model: the declared model, for intervals; None where there is none.
             inference: how C was computed.
-            executor: runs passes over blocks of records; default: this thread.
         """
         design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
-        return cloaking_plan(C, design, model, inference)
-
-    @abstractmethod
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
+        whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
+        strategy, factor = within_unit(whitened, design.factor)
+        return Plan(strategy=strategy, factor=factor, design=design, inference=inference, model=model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,22 +122,6 @@ class Cloaking(OfModel, OptimisedNoise):
         factored = isinstance(plan.strategy, FactoredMatrix)
         K = self.noise_variance if factored else output_covariance(self.kernel, dataset.X, self.noise_variance)
         return shrink(plan, K, self.noise_multiplier * dataset.output_range / dataset.y_scale)
-
-
-def cloaking_plan(C: Matrix, design: NoiseDesign, model: Predictive | None, inference: Inference | None = None) -> Plan:
-    """Strategy B = root^-1 U^T C and map U root: what the rank tolerance drops from the noise leaves the mean too.
-
-    |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept space, M = U root root^T U^T.
-
-    Args:
-        C: cloaking matrix (P, n), an array or factored.
-        design: the noise designed for it.
-        model: the declared model, for intervals.
-        inference: how C was computed.
-    """
-    whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
-    strategy, factor = within_unit(whitened, design.factor)
-    return Plan(strategy=strategy, factor=factor, design=design, inference=inference, model=model)
 
 
 def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:

@@ -148,11 +148,11 @@ class GaussianMechanism(Mechanism):
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
-        return Recorded(mechanism=self, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
+        return Recorded(run=self.measured, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""
-        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
+        return SimulatedInterval(run=self.measured, plan=plan, public=dataset.public_part(), centre=curve)
 
 
 @dataclass(frozen=True, kw_only=True)

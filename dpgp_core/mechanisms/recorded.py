@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -94,12 +94,8 @@ _SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers
 
 
-class Staged(Protocol):
-    """A mechanism that measures in stages."""
-
-    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[Measured]:
-        """Run stage after stage."""
-        ...
+Run = Callable[[Plan, Dataset, Measure], Iterator[Measured]]
+"""All stages of a plan, one after another: ``GaussianMechanism.measured``."""
 
 
 class EachDraw(Sequence[Statistics], ABC):
@@ -136,11 +132,11 @@ class Recorded(EachDraw):
     """Of a Gaussian release.
 
     Attributes:
-        mechanism, plan: what was measured.
+        run, plan: what was measured.
         z: of each stage (draws, r).
     """
 
-    mechanism: Staged
+    run: Run
     plan: Plan
     public: Dataset
     z: tuple[FloatArray, ...]
@@ -166,7 +162,7 @@ class Recorded(EachDraw):
     def replayed(self, draw: int) -> list[Measured]:
         """The stages of one draw, from what was measured: places and maps follow from z."""
         waiting = iter(self.z)
-        return list(self.mechanism.measured(self.plan, self.public, lambda stage, s, place: next(waiting)[[draw]]))
+        return list(self.run(self.plan, self.public, lambda stage, s, place: next(waiting)[[draw]]))
 
     def _stage(self, found: Measured) -> Stage:
         low, high = found.place.low[0], found.place.high[0]
@@ -186,11 +182,11 @@ class SimulatedInterval:
     f - R is a mixture of Gaussians, one for each simulated y.
 
     Attributes:
-        mechanism, plan: what was measured; ``plan.model`` is the declared model.
+        run, plan: what was measured; ``plan.model`` is the declared model.
         centre: released curves (draws, P), in the output's unit.
     """
 
-    mechanism: Staged
+    run: Run
     plan: Plan
     public: Dataset
     centre: FloatArray
@@ -228,7 +224,7 @@ class SimulatedInterval:
         bias, without, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
             y = scale * model.outputs(rng, size)
-            *_, last = self.mechanism.measured(self.plan, self.public, self._but_the_last(middle + y, rng))
+            *_, last = self.run(self.plan, self.public, self._but_the_last(middle + y, rng))
             curve = last.curve(last.z)
             inside = np.clip(y, -self.public.output_range / 2, self.public.output_range / 2)
             bias.append((model.C @ y.T).T - curve)
