@@ -19,7 +19,7 @@ from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertain
 from ..bayes.models import Model, seen_width, typical_models
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
-from ..bayes.reading import Difference, difference, read
+from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.stages import PlannedStage, Public, again, rescaled
 from ..gp.uncertainty import Of
@@ -365,16 +365,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         distances = None if shares.distances is None else measure_distances(filtered, found, shares, reader, B)
         prediction = filtered.with_people(filtered.predict(found), distances)
         return Measured(observed, distances, counts, z), prediction
-
-    def reread(self, statistics: Statistics | CellStatistics, X_test: FloatArray) -> FloatArray:
-        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
-
-        Args:
-            statistics: of a release with these models.
-        """
-        mean = read(statistics, self.models_of_release(statistics)).at(X_test).curve.mean[0]
-        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds)
-        return values
 
     def _over_cells(self, dataset: Dataset) -> bool:
         """Whether records share the columns of cells: if inputs are private, if many, or if people have several."""
