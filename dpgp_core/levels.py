@@ -155,8 +155,6 @@ def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | N
     """Raise ValueError unless columns of categories hold numbers of levels; no record is named.
 
     Args:
-        X: inputs (n, D).
-        box: of the D inputs.
         names: theirs, for the sentence.
     """
     for d in level_columns(box):

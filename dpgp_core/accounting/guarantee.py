@@ -190,7 +190,6 @@ def for_rows(guarantee: Guarantee, rows: int, budget: Budget) -> Guarantee:
     """The promise to k rows of one person together, of a mechanism that promises to one.
 
     Args:
-        guarantee: of one row.
         rows: k >= 1; nobody has more.
         budget: claimed for all of them; see ``budget_of_one_row``.
 

@@ -104,9 +104,6 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
 
     1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds lie within e^-epsilon and e^epsilon, else max(p, 1 - p)
 
-    Args:
-        epsilon: pure budget, > 0.
-
     Raises:
         ValueError: prior outside (0, 1), or epsilon not positive.
 

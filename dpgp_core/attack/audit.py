@@ -61,7 +61,6 @@ def audit(
 
     Args:
         mechanism: to be audited, at its own delta.
-        dataset: one data set.
         neighbour: the other, which differs in one record.
         rng: source of the releases.
         trials: releases of each data set, >= 100; half of them choose a threshold, the others test it.
@@ -95,7 +94,6 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
     Args:
         inside: scores of releases from one data set (m,), in random order.
         outside: scores of releases from its neighbour (k,), in random order.
-        delta: in [0, 1).
 
     Raises:
         ValueError: an argument is out of range, or fewer than four scores of a kind.

@@ -131,8 +131,6 @@ class Purchase:
 
         Args:
             dataset: outcomes as they are read.
-            rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-                draw, for teaching only.
         """
         cells, weights = self.cells.of(dataset.y), None if dataset.person is None else person_weights(dataset.person)
         counts = self.counts
@@ -177,7 +175,6 @@ class OutcomeCounts:
     Attributes:
         purchase: what was asked.
         counts: noisy counts of people (K,).
-        n: number of people, public.
     """
 
     purchase: Purchase
@@ -271,8 +268,6 @@ def buy_bounds(
         delta: of the whole budget.
         share: of mu^2, that is for the bounds.
         log: whether logarithms will be taken, so that the bounds must lie above 0.
-        rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-            draw, for teaching only.
 
     Raises:
         ValueError: a number is out of range, outcomes are yes/no, or there are too few people.

@@ -181,7 +181,6 @@ def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Ru
     Args:
         counts: noisy counts of people (K,).
         noise_sd: of each.
-        n: number of people, public.
         ends: of the cells (K + 1,).
     """
     seen = _mirrored(counts, noise_sd, _seen(counts, noise_sd, ends), ends)

@@ -34,8 +34,6 @@ class FittedReading:
 
     Attributes:
         read: the release and its models.
-        outcome: public description of the output.
-        columns: of the inputs.
         cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
 
@@ -141,7 +139,6 @@ class Predicting(Regressor):
         """Posterior mean of f (P,), clipped to the bounds, privacy noise taken into account. Free.
 
         Args:
-            X: test inputs (P, D), anywhere.
             return_std: also the standard deviation of f (P,), in the output's unit.
             return_cov: also the covariance of f (P, P), in its square. Models are averaged: quantiles are not those
                 of a normal distribution, ``interval`` has them.
@@ -161,8 +158,6 @@ class Predicting(Regressor):
         """Central predictive intervals (P,), (P,) in the output's unit, privacy noise and clipping included. Free.
 
         Args:
-            X: test inputs (P, D).
-            level: in (0, 1).
             of: "outputs", one further record, which may lie beyond the bounds; or "function", the latent f.
 
         Raises:
@@ -176,7 +171,6 @@ class Predicting(Regressor):
         """Values that one further output stays below with given probabilities (P, Q), in the output's unit. Free.
 
         Args:
-            X: test inputs (P, D).
             quantiles: probabilities in (0, 1) (Q).
 
         Raises:
@@ -200,7 +194,6 @@ class Predicting(Regressor):
         """Curves f (P, n_samples) from the joint posterior, in the output's unit. Free, as many as wanted.
 
         Args:
-            X: test inputs (P, D).
             n_samples: how many.
             random_state: makes up the curves; no privacy hangs on it.
 

@@ -192,7 +192,6 @@ def sweep(
         mechanism: at any budget.
         epsilons: budgets to be judged, at least one.
         seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
-        executor: where folds are computed; None for here, one after the other.
         progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
 
     Raises:
@@ -275,7 +274,6 @@ def error_without_privacy(
     either: no release of any of them can do better by hiding something, but by chance.
 
     Args:
-        folds: test indices of each fold; predicted from all others.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
     """

@@ -103,7 +103,6 @@ def plan_folds(
         objective: see ``design_noise``.
         gap: see ``design_noise``.
         rank_tolerance: see ``design_noise``.
-        progress: called with the fraction done after every fold.
 
     Raises:
         ValueError: a parameter is out of range.

@@ -86,7 +86,6 @@ def limits(
     """Limits for one prior, records and budget; nothing here reads an output.
 
     Args:
-        mu: Gaussian-DP parameter of the whole budget, > 0.
         output_range: public range of the outputs, in model units.
         gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
 

@@ -63,7 +63,6 @@ def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArr
 
     Args:
         m: how many, >= 1.
-        rng: source of the starting centres.
 
     Raises:
         ValueError: m < 1, or X is not a non-empty finite matrix.

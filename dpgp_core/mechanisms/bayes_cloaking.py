@@ -86,7 +86,6 @@ class BayesRelease(Release):
         uncertainty: the mixture.
         measured: of all draws side by side; over cells, of each draw. In model units.
         statistics: of each draw, for files and refits; empty for teaching draws.
-        models: the mixture that was read with.
     """
 
     uncertainty: MixtureUncertainty
@@ -345,7 +344,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         """All that one budget measures, of draws side by side: what was released, and what it predicts.
 
         Args:
-            plan: for the records.
             filtered: the mixture on what is measured and at the test inputs.
             reader: the only part that reads records.
             draws: how many; one over cells.

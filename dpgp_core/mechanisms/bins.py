@@ -135,11 +135,6 @@ class BinMeans(Mechanism):
 
         The strategy is the bins' indicators: columns of L1 norm exactly 1. Sums are of integers, q^ = rint(2^20 q).
         With n <= 2^33 records they stay below 2^53, so adding them as floats is exact.
-
-        Args:
-            plan: from ``plan``.
-            dataset: supplies y and bounds.
-            rng: None for exact discrete noise; a generator for numbered draws.
         """
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
         exact = [int(total) * GRID for total in self._sums(plan, dataset)]
@@ -181,7 +176,6 @@ class BinSums(EachDraw):
     """Noisy sums over bins.
 
     Attributes:
-        epsilon: of one draw.
         z: noisy sums (draws, b).
         maps: of each draw (P, b): released values are midpoint + map z.
     """

@@ -36,7 +36,6 @@ class OptimisedNoise(GaussianMechanism):
     """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
 
     Args:
-        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
         weights: public importance of each test point (P,) for "trace"; default uniform.
         gap, rank_tolerance: see ``design_noise``.
@@ -130,7 +129,6 @@ def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
     It replaces the map and nothing else, so the privacy analysis is untouched.
 
     Args:
-        plan: a cloaking plan.
         K: prior covariance of the outputs (n, n), in squared model units; where the plan's strategy is
             left V^T, the noise variance alone, for K = V V^T + noise variance.
         scale: noise multiplier times d, in model units.

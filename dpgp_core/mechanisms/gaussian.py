@@ -29,7 +29,6 @@ class GaussianMechanism(Mechanism):
     """Parameters and accounting common to Gaussian releases.
 
     Args:
-        epsilon, delta: the budget of one draw.
         calibration: "analytic" (exact, default) or "hall" (the papers' formula, proven for epsilon <= 1).
         unproven: allow "hall" above epsilon 1; the guarantee is then marked as not established.
 
@@ -95,8 +94,6 @@ class GaussianMechanism(Mechanism):
         record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
 
         Args:
-            plan: of all stages.
-            dataset: gives bounds; its outputs are not read here.
             measure: z of a stage.
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint

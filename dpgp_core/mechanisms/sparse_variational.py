@@ -54,8 +54,6 @@ class SparseVariational(Mechanism):
     paper: phi = k(Z, x), |phi| <= R_k, with the paper's regularised posterior.
 
     Args:
-        epsilon, delta: the budget of one draw.
-        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
         n_inducing: inducing inputs along each dimension (D,), or one number for all: centres of that many equal
             cells of the public box.
@@ -172,10 +170,6 @@ class SparseVariational(Mechanism):
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
         """Release the statistics once; predict from the result at any test points, any number of times.
-
-        Args:
-            dataset: the private records.
-            rng: None for a real release; a generator for a numbered draw, see ``Mechanism``.
 
         Raises:
             ValueError: X and Z differ in their number of columns.

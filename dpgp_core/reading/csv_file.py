@@ -123,12 +123,10 @@ def read_dataset(
     """Read a table as it is declared: see ``read_csv``.
 
     Args:
-        stream: file object opened in binary mode (read from where it stands, not closed).
         columns: the inputs; dates are read strictly, as days since their first day.
         outcome: the output, as it is read.
         privacy_unit: whom one row is about.
         name: short display name.
-        writing: how the table is written; None for a plain CSV.
         person: name of the column of people.
         max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
             ``MAX_ROWS``.

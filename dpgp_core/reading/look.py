@@ -64,7 +64,6 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     """Read a table once and find its writing and the contents of its columns.
 
     Args:
-        stream: in binary mode, at the start of the table.
         names: of columns that will be used, which decide where there are some.
 
     Raises:
@@ -130,7 +129,6 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     """A configuration that could be declared, and the contents of each column in a line. Not private.
 
     Args:
-        stream: in binary mode, at the start of the table.
         x: names of the inputs; () for one that is proposed, too.
         y: name of the outcome; None likewise.
 
@@ -264,7 +262,6 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
 
     Args:
         stream: in binary mode, at the start of the table; it stands there again afterwards.
-        writing: as declared.
         names: of columns that must be there.
     """
     if writing.ignore is not None:

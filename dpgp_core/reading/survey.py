@@ -172,9 +172,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     """Columns of a stream with a header line, by name.
 
     Args:
-        stream: file object in binary mode, read from where it stands.
         columns: their names, from ``column_names``.
-        writing: how the table is written.
 
     Raises:
         ValueError: a line is no row of such a table; the message names the line, never a cell.
@@ -204,9 +202,7 @@ def words_of(
     """The different texts of a column but for those that mean that a value is missing, the commonest first.
 
     Args:
-        stream: in binary mode.
         column: its name.
-        writing: how the table is written.
         most: no more are returned.
         numbers: a way of writing these, which are then left out, too; None: they are texts like others.
         order: of dates, which are then left out likewise.

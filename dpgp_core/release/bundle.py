@@ -70,8 +70,6 @@ def bundle(
     It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
 
     Args:
-        published: from ``publish``.
-        spec: what it was published with.
         ledger: what has been spent on the table so far, this release included.
         sealed: adds to the card what vouches for it, a signature for example.
 

@@ -44,9 +44,7 @@ class LoadedRelease:
     """What somebody published, read with the models of its release. Public: no private table is needed.
 
     Attributes:
-        statistics: what was measured.
         guarantee: the promise for it, as its card says.
-        models: the mixture that it is read with, in model units.
     """
 
     statistics: Statistics | CellStatistics
@@ -264,7 +262,6 @@ def values_again(
     """Values (P,), and each centile (P,), that follow from what was measured, before rounding. No table is needed.
 
     Args:
-        spec: of the release.
         outcome: within the bounds that were declared, or bought.
         about: the description of what was measured.
         files: of the release, by name.
@@ -332,7 +329,6 @@ def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
     Args:
         purchase: of the release.
         content: of the file.
-        n: number of people, public.
 
     Raises:
         ValueError: it is damaged.

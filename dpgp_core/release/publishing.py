@@ -33,15 +33,12 @@ class Published:
     """What may be handed out. All of it follows from ``statistics`` and public values.
 
     Attributes:
-        X_test: prediction points (P, D), public.
         values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
         statistics: what was measured, one entry.
         outcome: within the bounds that were declared, or bought.
         step: power of ten.
-        n: number of records, or of people where they may have several; public.
-        guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
         fit: how what was measured fits the models that read it; None for mechanisms that do not say.
@@ -68,10 +65,6 @@ class Published:
 def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """Read the columns that a specification names from a stream with a header line; outputs as measured.
 
-    Args:
-        stream: in binary mode.
-        spec: what will be released.
-
     Raises:
         ValueError: see ``read_outcomes``.
     """
@@ -83,7 +76,6 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
     Args:
         stream: in binary mode; it stands where it stood afterwards.
-        spec: which may leave them open.
 
     Raises:
         ValueError: there is no first line of column names.
@@ -93,10 +85,6 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
 def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """Read the columns that a specification names; outputs as the table has them.
-
-    Args:
-        stream: in binary mode.
-        spec: what will be released.
 
     Raises:
         ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
@@ -123,11 +111,6 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """Release once, for real: exact integers, noise from the operating system.
 
     Whoever keeps a ledger spends ``spec.guarantee`` on it before calling this.
-
-    Args:
-        spec: what to release.
-        dataset: from ``read_table`` with the same specification.
-        plan: from ``plan_release``, if there is one already.
 
     Raises:
         ValueError: data set or plan belong to another specification, or the model cannot be computed.
@@ -288,11 +271,6 @@ def _of_use(published: Published, spec: ReleaseSpec) -> str:
 def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:
     """The fit without noise at ``spec.points()`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
 
-    Args:
-        spec: what would be released.
-        dataset: from ``read_table`` with the same specification.
-        plan: from ``plan_release``, if there is one already.
-
     Raises:
         ValueError: the data set belongs to another specification, or the model cannot be computed.
     """
@@ -334,7 +312,6 @@ def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
     """What whoever owns a table should see before anything is spent; "" for nothing. Not private.
 
     Args:
-        spec: of the release.
         dataset: from ``read_outcomes``, outcomes as the table has them.
     """
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
@@ -368,12 +345,7 @@ def complete_rows(n: int, left_out: int, *, people: bool = False) -> str:
 
 
 def large_delta(delta: float, n: int) -> str:
-    """What is wrong with a delta above 1/n; "" for nothing.
-
-    Args:
-        delta: of a release.
-        n: number of records, or of people where they may have several; public.
-    """
+    """What is wrong with a delta above 1/n, n records, or people where they may have several; "" for nothing."""
     if delta * n <= 1:
         return ""
     usual = 10.0 ** math.floor(math.log10(0.1 / n))

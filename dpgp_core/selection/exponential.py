@@ -35,7 +35,6 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
-        epsilon: > 0, spent on the choice.
 
     Raises:
         ValueError: scores are not a finite vector, or sensitivity or epsilon is not positive.
@@ -82,9 +81,7 @@ def choose(
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
-        epsilon: > 0, spent on the choice.
         mechanism: "exponential" or "permute_and_flip".
-        rng: None for a real choice; a generator for a numbered one, for teaching only.
 
     Raises:
         ValueError: as for ``selection_probabilities``, or the mechanism is unknown.
@@ -107,7 +104,6 @@ def selection_guarantee(
     """Promise of one private choice, pure epsilon-DP; the exponential mechanism is also (epsilon^2 / 8)-zCDP.
 
     Args:
-        epsilon: > 0, spent on the choice.
         unit: whom one record is about.
         mechanism: "exponential" or "permute_and_flip".
 
@@ -167,7 +163,6 @@ def selection_table(
 
     Args:
         scores: the grid's cross-validation.
-        epsilon: > 0, spent on the choice.
         regression_epsilons: > 0, of the release that follows; inf for none.
         delta: of that release.
         calibration: of that release, see ``noise_multiplier``.

@@ -70,9 +70,7 @@ def choose_by_evidence(
 
     Args:
         mechanism: variant "whitened".
-        candidates: at least one.
         dataset: all of it is used for the fit.
-        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
 
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
@@ -113,9 +111,7 @@ def choose_jointly(
 
     Args:
         mechanism: gives budget, variant and inducing inputs; its kernel and noise variance are not used.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
         log_density_range: public range > 0 of one record's score, in nats.
 
     Raises:

@@ -91,8 +91,6 @@ class CoinPress:
             values: finite numbers (n,), n >= 1. Private.
             centre: of the public interval, in the unit of the values.
             radius: of the public interval, > 0, in the same unit.
-            rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-                draw, for teaching only.
 
         Raises:
             ValueError: there are no values, or radius is not positive.
@@ -137,7 +135,6 @@ def choose_liu_talwar(
 
     Args:
         mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
         rng: None for a real choice, with exact noise from the operating system, whose randomness also seeds the draws
             of candidates and of the number of runs; a generator for a numbered one, for teaching only.
@@ -170,9 +167,7 @@ def choose_repeatedly(
 
     Args:
         mechanism: as for ``choose_liu_talwar``.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: as there.
         eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
         gamma: its other parameter, in (0, 1).
 

@@ -69,7 +69,6 @@ def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
     """A stream of text as it is; of a workbook, its sheet as comma-separated UTF-8, row by line.
 
     Args:
-        stream: in binary mode, at the start of the table.
         sheet: as declared; None for the only one.
 
     Raises:
