@@ -73,8 +73,15 @@ class NotFitted(ValueError, AttributeError):
     """A method was called that needs ``fit`` first, where scikit-learn, which has a class for it, is not loaded."""
 
 
-class Regressor:
-    """Parameters by name, as ``clone``, ``Pipeline`` and searches ask for them. ``__init__`` only stores them."""
+class Predicting:
+    """All of an estimator but its parameters and ``fit``; all but ``score`` read public numbers only.
+
+    Parameters go by name, as ``clone``, ``Pipeline`` and searches ask for them; ``__init__`` only stores them, and
+    ``fit`` leaves ``reading_``.
+    """
+
+    reading_: FittedReading
+    n_features_in_: int
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name. None of them is an estimator, so ``deep`` changes nothing."""
@@ -118,20 +125,6 @@ class Regressor:
             regressor_tags=utils.RegressorTags(poor_score=True),  # at a small budget
             non_deterministic=getattr(self, "random_state", None) is None,
         )
-
-
-def not_fitted(estimator: object) -> Exception:
-    """The error of an estimator that was not fitted, of scikit-learn's own class where that is loaded."""
-    kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
-    error: Exception = kind(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
-    return error
-
-
-class Predicting(Regressor):
-    """Methods of an estimator that has left its ``reading_``. All but ``score`` read public numbers only."""
-
-    reading_: FittedReading
-    n_features_in_: int
 
     def predict(
         self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
@@ -221,8 +214,9 @@ class Predicting(Regressor):
         return hasattr(self, "reading_")
 
     def _fitted(self) -> FittedReading:
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(self)
+        if not self.__sklearn_is_fitted__():  # scikit-learn has an error of its own, where it is loaded
+            kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
+            raise kind(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:

@@ -48,12 +48,9 @@ class SparsePosterior:
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,) and variance (P,) of the latent f at any X_test (P, D), in model units."""
-        psi = self._psi(X_test)
+        psi = whitened_features(self.kernel, self.Z, self.root, X_test)
         variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
         return psi @ self.weights, np.maximum(variance, 0)
-
-    def _psi(self, X_test: FloatArray) -> FloatArray:
-        return whitened_features(self.kernel, self.Z, self.root, X_test)
 
 
 def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: NoiseScales) -> FloatArray:

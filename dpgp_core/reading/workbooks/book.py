@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from textwrap import shorten
 from typing import NamedTuple
 
-from .parts import Handler, Parts, Refused
+from .parts import Parts, Refused
 
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats, ECMA-376 part 1, 18.8.30
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)  # words, colours, conditions
@@ -45,23 +45,9 @@ class Book(NamedTuple):
     since_1904: bool
 
 
-class _Sheets(NamedTuple):
-    """Contents of the workbook's main part.
-
-    Attributes:
-        ids: of the parts of its sheets, by their names.
-        related: parts by their ids.
-        since_1904: see ``Book``.
-    """
-
-    ids: dict[str, str]
-    related: dict[str, Relation]
-    since_1904: bool
-
-
 def sheet_names(parts: Parts) -> list[str]:
     """Names of the sheets, in order. Raises as ``Parts.parse`` does."""
-    return list(_sheets(parts).ids)
+    return list(_sheets(parts)[0])
 
 
 def opened(parts: Parts, name: str | None = None) -> Book:
@@ -90,7 +76,8 @@ def opened(parts: Parts, name: str | None = None) -> Book:
     )
 
 
-def _sheets(parts: Parts) -> _Sheets:
+def _sheets(parts: Parts) -> tuple[dict[str, str], dict[str, Relation], bool]:
+    """Ids of the sheets' parts by the sheets' names, parts by their ids, and ``since_1904``: see ``Book``."""
     main = next(each.path for each in relations(parts, "").values() if each.kind.endswith(_MAIN))
     sheets: dict[str, str] = {}
     since_1904 = False
@@ -105,8 +92,8 @@ def _sheets(parts: Parts) -> _Sheets:
         elif name == "workbookPr":
             since_1904 = attributes.get("date1904") in ("1", "true")
 
-    parts.parse(main, Handler(start))
-    return _Sheets(sheets, relations(parts, main), since_1904)
+    parts.parse(main, start)
+    return sheets, relations(parts, main), since_1904
 
 
 def relations(parts: Parts, path: str) -> dict[str, Relation]:
@@ -119,7 +106,7 @@ def relations(parts: Parts, path: str) -> dict[str, Relation]:
             target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"])).lstrip("/")
             by_id[attributes["Id"]] = Relation(attributes["Type"], target)
 
-    parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), Handler(start))
+    parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), start)
     return by_id
 
 
@@ -142,7 +129,7 @@ def _texts(parts: Parts, path: str) -> list[str]:
             texts.append("".join(pieces))
             pieces.clear()
 
-    parts.parse(path, Handler(start, end, lambda piece: pieces.append(piece) if inside else None))
+    parts.parse(path, start, end, lambda piece: pieces.append(piece) if inside else None)
     return texts
 
 
@@ -168,7 +155,7 @@ def _dates(parts: Parts, path: str) -> frozenset[int]:
         nonlocal of_cells
         of_cells = of_cells and name != "cellXfs"
 
-    parts.parse(path, Handler(start, end))
+    parts.parse(path, start, end)
     return frozenset(at for at, number in enumerate(formats) if number in dates)
 
 

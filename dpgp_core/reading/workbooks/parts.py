@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
@@ -20,21 +19,6 @@ Named = Callable[[str], None]
 
 class Refused(ValueError):
     """A workbook that is not read; the sentence repeats nothing of it."""
-
-
-@dataclass
-class Handler:
-    """Elements of one file as they are parsed. Names are without their prefixes.
-
-    Attributes:
-        start: an element begins, with these attributes.
-        end: it ends.
-        text: of elements, in pieces.
-    """
-
-    start: Start
-    end: Named = lambda _: None
-    text: Named | None = None
 
 
 class Parts:
@@ -52,8 +36,14 @@ class Parts:
         self._archive = zipfile.ZipFile(io.BytesIO(content))
         self.unpacked = self.elements = 0
 
-    def parse(self, name: str, handler: Handler) -> None:
-        """Read one file from its beginning.
+    def parse(self, name: str, start: Start, end: Named = lambda _: None, text: Named | None = None) -> None:
+        """Read one file from its beginning. Names of elements are without their prefixes.
+
+        Args:
+            name: of the file.
+            start: an element begins, with these attributes.
+            end: it ends.
+            text: of elements, in pieces.
 
         Raises:
             Refused: it is larger than the limit, or declares entities, which multiply its content.
@@ -62,7 +52,8 @@ class Parts:
         part = self._archive.getinfo(name)
         if part.compress_type not in _METHODS:
             raise zipfile.BadZipFile
-        parser = self._parser(handler)
+        parser = self._parser(start, end)
+        parser.CharacterDataHandler = text
         with self._archive.open(part) as stream:
             while chunk := stream.read(_CHUNK):
                 self.unpacked += len(chunk)
@@ -74,10 +65,9 @@ class Parts:
                 parser.Parse(chunk, False)
         parser.Parse(b"", True)
 
-    def _parser(self, handler: Handler) -> Any:
+    def _parser(self, begin: Start, finish: Named) -> Any:
         parser = expat.ParserCreate()
         parser.buffer_text = True
-        begin, finish = handler.start, handler.end
 
         def start(name: str, attributes: dict[str, str]) -> None:
             self.elements += 1
@@ -92,7 +82,6 @@ class Parts:
             finish(name.rpartition(":")[2] if ":" in name else name)
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
-        parser.CharacterDataHandler = handler.text
         parser.StartDoctypeDeclHandler = _no_entities
         return parser
 

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from ..rows import MAX_BYTES
 from . import book
 from .book import Book
-from .parts import MAX_UNPACKED, Handler, Parts, Refused
+from .parts import MAX_UNPACKED, Parts, Refused
 
 SIGNATURE = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
@@ -57,7 +57,7 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     try:
         parts = Parts(content)
         rows = _Sheet(book.opened(parts, sheet), most)
-        parts.parse(rows.book.sheet, Handler(rows.start, rows.end, rows.text))
+        parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
         raise

@@ -51,13 +51,14 @@ def page(card: Mapping[str, Any], figure: str) -> str:
 
 def _promised(card: Mapping[str, Any]) -> Rows:
     promise, odds = card["guarantee"], card["tradeoff"]
+    replaced = "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
     yield "Protects", promise["protects"]
     yield "Unit", promise["unit"]
     yield "Neighbours", promise["neighbours"]
     yield "Budget", f"epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
     yield (
         "In words",
-        f"whoever tests by this release whether {_replaced(promise)}, with {_percent(odds['false_alarms'])} false "
+        f"whoever tests by this release whether {replaced}, with {_percent(odds['false_alarms'])} false "
         f"alarms, notices a replacement with at most {_percent(odds['found_at_most'])} probability, whatever else is "
         "known",
     )
@@ -216,10 +217,6 @@ def _hidden(promise: Mapping[str, Any]) -> str:
         return "the output of any one record" if outputs else "any one record, its inputs and its output"
     together = "all rows of any one person" if rows is None else f"up to {rows} rows of any one person"
     return f"the outputs of {together}" if outputs else f"{together}, inputs and outputs"
-
-
-def _replaced(promise: Mapping[str, Any]) -> str:
-    return "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
 
 
 def _table(rows: Rows) -> str:
