@@ -190,11 +190,11 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
     check_prior(prior)
     if not 0 < share < 1:
         raise ValueError(f"share must lie strictly between 0 and 1, got {share}")
-    low = (prior - _found(prior, 1 - share, tradeoff)) / share
-    return Beliefs(max(0.0, low), min(1.0, _found(prior, share, tradeoff) / share))
+    low = (prior - _accused_rightly(prior, 1 - share, tradeoff)) / share
+    return Beliefs(max(0.0, low), min(1.0, _accused_rightly(prior, share, tradeoff) / share))
 
 
-def _found(prior: float, accused: float, tradeoff: Tradeoff) -> float:
+def _accused_rightly(prior: float, accused: float, tradeoff: Tradeoff) -> float:
     """P (1 - f(a)) at the a where a share ``accused`` of all cases is accused."""
 
     def hit(a: float) -> float:

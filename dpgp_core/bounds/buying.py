@@ -29,7 +29,7 @@ from ..levels import Interval
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts
 from ..table import Dataset, Outcome
-from .cells import RoundCells, Run, holding, is_seen, least_people, sides_of
+from .cells import RoundCells, Run, holding, least_people, sides_of, stands_out
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5
@@ -182,7 +182,7 @@ class OutcomeCounts:
     n: int
 
     @cached_property
-    def _held(self) -> Run:
+    def _run(self) -> Run:
         """The first and the last cell of the bounds."""
         return holding(self.counts, self.purchase.counts.noise_sd, self.n, self.purchase.cells.ends)
 
@@ -190,7 +190,7 @@ class OutcomeCounts:
     def interval(self) -> Interval:
         """The bounds (low, high), round numbers of the unit; the widest ones, if next to nothing is within them."""
         widest = self.purchase.widest.bounds
-        return _cut(self.purchase.cells.interval(*self._held), widest) or widest
+        return _cut(self.purchase.cells.interval(*self._run), widest) or widest
 
     @property
     def outcome(self) -> Outcome:
@@ -200,12 +200,12 @@ class OutcomeCounts:
     @property
     def off_scale(self) -> bool:
         """Whether people were found at an end of the scale: they may lie far beyond, and be clipped, all of them."""
-        return self.purchase.cells.reaches_end(*self._held)
+        return self.purchase.cells.reaches_end(*self._run)
 
     @property
     def clear(self) -> bool:
         """Whether people stood out of the noise; if not, the bounds are a guess."""
-        return is_seen(self.counts, self.purchase.counts.noise_sd)
+        return stands_out(self.counts, self.purchase.counts.noise_sd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

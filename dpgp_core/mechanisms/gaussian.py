@@ -21,7 +21,7 @@ from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
 from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
+from .recorded import Intervals, Measure, Measured, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +101,12 @@ class GaussianMechanism(Mechanism):
         for stage, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
             g = curve[:, :n]
             low, high = (np.clip(middle + g + side * reach, *dataset.y_bounds) for side in (-1, 1))
-            offset = (low - middle) / 2 + (high - middle) / 2 - g
-            known = curve[:, n:] if stage is plan else curve
-            if offset.any():
-                known = known + (stage.factor @ (stage.strategy @ offset.T)).T
-            interval = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
-            measured = Measured(stage, s, interval, measure(stage, s, interval))
+            shift = (low - middle) / 2 + (high - middle) / 2 - g
+            offset = curve[:, n:] if stage is plan else curve
+            if shift.any():
+                offset = offset + (stage.factor @ (stage.strategy @ shift.T)).T
+            intervals = Intervals(low, high, (high - low).max(axis=1, keepdims=True), offset)
+            measured = Measured(stage, s, intervals, measure(stage, s, intervals))
             yield measured
             if stage is not plan:
                 curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
@@ -138,7 +138,7 @@ class GaussianMechanism(Mechanism):
         )
 
         def hidden() -> FloatArray:
-            silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
+            silent = last.curve(noiseless(last.plan, last.intervals, dataset.clipped_y[None]))
             return np.asarray(dataset.midpoint + silent.mean(axis=0))
 
         return release, hidden

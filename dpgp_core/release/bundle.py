@@ -188,8 +188,8 @@ def _fit(published: Published) -> dict[str, Any]:
     if fit is None:
         return {}
     numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
-    said = {"says": str(fit)} | ({"detail": published.detail} if published.detail else {})
-    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | said}
+    words = {"says": str(fit)} | ({"detail": published.detail} if published.detail else {})
+    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | words}
 
 
 def _input(column: Column) -> str:

@@ -183,12 +183,12 @@ def _files(path: Path) -> dict[str, bytes]:
     if path.is_file() and path.suffix != ".npz":
         return _unzipped(path)
     folder = path if path.is_dir() else path.parent
-    found = {name: folder / name for name in (CARD, FILE)}
+    paths = {name: folder / name for name in (CARD, FILE)}
     if path.suffix == ".npz" and not path.is_dir():
-        found[FILE] = path
-    if not found[CARD].is_file():
+        paths[FILE] = path
+    if not paths[CARD].is_file():
         raise ValueError(f"there is no {CARD} at {str(folder)!r}; give the zip as it was published, or its folder")
-    return {name: _content(each) for name, each in found.items() if each.is_file()}
+    return {name: _content(each) for name, each in paths.items() if each.is_file()}
 
 
 def _content(path: Path) -> bytes:

@@ -157,11 +157,11 @@ def _finite(
 ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
     """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
     low, high = outcome.measured.bounds
-    known = np.isfinite(value)
+    finite = np.isfinite(value)
     for each in ends:
-        known &= np.isfinite(each[0]) & np.isfinite(each[1])
-    cut = [(np.where(known, a, low), np.where(known, b, high)) for a, b in ends]
-    return np.where(known, value, low + (high - low) / 2), cut
+        finite &= np.isfinite(each[0]) & np.isfinite(each[1])
+    cut = [(np.where(finite, a, low), np.where(finite, b, high)) for a, b in ends]
+    return np.where(finite, value, low + (high - low) / 2), cut
 
 
 def _centiles(outcome: Outcome, release: Release, step: float) -> tuple[FloatArray, ...]:

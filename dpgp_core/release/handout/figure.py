@@ -90,14 +90,14 @@ def _curves(groups: Sequence[Group], published: Published, within: BoolArray, sp
     reach = outcome.bounds[0] - margin, outcome.bounds[1] + margin
     bottom, top = max(float(drawn.min()), reach[0]), min(float(drawn.max()), reach[1])
     up = (bottom, top) if bottom < top else reach
-    said = "line: released value; band: 95 % interval of the curve"
-    said += "" if within.all() else "; dotted grey: of no use"
-    said += "; thin lines: centiles of people" if published.centiles else ""
+    caption = "line: released value; band: 95 % interval of the curve"
+    caption += "" if within.all() else "; dotted grey: of no use"
+    caption += "; thin lines: centiles of people" if published.centiles else ""
     curves = "".join(_curve(group, published, within, spec, up, ends) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
     numbers = _centile_numbers(groups, published, up, ends)
     axes = _axes(spec, ends, up, marks(*up, whole=outcome.kind == "count"), _named(outcome.name, outcome.unit))
-    return f"{curves}{numbers}{_text(_LEFT, 14, said)}{legend}{axes}"
+    return f"{curves}{numbers}{_text(_LEFT, 14, caption)}{legend}{axes}"
 
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
@@ -165,8 +165,8 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
         middle = middle[..., size // 2]
     values, useful, share = published.values[middle], within[middle], known_share(published)[middle]
     well = useful & (share >= _WELL_KNOWN)
-    seen = values[well] if well.any() else values[useful] if useful.any() else values
-    low, high = float(seen.min()), float(seen.max())
+    coloured = values[well] if well.any() else values[useful] if useful.any() else values
+    low, high = float(coloured.min()), float(coloured.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(
         f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
@@ -189,8 +189,9 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
     of = f" of {group.name}" if group.name else ""
     title = _text(_LEFT, 14, f"colour: {_named(outcome.name, outcome.unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=are_years(spec.x[1], spec.x_units[1], spec.x_box[1]))
-    return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))
+    years = are_years(spec.x[1], spec.x_units[1], spec.x_box[1])
+    up_marks = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=years)
+    return cells + limits + title + _axes(spec, ends, spec.x_box[1], up_marks, _named(spec.x[1], spec.x_units[1]))
 
 
 def _faded(share: float) -> str:
@@ -198,21 +199,21 @@ def _faded(share: float) -> str:
     return "" if share >= 1 else f' fill-opacity="{max(share, _FAINTEST):.2f}"'
 
 
-def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark], name: str) -> str:
-    drawn = _marks(spec, ends, up, beside)
+def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark], name: str) -> str:
+    drawn = _marks(spec, ends, up, up_marks)
     below = _text((_LEFT + ends.right) / 2, ends.bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
     middle = f"translate(14 {(_TOP + ends.bottom) / 2:.0f}) rotate(-90)"
     return f'{drawn}{below}<g transform="{middle}">{_text(0, 0, name, "middle")}</g>'
 
 
-def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark]) -> str:
+def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark]) -> str:
     across, (right, bottom) = spec.x_box[0], ends
     drawn = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
     for value, text in marks(*across, spec.dates_of(spec.x[0]), whole=are_years(spec.x[0], spec.x_units[0], across)):
         at = float(_scaled(np.array(value), across, _LEFT, right))
         drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
         drawn += _text(at, bottom + 17, text, "middle")
-    for value, text in beside:
+    for value, text in up_marks:
         at = float(_scaled(np.array(value), up, bottom, _TOP))
         drawn += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, text, "end")
     return drawn
