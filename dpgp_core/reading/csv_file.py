@@ -20,7 +20,7 @@ from ..dates import Format
 from ..levels import levels_by_column
 from ..table import Column, Dataset, Outcome, declared_columns, pair_of
 from .columns import read_columns
-from .workbooks.sheet import as_table
+from .workbook import as_table
 from .writing import Writing, words
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read

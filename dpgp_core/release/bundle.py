@@ -28,9 +28,9 @@ from ..measurement.statistics_file import statistics_to_files
 from ..mechanisms.recorded import EachDraw
 from ..sparse.statistics import NoisyStatistics
 from ..table import Column
-from .handout.figure import figure
-from .handout.page import SCRIPT, page
+from .figure import figure
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
+from .page import SCRIPT, page
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
 from .specification import CENTILES, RESERVED, ReleaseSpec

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
-from ..reading.workbooks.sheet import as_table
+from ..reading.workbook import as_table
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .json_text import (

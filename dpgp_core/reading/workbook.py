@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import BinaryIO
 
-from ..rows import MAX_BYTES
-from . import book
-from .book import Book
-from .parts import MAX_UNPACKED, Parts, Refused
+from . import workbook_parts
+from .rows import MAX_BYTES
+from .workbook_parts import MAX_UNPACKED, Book, Parts, Refused
 
 SIGNATURE = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
@@ -35,7 +34,7 @@ def sheet_names(content: bytes) -> list[str]:
         ValueError: it is no workbook, or holds more than is read. Nothing of it is repeated.
     """
     try:
-        return book.sheet_names(Parts(content))
+        return workbook_parts.sheet_names(Parts(content))
     except (Refused, MemoryError):
         raise
     except Exception:  # as in ``as_csv``
@@ -56,7 +55,7 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """
     try:
         parts = Parts(content)
-        rows = _Sheet(book.opened(parts, sheet), most)
+        rows = _Sheet(workbook_parts.opened(parts, sheet), most)
         parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
