@@ -5,7 +5,7 @@ Last, the variational sparse GP (Titsias): everything the data say passes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
@@ -53,6 +53,29 @@ def inducing_matrix(
     A = np.eye(len(Z)) + scaled @ V.T
     C: FloatArray = V_test.T @ cho_solve(cho_factor(A, lower=True), scaled)
     return C
+
+
+def declared_inputs(
+    Z: Sequence[Sequence[float]] | None, number: object, *, different: bool = False
+) -> tuple[tuple[float, ...], ...] | None:
+    """Inducing inputs as declared, m rows of D numbers; None where their ``number`` is declared instead.
+
+    Args:
+        different: whether no two rows may be equal.
+
+    Raises:
+        ValueError: both or neither are given, or rows are none that can be.
+    """
+    if (Z is None) == (number is None):
+        raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+    if Z is None:
+        return None
+    rows = tuple(tuple(float(value) for value in row) for row in Z)
+    repeated = different and len(set(rows)) < len(rows)
+    if not rows or len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all() or repeated:
+        kind = "different rows" if different else "rows"
+        raise ValueError(f"Z must be one or more {kind} of equally many finite numbers, got {Z!r}")
+    return rows
 
 
 def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArray:

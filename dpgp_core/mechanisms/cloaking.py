@@ -20,7 +20,7 @@ from scipy.linalg import cho_factor, cho_solve
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.inducing import choose_inducing, inducing_matrix
+from ..gp.inducing import choose_inducing, declared_inputs, inducing_matrix
 from ..gp.regression import Inference, InferenceChoice, describe, output_covariance
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
@@ -175,15 +175,9 @@ class CloakingInducing(OptimisedNoise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.Z is None) == (self.n_inducing is None):
-            raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+        object.__setattr__(self, "Z", declared_inputs(self.Z, self.n_inducing))
         if self.n_inducing is not None and self.n_inducing < 1:
             raise ValueError(f"n_inducing must be at least 1, got {self.n_inducing}")
-        if self.Z is not None:
-            rows = tuple(tuple(float(value) for value in row) for row in self.Z)
-            if not rows or len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all():
-                raise ValueError(f"Z must be one or more rows of equally many finite numbers, got {self.Z!r}")
-            object.__setattr__(self, "Z", rows)
 
     def inducing_inputs(self, X: FloatArray) -> FloatArray:
         """Inducing inputs (m, D) for public inputs X (n, D)."""

@@ -14,7 +14,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.grid import Grid, check_bins
-from ..gp.inducing import Features, inducing_root, row_blocks, whitened_features
+from ..gp.inducing import Features, declared_inputs, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
 from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
@@ -94,15 +94,9 @@ class SparseVariational(Mechanism):
             if getattr(self, name) not in allowed:
                 known = " or ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be {known} for variant={self.variant!r}, got {getattr(self, name)!r}")
-        if (self.Z is None) == (self.n_inducing is None):
-            raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+        object.__setattr__(self, "Z", declared_inputs(self.Z, self.n_inducing, different=True))
         if self.n_inducing is not None:
             object.__setattr__(self, "n_inducing", check_bins(self.n_inducing))
-        if self.Z is not None:
-            rows = tuple(tuple(float(value) for value in row) for row in self.Z)
-            if not rows or len(set(map(len, rows))) > 1 or not np.isfinite(rows).all() or len(set(rows)) < len(rows):
-                raise ValueError(f"Z must be one or more different rows of equally many finite numbers, got {self.Z!r}")
-            object.__setattr__(self, "Z", rows)
 
     @property
     def noise_multiplier(self) -> float:

@@ -22,7 +22,7 @@ from ..accounting.best_of_many import (
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss
 from ..arrays import FloatArray
-from ..checks import check_positive
+from ..checks import check_positive, check_share
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
@@ -65,9 +65,8 @@ class CoinPress:
         check_positive("sd", self.sd)
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
-        for name, value in (("last_share", self.last_share), ("beta", self.beta)):
-            if not 0 < value < 1:
-                raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+        check_share("last_share", self.last_share)
+        check_share("beta", self.beta)
 
     @property
     def loss(self) -> GaussianLoss:
