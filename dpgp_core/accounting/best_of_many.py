@@ -38,8 +38,7 @@ class ParallelLoss:
 
     def rdp(self, orders: FloatArray) -> FloatArray:
         """The largest divergence at each order."""
-        largest: FloatArray = np.max([loss.rdp(orders) for loss in self.losses], axis=0)
-        return largest
+        return np.asarray(np.max([loss.rdp(orders) for loss in self.losses], axis=0))
 
     def repeated(self, times: int) -> ParallelLoss:
         """Independent releases on the same parts."""

@@ -88,8 +88,7 @@ def _spread(box: FloatArray) -> FloatArray:
         for _ in range(60):  # a contraction: to rounding
             g = (1 + g) ** (1 / (dim + 1))
         unit = (0.5 + np.arange(1, _MORE + 1)[:, None] * g ** -np.arange(1.0, dim + 1)) % 1.0
-    grid: FloatArray = lows + unit * (highs - lows)
-    return grid
+    return np.asarray(lows + unit * (highs - lows))
 
 
 def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:

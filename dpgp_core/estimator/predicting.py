@@ -195,8 +195,7 @@ class Predicting:
         """
         reading, X_test = self._fitted(), self._test_inputs(X)
         paths = reading.joint(X_test).sample(np.random.default_rng(random_state), n_samples)
-        curves: FloatArray = reading.outcome.midpoint + reading.outcome.scale * paths.T
-        return curves
+        return np.asarray(reading.outcome.midpoint + reading.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
         """Log density of the last fit's measurements, under the mixture of models. Free."""

@@ -258,8 +258,7 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     posteriors = [_under(model, of.tests, y) for model in of.models]
     weights = softmax([evidence for _, evidence in posteriors])
     mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in posteriors]))
-    predicted: FloatArray = np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
-    return predicted
+    return np.asarray(np.clip(dataset.in_data_units(mean), *dataset.y_bounds))
 
 
 def error_without_privacy(

@@ -192,5 +192,4 @@ def reached(
 def functions(kernel: Kernel, places: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
     """Independent paths of GP(0, kernel) at ``places`` (m, D), (worlds, m)."""
     phi = factorise(kernel, places, _TOLERANCE).features.values()
-    paths: FloatArray = rng.standard_normal((worlds, phi.shape[1])) @ phi.T
-    return paths
+    return np.asarray(rng.standard_normal((worlds, phi.shape[1])) @ phi.T)

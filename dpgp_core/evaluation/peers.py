@@ -74,8 +74,7 @@ class Polynomial:
         values = np.maximum(values + np.maximum(ridge - np.maximum(own, 0.0), 0.0)[:, None], _LEAST * d)
         along = np.einsum("dij,di->dj", vectors, z[:, len(upper[0]) + 1 :] / b) / values
         curves = np.einsum("dij,dj->di", vectors, along) @ phi.T
-        predicted: FloatArray = dataset.midpoint + np.clip(curves, -half, half)
-        return predicted
+        return np.asarray(dataset.midpoint + np.clip(curves, -half, half))
 
     def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
         """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
@@ -120,8 +119,7 @@ class BinnedMeans:
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
-        predicted: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
-        return predicted
+        return np.asarray(dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)])
 
     def _bins(self, dataset: Dataset, X: FloatArray) -> IndexArray:
         low, high = np.array(dataset.x_box).T

@@ -156,8 +156,7 @@ def _smallest_scales(
         middle = (low + high) / 2
         allowed = epsilon_of_setting(lengthscales[:, None, None], r[:, None], np.exp(middle)) <= limits
         low, high = np.where(allowed, low, middle), np.where(allowed, middle, high)
-    smallest: FloatArray = np.exp(high)
-    return smallest
+    return np.asarray(np.exp(high))
 
 
 def _better(
@@ -239,5 +238,4 @@ def loss_of_margins(margin: FloatArray, scale: FloatArray) -> FloatArray:
     """BCE (R, S) of Phi(margin / s), s (R, S), margin (R, P) positive on the right side of the threshold."""
     of_truth = ndtr(margin[:, None, :] / scale[:, :, None])
     np.clip(of_truth, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR, out=of_truth)
-    loss: FloatArray = -np.log(of_truth, out=of_truth).mean(axis=-1)
-    return loss
+    return np.asarray(-np.log(of_truth, out=of_truth).mean(axis=-1))

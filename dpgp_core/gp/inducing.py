@@ -51,8 +51,7 @@ def inducing_matrix(
     # Q = L (I + V D^-1 V^T) L^T, so C = V_*^T (I + V D^-1 V^T)^-1 V D^-1
     scaled = V / D
     A = np.eye(len(Z)) + scaled @ V.T
-    C: FloatArray = V_test.T @ cho_solve(cho_factor(A, lower=True), scaled)
-    return C
+    return np.asarray(V_test.T @ cho_solve(cho_factor(A, lower=True), scaled))
 
 
 def declared_inputs(
@@ -137,8 +136,7 @@ def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
         raise ValueError(f"Z must be one or more rows of inducing inputs (m, D), got shape {Z.shape}")
     K = kernel(Z, Z)
     K[np.diag_indices_from(K)] += 10 * len(Z) * np.finfo(float).eps * np.trace(K)
-    root: FloatArray = cholesky(K, lower=True)
-    return root
+    return np.asarray(cholesky(K, lower=True))
 
 
 def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatArray) -> FloatArray:
@@ -151,8 +149,7 @@ def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatA
         ValueError: X and Z differ in their number of columns.
     """
     check_columns(X, Z)
-    phi: FloatArray = solve_triangular(root, kernel(Z, X), lower=True).T
-    return phi
+    return np.asarray(solve_triangular(root, kernel(Z, X), lower=True).T)
 
 
 def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tuple[FloatArray, FloatArray]]:

@@ -42,8 +42,7 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
     Source: McSherry & Talwar 2007.
     """
     odds = np.exp(_tilts(scores, sensitivity, epsilon))
-    probabilities: FloatArray = odds / odds.sum()
-    return probabilities
+    return np.asarray(odds / odds.sum())
 
 
 def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
@@ -61,8 +60,7 @@ def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsil
     nodes, weights = np.polynomial.legendre.leggauss(len(p) // 2 + 1)
     survive = 1 - p[:, None] * (nodes + 1) / 2
     others = [np.delete(survive, r, axis=0).prod(axis=0) @ weights / 2 for r in range(len(p))]
-    probabilities: FloatArray = p * np.array(others)
-    return probabilities
+    return np.asarray(p * np.array(others))
 
 
 def choose(
@@ -202,5 +200,4 @@ def _tilts(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray
     check_positive("epsilon", epsilon)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
         raise ValueError(f"scores must be a non-empty finite vector, got shape {scores.shape}")
-    tilts: FloatArray = epsilon * (scores - scores.max()) / (2 * sensitivity)
-    return tilts
+    return np.asarray(epsilon * (scores - scores.max()) / (2 * sensitivity))

@@ -168,8 +168,7 @@ def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> Flo
     """Log N(y_i; mu_i, var_i + noise_variance) of each record (n,), x clipped to the box, in model units. Private."""
     mean, variance = fit.posterior.predict(np.clip(dataset.X, *np.array(dataset.x_box).T))
     total = variance + candidate.noise_variance
-    density: FloatArray = -0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total)
-    return density
+    return np.asarray(-0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total))
 
 
 def _joint_guarantee(mechanism: SparseVariational, unit: str) -> Guarantee:

@@ -166,8 +166,7 @@ def _quadratic_range(H: FloatArray, h: float) -> FloatArray:
     s = h * (np.abs(H).sum(axis=1) - g)
     # f(x) = g x^2 + 2 s x over [-h, h] is largest at h and smallest at -v, its vertex or the end: f(h) - f(-v)
     v = np.divide(s, g, out=np.full_like(s, h), where=s < g * h)
-    ranges: FloatArray = g * (h**2 - v**2) + 2 * s * (h + v)
-    return ranges
+    return np.asarray(g * (h**2 - v**2) + 2 * s * (h + v))
 
 
 def _check_grid(plans: Sequence[FoldPlan], d: float, least: int = 1) -> None:

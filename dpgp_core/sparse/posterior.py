@@ -65,8 +65,7 @@ def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: Noise
         noise: scales.
     """
     M = np.outer(alpha, alpha) + second
-    covariance: FloatArray = (noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M
-    return covariance
+    return np.asarray((noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M)
 
 
 def errors_in_variables(
@@ -121,8 +120,7 @@ class _Solver:
 
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
-        solved: FloatArray = scale * cho_solve(self.factor, scale * b)
-        return solved
+        return np.asarray(scale * cho_solve(self.factor, scale * b))
 
     def log_density(self, a: FloatArray) -> float:
         """Log N(a; 0, G) over the directions kept."""
