@@ -68,10 +68,12 @@ class ReleasePlan:
         """How the model was computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
-    def made_for(self, dataset: Dataset) -> bool:
-        """Whether it was made for these inputs and people, where they are public."""
-        pairs = ((self.X, dataset.X), (self.person, dataset.person))
-        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+    def made_for(self, spec: ReleaseSpec, dataset: Dataset) -> bool:
+        """Whether it was made for this specification, and for these inputs and people where they are public."""
+        pairs = () if self.X is None else ((self.X, dataset.X), (self.person, dataset.person))
+        return self.spec == spec and all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
+        )
 
 
 def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:

@@ -115,10 +115,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     Raises:
         ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
-    _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
-    if plan.spec != spec or (plan.X is not None and not plan.made_for(dataset)):
-        raise ValueError("the plan was made for another specification or other inputs; make it anew")
+    plan = _planned(spec, dataset, plan)
     outcome, step, bought = spec.outcome, plan.step, None
     if spec.purchase is not None:
         bought = spec.purchase.measure(dataset)
@@ -272,10 +269,9 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     """The fit without noise at ``spec.points()`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
 
     Raises:
-        ValueError: the data set belongs to another specification, or the model cannot be computed.
+        ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
-    _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
+    plan = _planned(spec, dataset, plan)
     outcome = spec.outcome
     if spec.purchase is not None:
         outcome = spec.purchase.without_noise(dataset).outcome
@@ -289,8 +285,8 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     return NotPrivate(outcome.given_back(numbered.mean))
 
 
-def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
-    """Raise ValueError unless everything public about the data set is as the specification declares it."""
+def _planned(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None) -> ReleasePlan:
+    """The plan, or one made anew. ValueError unless it, and all that is public of the data set, is as declared."""
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
@@ -306,6 +302,11 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
             f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
             f"{dataset.people}; use 'sparse' or 'integral_bins'"
         )
+    if plan is None:
+        return plan_release(spec, dataset.X, dataset.person)
+    if not plan.made_for(spec, dataset):
+        raise ValueError("the plan was made for another specification or other inputs; make it anew")
+    return plan
 
 
 def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
