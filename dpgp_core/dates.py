@@ -96,7 +96,6 @@ class Dates:
     """An input that is a date, as declared.
 
     Args:
-        name: of the column.
         first: public first day, in ISO's way of writing; day 0.
         format: the order of day, month and year in the table, and their writing in releases.
         period: after which the outcome may come again: "week", "year" or a number of days; None for no such thing.

@@ -199,8 +199,6 @@ class Dataset(Inputs):
         name: short identifier, as in ``datasets.load(name)``.
         X: inputs (n, D), in the units of the columns. Public unless a mechanism says otherwise.
         y: outputs (n,), in the unit of the outcome. Private; kept unclipped, moved into their kind by ``of_kind``.
-        columns: of the D inputs.
-        outcome: public description of y.
         privacy_unit: whom one record is about, for example "one woman's height".
         source, licence: of the figures.
         bounds_reason: why the bounds are public knowledge.
@@ -381,7 +379,6 @@ def declared_columns(
     """Columns out of lists with an entry for each input.
 
     Args:
-        names: of the D inputs.
         box: a (low, high) pair for each input; two ISO dates make it one of dates, whose first day is the first of
             them. Nothing, or None, for one with levels.
         units: of the inputs; None for none.

@@ -173,7 +173,6 @@ class OutcomeCounts:
     """Noisy counts of outcomes, and what follows; all of it may be published.
 
     Attributes:
-        purchase: what was asked.
         counts: noisy counts of people (K,).
     """
 
@@ -233,9 +232,6 @@ class BoughtBounds:
 
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.
-
-        Args:
-            rest: of that release.
 
         Raises:
             ValueError: its noise is not Gaussian.

@@ -65,7 +65,6 @@ class RoundCells:
 
     Args:
         unit: u, the smallest size that matters, for example a cent; from 1e-18 to 1000.
-        sides: what outcomes may be.
 
     Raises:
         ValueError: unit is out of range.
@@ -164,7 +163,6 @@ def least_people(noise_sd: float, cells: int) -> int:
 
     Args:
         noise_sd: of each count.
-        cells: how many.
     """
     return math.ceil(alarm(cells) * noise_sd / _SEEN)
 

@@ -33,7 +33,6 @@ def columns_of(
     """The D columns of X.
 
     Args:
-        names: of the columns.
         x_box: one side for all columns that are no categories, or one for each: (low, high), or two dates.
         x_levels: of each column its levels, where it is a category, and None where it is a number; None: all are.
         order: of dates in texts; None for year, month, day.
@@ -96,7 +95,6 @@ def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
 
     Args:
         X: inputs; a table has columns by position (``iloc``). An array of dates has them in all columns.
-        columns: as declared.
 
     Raises:
         ValueError: a text is none of the levels, or no date. The message says in how many rows, and no text.

@@ -33,7 +33,6 @@ class FittedReading:
     """One release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        read: the release and its models.
         cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
 
@@ -187,7 +186,6 @@ class Predicting:
         """Curves f (P, n_samples) from the joint posterior, in the output's unit. Free, as many as wanted.
 
         Args:
-            n_samples: how many.
             random_state: makes up the curves; no privacy hangs on it.
 
         Raises:

@@ -168,7 +168,6 @@ class Sweep(NamedTuple):
     """Held-out performance of one mechanism over a range of budgets. Not private.
 
     Attributes:
-        errors: at each epsilon.
         seconds: of one plan and one release, mean over folds, where they ran.
     """
 

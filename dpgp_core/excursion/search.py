@@ -103,9 +103,6 @@ def minimise(
     budget allows: a private optimum lies there, and epsilon is taken to fall as the scale grows.
 
     Args:
-        evaluate: the loss.
-        epsilon_of_setting: the cost.
-        budgets: largest epsilons allowed.
         rounds: refinements around each budget's best point, each twice as fine.
 
     Raises:

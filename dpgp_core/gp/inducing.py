@@ -164,7 +164,6 @@ def sum_statistics(
     """A = sum_i y_i phi_i (m,) and B = sum_i phi_i phi_i^T (m, m), in one pass over blocks of records. Private.
 
     Args:
-        features: phi.
         blocks: at least one pair of inputs (b, D) and outputs (b,) in model units; may be read from a file as it goes.
 
     Raises:

@@ -76,7 +76,6 @@ class BayesRelease(Release):
     """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
 
     Attributes:
-        uncertainty: the mixture.
         measured: of all draws side by side; over cells, of each draw. In model units.
         statistics: of each draw, for files and refits; empty for teaching draws.
     """
@@ -206,9 +205,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         kind: Kind = "number",
     ) -> BayesPlan:
         """Public plan: what each stage measures. Seconds; everything else is milliseconds.
-
-        Args:
-            kind: of the outcome.
 
         Raises:
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.

@@ -72,9 +72,7 @@ class Entry:
 
     Attributes:
         id: its name in configurations and addresses; titles may change, it does not.
-        kind: its class.
         title: a few words for menus, tables and legends.
-        build: the mechanism for parameters.
         released: offered for real releases.
         compared: offered in comparisons.
         drawn: offered on pages that show one release.

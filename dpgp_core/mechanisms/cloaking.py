@@ -80,7 +80,6 @@ class OptimisedNoise(GaussianMechanism):
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
             model: the declared model, for intervals; None where there is none.
-            inference: how C was computed.
         """
         design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
         whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C

@@ -92,9 +92,6 @@ class GaussianMechanism(Mechanism):
 
         I_j = [g_j - c, g_j + c] cut to the bounds, of middle o_j and width u_j; measured is B diag(u / max u) q, so no
         record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
-
-        Args:
-            measure: z of a stage.
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint
         curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint

@@ -74,7 +74,6 @@ def numbered(y: FloatArray, rng: np.random.Generator, draws: int) -> Measure:
 
     Args:
         y: outputs (1, n), or (draws, n) for others in every draw.
-        draws: how many.
     """
 
     def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:

@@ -135,7 +135,6 @@ def remedy_of(
         wrong: their fault.
         cells: some of them.
         share: of all rows.
-        name: of the column.
         lines: where they are, all of them; () if they are too many.
         others: cells of the column that are read, some of them.
     """

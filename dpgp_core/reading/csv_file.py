@@ -125,9 +125,6 @@ def read_dataset(
     Args:
         columns: the inputs; dates are read strictly, as days since their first day.
         outcome: the output, as it is read.
-        privacy_unit: whom one row is about.
-        name: short display name.
-        person: name of the column of people.
         max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and

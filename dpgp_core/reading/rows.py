@@ -177,7 +177,6 @@ class WrongWidth(ValueError):
     """Rows have more or fewer fields than the header.
 
     Args:
-        sentence: that says so.
         lines: all of them; () if they are too many.
     """
 

@@ -99,8 +99,6 @@ class Column(NamedTuple):
         """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
-            name: of the column.
-            numbers: the way.
             or_dates: whether it may be said to hold dates instead.
         """
         count, line = self.unread[numbers]
@@ -202,7 +200,6 @@ def words_of(
     """The different texts of a column but for those that mean that a value is missing, the commonest first.
 
     Args:
-        column: its name.
         most: no more are returned.
         numbers: a way of writing these, which are then left out, too; None: they are texts like others.
         order: of dates, which are then left out likewise.

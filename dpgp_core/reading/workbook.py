@@ -45,7 +45,6 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """A workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
 
     Args:
-        content: the workbook.
         most: bytes of the text.
         sheet: its name; None for the only one.
 
@@ -102,7 +101,6 @@ class _Sheet:
     A row is a line: empty rows between others are empty lines, and texts of several lines have one.
 
     Args:
-        book: its workbook.
         most: bytes of the text, a letter counted for one.
     """
 

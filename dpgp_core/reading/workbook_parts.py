@@ -46,7 +46,6 @@ class Parts:
         """Read one file from its beginning. Names of elements are without their prefixes.
 
         Args:
-            name: of the file.
             start: an element begins, with these attributes.
             end: it ends.
             text: of elements, in pieces.
@@ -140,7 +139,6 @@ def opened(parts: Parts, name: str | None = None) -> Book:
     """Everything but the sheet.
 
     Args:
-        parts: of the workbook.
         name: of the sheet; None for the only one.
 
     Raises:

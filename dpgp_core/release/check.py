@@ -326,10 +326,6 @@ def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[s
 def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
     """Read the file of the noisy counts back.
 
-    Args:
-        purchase: of the release.
-        content: of the file.
-
     Raises:
         ValueError: it is damaged.
     """

@@ -122,7 +122,6 @@ def read_members(members: object, what: str, readers: Mapping[str, Reader], **le
     """Members of a JSON object, each by its reader.
 
     Args:
-        members: the object.
         what: what it is, to start the message with.
         readers: of each member.
         left_out: what stands for members that may be left out.

@@ -31,7 +31,6 @@ def page(card: Mapping[str, Any], figure: str) -> str:
 
     Args:
         card: the content of ``release.json``.
-        figure: an SVG picture.
     """
     promise, title = card["guarantee"], escape(card["what"])
     lead = (

@@ -36,7 +36,6 @@ class Published:
         values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
-        statistics: what was measured, one entry.
         outcome: within the bounds that were declared, or bought.
         step: power of ten.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.

@@ -149,7 +149,6 @@ def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = No
     """Held-out sum of squares, predictions clipped to [-d/2, d/2], residuals to +-B; see ``sse_sensitivity``.
 
     Args:
-        plan: one candidate's.
         y: outputs (n,) in model units, within [-d/2, d/2].
         d: largest change of one output, in model units.
         clip: B in model units; default d.

@@ -62,7 +62,6 @@ def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: Noise
     Args:
         alpha: mean of w (m,).
         second: covariance of w (m, m).
-        noise: scales.
     """
     M = np.outer(alpha, alpha) + second
     return np.asarray((noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M)

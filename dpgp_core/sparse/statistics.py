@@ -117,7 +117,6 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
     Args:
         A: exact sum (m,). Private.
         B: exact sum (m, m), symmetric. Private.
-        noise: scales.
     """
     m = len(A)
     E_a = noise.sa * rng.standard_normal(m)
