@@ -72,7 +72,7 @@ class Guarantee:
         established: False if the formula used is not proven at this budget; then ``budget`` is no
             promise, and ``proven_epsilon`` is what does hold.
         releases: how many noise draws it covers.
-        rows: how many rows of one person are hidden together: 1; k, see ``group``; or None, all that there are.
+        rows: how many rows of one person are hidden together: 1; k, see ``for_rows``; or None, all that there are.
         person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
             where nobody said its name.
     """

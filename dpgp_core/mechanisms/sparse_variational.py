@@ -112,7 +112,7 @@ class SparseVariational(Mechanism):
             protects="inputs and outputs",
             neighbours=ONE_RECORD,
             unit="one record",
-            theorem="Honkela & Melkas 2021, theorem 2, with the sensitivity proven in sparse_statistics.py; "
+            theorem="Honkela & Melkas 2021, theorem 2, with the sensitivity proven in sparse/statistics.py; "
             "analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,

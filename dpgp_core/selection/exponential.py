@@ -115,7 +115,7 @@ def selection_guarantee(
         protects="outputs",
         neighbours=ONE_OUTPUT,
         unit=unit,
-        theorem=f"{_THEOREMS[mechanism]}; sensitivity of errors on people left out, proven in selection_scores.py",
+        theorem=f"{_THEOREMS[mechanism]}; sensitivity of errors on people left out, proven in selection/scores.py",
         assumptions=(
             "the grid of candidates, the folds and any clipping bound are public, fixed without the private outputs",
             "inputs and their number are public",
