@@ -139,7 +139,7 @@ class PosteriorSampling(Mechanism):
             protects="inputs and outputs",
             neighbours=ONE_RECORD,
             unit=RECORD_UNIT,
-            theorem="Maciazek 2026, theorem 3.1, with sensitivities and covariance term of accounting/posterior_paths.py",
+            theorem="Maciazek 2026, theorem 3.1; sensitivities and covariance term as in accounting/posterior_paths.py",
             assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
             not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
         )
