@@ -260,8 +260,7 @@ def buy_bounds(
     Args:
         dataset: the records; ``y_kind`` and ``person`` are heeded, and the bounds bought lie within ``y_bounds``.
         unit: the smallest size of an outcome that matters, declared and public, for example a cent.
-        epsilon: of the whole budget.
-        delta: of the whole budget.
+        epsilon, delta: the whole budget.
         share: of mu^2, that is for the bounds.
         log: whether logarithms will be taken, so that the bounds must lie above 0.
 

@@ -100,9 +100,7 @@ def plan_folds(
     """Plan each fold's private predictions of its test records, and its noise at unit scale.
 
     Args:
-        objective: see ``design_noise``.
-        gap: see ``design_noise``.
-        rank_tolerance: see ``design_noise``.
+        objective, gap, rank_tolerance: see ``design_noise``.
 
     Raises:
         ValueError: a parameter is out of range.

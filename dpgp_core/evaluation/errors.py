@@ -27,16 +27,16 @@ def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
     return np.sqrt(squared)
 
 
-def held_out_rmse(missed: Sequence[FloatArray]) -> FloatArray:
+def held_out_rmse(residuals: Sequence[FloatArray]) -> FloatArray:
     """Root mean squared error over all folds together.
 
     Args:
-        missed: prediction minus truth of each fold (..., P_k), in the output's unit.
+        residuals: prediction minus truth of each fold (..., P_k), in the output's unit.
 
     Returns:
         (...,), in the same unit.
     """
-    return rmse(np.concatenate(missed, axis=-1), np.zeros(1))
+    return rmse(np.concatenate(residuals, axis=-1), np.zeros(1))
 
 
 def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:

@@ -140,12 +140,12 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
         ValueError: draws < 1.
     """
     check_positive("draws", draws)
-    missed = []
+    residuals = []
     for index, fold in enumerate(left_out(dataset, folds)):
         sums = peer.sums(fold.train)
         z = sums + s * np.random.default_rng([seed, index]).standard_normal((draws, len(sums)))
-        missed.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
-    return held_out_rmse(missed)
+        residuals.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
+    return held_out_rmse(residuals)
 
 
 def in_hindsight(
@@ -157,9 +157,5 @@ def in_hindsight(
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
-    """Settings tried of each: polynomials, and binned means with at most a thousand bins.
-
-    Args:
-        inputs: D.
-    """
+    """Settings tried of each for D inputs: polynomials, and binned means with at most a thousand bins."""
     return [Polynomial(k) for k in DEGREES], [BinnedMeans(k) for k in BINS if k**inputs <= 1000]
