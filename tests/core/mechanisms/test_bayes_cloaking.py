@@ -16,7 +16,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
 from tests.core.mechanisms.shifts import allowed, numbers, shift
 from tests.core.replay import assert_same
-from tests.core.tables import changed
+from tests.core.tables import changed, read_again
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -58,7 +58,7 @@ def test_refit_reads_every_model_as_the_release_did(data, protects):
     np.testing.assert_allclose(again.mixture.means, prediction.means, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(again.mixture.variances, prediction.variances, rtol=1e-5, atol=1e-8)
     assert again.fit.threshold == release.fit.threshold
-    values = mechanism.reread(release.statistics[0], X_TEST)
+    values = read_again(mechanism, release.statistics[0], X_TEST)
     np.testing.assert_allclose(values, release.samples[0], rtol=1e-9, atol=1e-9)
 
 
@@ -168,7 +168,7 @@ def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(binne
     card, npz = statistics_to_files(release.statistics[0])
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
     np.testing.assert_array_equal(found.counts.numbers, plan.counts.mean)
-    np.testing.assert_allclose(binned.reread(found, X_TEST), release.samples[0], rtol=1e-9)
+    np.testing.assert_allclose(read_again(binned, found, X_TEST), release.samples[0], rtol=1e-9)
     with np.load(io.BytesIO(npz)) as archive:
         assert set(archive.files) == {
             "N",
@@ -271,7 +271,7 @@ def test_people_with_several_rows_are_promised_what_people_get(make_dataset, pro
     assert statistics.counts.people
     back = statistics_from_files(*statistics_to_files(statistics))
     assert back.counts.people
-    np.testing.assert_allclose(hidden.reread(back, X_TEST), release.samples[0], atol=1e-9)
+    np.testing.assert_allclose(read_again(hidden, back, X_TEST), release.samples[0], atol=1e-9)
 
 
 def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):

@@ -16,7 +16,8 @@ import scipy
 import dpgp_core
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, spec_from_json
-from dpgp_core.release.bundle import column_text, csv_text, digest, remapped, safe_text, statistic_files
+from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text, statistic_files
+from dpgp_core.release.check import values_again
 from tests.core.release.conftest import unzipped
 
 
@@ -215,7 +216,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     published = publish(spec, data)
     about, files = statistic_files(published.statistics)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
-    values = remapped(spec.built, about, files, spec.points(), spec.public_table(data.X))
+    values, _ = values_again(spec, spec.outcome, about, files)
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
@@ -223,11 +224,11 @@ def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = publish(spec, read(spec))
     about, files = statistic_files(published.statistics)
-    public = spec.public_table(spec.points())
+
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
-        remapped(spec.built, about, {}, spec.points(), public)
+        values_again(spec, spec.outcome, about, {})
     with pytest.raises(ValueError, match=r"map\.npz is damaged"):
-        remapped(spec.built, about, {"map.npz": files["map.npz"][:40]}, spec.points(), public)
+        values_again(spec, spec.outcome, about, {"map.npz": files["map.npz"][:40]})
 
 
 def test_the_digest_is_sha_256():

@@ -13,8 +13,7 @@ from dpgp_core.bayes.reading import difference
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.groups import COLOURS, groups_of
+from dpgp_core.release.figure import COLOURS, figure, groups_of
 from tests.core.release.conftest import written
 
 LEVELS = ("women, girls", "men, boys")

@@ -14,9 +14,8 @@ from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.dates import Dates
 from dpgp_core.release import CHOICES
-from dpgp_core.release.handout.figure import MOST, are_years, figure, marks
-from dpgp_core.release.handout.groups import groups_of
-from dpgp_core.release.handout.page import page
+from dpgp_core.release.figure import MOST, are_years, figure, groups_of, marks
+from dpgp_core.release.page import page
 
 TAGS = {
     "html",
