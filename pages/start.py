@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
 from pages._ui.start import brief, decision, overview
@@ -40,8 +40,9 @@ with promised:
         decision.show(draw)
 with others:
     strip = cached.drawn(overview.strip, draw.epsilon)
-    pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT))
-    frame.table(overview.table(), "published_budgets")
+    budgets = overview.table()
+    pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
+    frame.table(budgets, "published_budgets")
 with rest:
     overview.page_cards(menu.cards())
 with lesson:
@@ -50,10 +51,11 @@ frame.guarantee_card(decision.best_attack(draw, prior, family).guarantee, brief.
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
-    cost = brief.cost(chosen, data) if chosen.overlay else None
+    cost, numbers = brief.cost(chosen, data) if chosen.overlay else None, tables.of_figure(believed)
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
-        pictures.chart(figure, "errors", brief.errors_alt(data, cost))
+        numbers = tables.of_figure(believed, figure)
+        pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers)
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 if cost:
@@ -72,5 +74,5 @@ with printed:
         help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )
 with decided:
-    frame.table(decision.table(beliefs, cost), "decision", brief.TABLE_NOTE)
+    frame.table(numbers, "decision", brief.TABLE_NOTE)
 frame.state_link()

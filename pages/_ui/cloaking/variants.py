@@ -159,9 +159,10 @@ def curves(ours: Result, varied: Varied, overlay: bool) -> None:
     below = partial(sheet_figure.names_of, drawn[0])
     unit = ours.dataset.y_unit
     alt = "The same data at three settings, on the same axes. " + _said(three)
-    tables = [words.curve_table(each.result, overlay).assign(setting=each.title) for each in three]
+    told = zip(three, drawn, strict=True)
+    numbers = pd.concat([words.rows_of(figure, each.result).assign(setting=each.title) for each, figure in told])
     about = None if overlay else _about(three, alt)
-    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", pd.concat(tables), about)
+    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", numbers, about)
 
 
 def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:

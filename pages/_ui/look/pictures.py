@@ -158,7 +158,14 @@ _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
 _SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
 
 
-def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
+def chart(
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    public: Public | None = None,
+    numbers: pd.DataFrame | None = None,
+    **options: Any,
+) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
 
     Args:
@@ -166,13 +173,18 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
         key: of the chart.
         alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
+        numbers: of its table, where they stand on the page too; else those that are drawn.
     """
+
+    def told() -> pd.DataFrame:
+        return tables.of_figure(figure, true_data=public is None) if numbers is None else numbers
+
     enlarged = plots.enlarge(figure) if settings.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
         st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
-    _caption(key, alt, lambda: tables.of_figure(figure), lambda: of_figure(figure, alt, public))
+    _caption(key, alt, told, lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
@@ -225,7 +237,7 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                _for_readers(numbers(), "Every point that is drawn")
+                _for_readers(numbers(), "The numbers of this figure")
         button(key, drawn)
 
 
@@ -337,9 +349,11 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     return by_name[name]
 
 
-def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
+def clickable(
+    figure: go.Figure, key: str, alt: str, on_click: Callable[[], None], numbers: pd.DataFrame | None = None
+) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    chart(figure, key, alt, on_select=on_click, selection_mode="points")
+    chart(figure, key, alt, numbers=numbers, on_select=on_click, selection_mode="points")
 
 
 def clicked(key: str) -> list[Any] | None:

@@ -39,6 +39,7 @@ from pages._ui.look.controls import HERE, Menu, Slider, menu
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits
+from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.model import Draw, usual
 
 Family = Literal["gaussian", "laplace", "any"]
@@ -312,16 +313,15 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
-    figure.add_scatter(
-        x=x, y=[100 * each.limit.low for each in beliefs], line={"color": GUARANTEE}, showlegend=False, mode="lines"
-    )
+    low = [100 * each.limit.low for each in beliefs]
+    figure.add_scatter(x=x, y=low, line={"color": GUARANTEE}, name="at least", mode="lines")
     figure.add_scatter(
         x=x,
         y=[100 * each.limit.high for each in beliefs],
         line={"color": GUARANTEE},
         fill="tonexty",
         fillcolor=faded(GUARANTEE, 0.15),
-        name="where epsilon keeps it",
+        name="at most",
         mode="lines",
     )
     figure.add_scatter(
@@ -361,6 +361,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         marker={"color": PRIVATE, "size": 12},
         showlegend=False,
     )
+    figure.update_traces(meta=NOT_PRIVATE)
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
     return named(_against_epsilon(figure, epsilon), ends)
@@ -370,20 +371,6 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
     figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(_TICKS))
     return finish(figure, _HEIGHT)
-
-
-def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
-    """Beliefs of ``along`` and errors against epsilon."""
-    columns: dict[str, object] = {
-        "epsilon": CURVE_EPSILONS,
-        "chance before [%]": [100 * each.prior for each in beliefs],
-        "lowest chance after [%]": [round(100 * each.limit.low, 4) for each in beliefs],
-        "highest chance after [%]": [round(100 * each.limit.high, 4) for each in beliefs],
-        "after the most telling 1 in 100 [%]": [round(100 * each.telling.high, 4) for each in beliefs],
-    }
-    if cost is not None:
-        columns[f"error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)
-    return pd.DataFrame(columns)
 
 
 FAMILY: Menu[Family] = menu(
