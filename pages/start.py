@@ -4,7 +4,7 @@ from pages._ui import menu, tour
 from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
-from pages._ui.start import brief, decision, overview
+from pages._ui.start import brief, decision, overview, promise
 from pages._ui.work import cached
 
 chosen = settings.chosen(decision.Decision)
@@ -27,17 +27,17 @@ with explained:
     overview.colours()
     st.markdown(text.listed())
 with who:
-    st.markdown(decision.WHO)
-    st.markdown(decision.WHAT)
+    st.markdown(promise.WHO)
+    st.markdown(promise.WHAT)
 with promised:
-    caption = f"{decision.TRADEOFF_ALT} {decision.FAMILY_NOTES[family]}"
-    traded = cached.drawn(decision.tradeoff_figure, draw, family)
+    caption = f"{promise.TRADEOFF_ALT} {promise.FAMILY_NOTES[family]}"
+    traded = cached.drawn(promise.tradeoff_figure, draw, family)
     pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
     frame.table(
-        decision.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
+        promise.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
     )
     if family == "gaussian":
-        decision.show(draw)
+        promise.show(draw)
 with others:
     strip = cached.drawn(overview.strip, draw.epsilon)
     budgets = overview.table()
@@ -47,7 +47,7 @@ with rest:
     overview.page_cards(menu.cards())
 with lesson:
     frame.lessons("start", decision.LESSONS)
-frame.guarantee_card(decision.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
+frame.guarantee_card(promise.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
