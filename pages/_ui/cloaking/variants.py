@@ -255,7 +255,7 @@ def buttons(legend: str, still: str = "All together") -> str:
 
 def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
     """While Play or Pause is chosen, draw i is visible for the i-th part of each round only."""
-    begun, rules = "body:has(.player-play:checked, .player-pause:checked)", []
+    rules, begun = [], pictures.PLAYED
     for chart, figure in charts.items():
         turns = [each for each in (_traces(figure, DRAWS), _traces(figure, BANDS)) if each]
         layer = f".st-key-{chart} .scatterlayer > .trace"

@@ -155,6 +155,7 @@ _HEXAGON = "hexagon"  # in the address
 _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
+PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
 _SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
 
 
@@ -320,14 +321,14 @@ def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, 
 def _frames_style(strip: str, count: int) -> str:
     """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
     image = base64.b64encode(strip.encode()).decode()
-    begun, window = "body:has(.player-play:checked, .player-pause:checked)", ".moving"
+    window = ".moving"
     return (
         f"<style>:root {{ --frame: {_SECONDS:g}s; }} "
         f"@media (prefers-reduced-motion: reduce) {{ :root {{ --frame: {_CALM:g}s; }} }} "
         f"@keyframes moving-map {{ from {{ background-position: 0 0; }} to {{ background-position: 0 100%; }} }} "
         f"{window} {{ max-width: {_FRAME.width:g}px; aspect-ratio: {_FRAME.width:g} / {_FRAME.height:g}; "
         f"background: url(data:image/svg+xml;base64,{image}) 0 0 / 100% {100 * count}%; }} "
-        f"{begun} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
+        f"{PLAYED} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
         f"animation-duration: calc(var(--frame) * {count}) !important; }} "
         f"body:has(.player-pause:checked) {window} {{ animation-play-state: paused; }}</style>"
     )
