@@ -33,6 +33,12 @@ def check_positive(name: str, value: float) -> None:
         raise ValueError(f"{name} must be a finite number above 0, got {value}")
 
 
+def check_share(name: str, value: float) -> None:
+    """Raise ValueError unless ``value`` lies strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+
+
 def shown(value: object) -> str:
     """A declared value as it was written, cut to a length that fits in a sentence."""
     if isinstance(value, str):

@@ -26,7 +26,6 @@ FORMATS: tuple[Format, ...] = (
     *(re.sub(r"\W", mark, order) for order in ORDERS for mark in "./-" if mark not in order),
 )
 ISO = ORDERS[0]
-_EXAMPLE = {"year": "2024", "month": "03", "day": "31"}
 PERIODS = {"week": WEEK, "year": YEAR}  # days
 _SHORTEST = 2.0  # days of a period
 _SHORTEST_DATE, _LONGEST = 6, 80  # letters of a cell that may be a date
@@ -83,7 +82,7 @@ _PIVOT = 69  # two digits from here on are of the century before, where no first
 
 def shown(format: Format) -> str:
     """The last day of March 2024 as a table writes it."""
-    return re.sub(r"[a-z]+", lambda part: _EXAMPLE[part[0]], format)
+    return written(date(2024, 3, 31), format)
 
 
 def checked_format(name: str, value: object) -> Format:
@@ -96,7 +95,6 @@ class Dates:
     """An input that is a date, as declared.
 
     Args:
-        name: of the column.
         first: public first day, in ISO's way of writing; day 0.
         format: the order of day, month and year in the table, and their writing in releases.
         period: after which the outcome may come again: "week", "year" or a number of days; None for no such thing.
@@ -158,7 +156,7 @@ def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool 
     text = cell.strip()
     if not text or len(text) > _LONGEST:
         return None
-    for form in _forms(_order(format)[0], whole=whole):
+    for form in _forms(format, whole=whole):
         match = form.fullmatch(text)
         if match is not None:
             return _day_of(match.groupdict(), first)
@@ -166,8 +164,9 @@ def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool 
 
 
 @cache
-def _forms(first_part: str, *, whole: bool) -> tuple[re.Pattern[str], ...]:
-    """Ways of writing dates of an order, the commonest first."""
+def _forms(format: Format, *, whole: bool) -> tuple[re.Pattern[str], ...]:
+    """Ways of writing dates of an order, which its first part decides; the commonest first."""
+    first_part = re.split(r"\W", format)[0]
     forms = _OF_DAYS[first_part] + (() if whole else _OF_MONTHS[first_part])
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
@@ -201,11 +200,6 @@ def _month_names() -> dict[str, int]:
                 beginnings.setdefault(name[:end], set()).add(number)
     months = {beginning: numbers.pop() for beginning, numbers in beginnings.items() if len(numbers) == 1}
     return months | {"mrt": 3, "mrz": 3}
-
-
-@cache
-def _order(format: Format) -> tuple[str, ...]:
-    return tuple(re.split(r"\W", format))
 
 
 def _full_year(digits: str, first: date | None) -> int:

@@ -77,12 +77,7 @@ def in_every_group(box: Sequence[Interval], numbers: FloatArray) -> FloatArray:
 
 
 def checked_levels(name: str, values: object) -> Levels:
-    """Levels as declared: 2 to ``MOST_LEVELS`` different texts. ValueError says which are not.
-
-    Args:
-        name: of the input.
-        values: as declared.
-    """
+    """Levels as declared: 2 to ``MOST_LEVELS`` different texts. ValueError says which are not."""
     texts = checks.texts(f"levels of {name!r}", values)
     if not 2 <= len(texts) <= MOST_LEVELS:
         raise ValueError(
@@ -99,7 +94,6 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
     """For each of D inputs its levels, or None where it is a number.
 
     Args:
-        names: of the inputs.
         declared: levels by name of those that are categories.
 
     Raises:
@@ -155,8 +149,6 @@ def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | N
     """Raise ValueError unless columns of categories hold numbers of levels; no record is named.
 
     Args:
-        X: inputs (n, D).
-        box: of the D inputs.
         names: theirs, for the sentence.
     """
     for d in level_columns(box):

@@ -26,8 +26,7 @@ def check_columns(X: FloatArray, X_test: FloatArray) -> None:
 
 def column_norms(rows: FloatArray) -> FloatArray:
     """Squared Euclidean norm of each column of (r, n), shape (n,)."""
-    norms: FloatArray = np.einsum("ij,ij->j", rows, rows)
-    return norms
+    return np.asarray(np.einsum("ij,ij->j", rows, rows))
 
 
 def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
@@ -51,8 +50,7 @@ def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
             return L
     values, V = np.linalg.eigh(S)
     R = np.asarray(np.linalg.qr(np.sqrt(np.maximum(values, least))[:, None] * V.T, mode="r"), dtype=float)
-    signed: FloatArray = R.T * np.where(R.diagonal() < 0, -1.0, 1.0)
-    return signed
+    return np.asarray(R.T * np.where(R.diagonal() < 0, -1.0, 1.0))
 
 
 BLOCK = 4096  # columns worked on at a time: some MB, about the size of a processor's cache

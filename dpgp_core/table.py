@@ -199,8 +199,6 @@ class Dataset(Inputs):
         name: short identifier, as in ``datasets.load(name)``.
         X: inputs (n, D), in the units of the columns. Public unless a mechanism says otherwise.
         y: outputs (n,), in the unit of the outcome. Private; kept unclipped, moved into their kind by ``of_kind``.
-        columns: of the D inputs.
-        outcome: public description of y.
         privacy_unit: whom one record is about, for example "one woman's height".
         source, licence: of the figures.
         bounds_reason: why the bounds are public knowledge.
@@ -381,7 +379,6 @@ def declared_columns(
     """Columns out of lists with an entry for each input.
 
     Args:
-        names: of the D inputs.
         box: a (low, high) pair for each input; two ISO dates make it one of dates, whose first day is the first of
             them. Nothing, or None, for one with levels.
         units: of the inputs; None for none.
@@ -401,19 +398,20 @@ def declared_columns(
     if len(texts) != len(names):
         raise ValueError(f"x_units must have {len(names)} entries, one per column of x, got {len(texts)}")
     earlier, described = _described_dates(names, dates)
-    made = []
+    columns = []
     for name, unit, side, each in zip(names, texts, sides, of_each, strict=True):
         if each is not None:
-            made.append(Column(name=name, unit=unit, levels=each))
+            columns.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
             about = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
-            made.append(column_of_dates(name, side, **{"format": order or ISO} | about))
+            columns.append(column_of_dates(name, side, **{"format": order or ISO} | about))
         elif name in described:
             raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {shown(ISO)}")
         else:
-            made.append(Column(name=name, unit=unit, box=pair_of(side, "each entry of x_box"), dates=earlier.get(name)))
-    check_levels([each.levels for each in made])
-    return tuple(made)
+            ends = pair_of(side, "each entry of x_box")
+            columns.append(Column(name=name, unit=unit, box=ends, dates=earlier.get(name)))
+    check_levels([each.levels for each in columns])
+    return tuple(columns)
 
 
 def is_date_box(side: object) -> bool:

@@ -16,7 +16,7 @@ from dpgp_core import EQ, BayesCloaking, Matern32, difference, refit
 from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.noise import GaussianNoise
 from dpgp_core.table import Dataset
-from tests.core.tables import table
+from tests.core.tables import read_again, table
 
 _RNG = np.random.default_rng
 CURVES = {
@@ -100,7 +100,7 @@ def released(mechanism: BayesCloaking, data: Dataset) -> list[Any]:
         drawn.mean,
         *_of_release(real, data.y_kind),
         [each.noise_sd for each in statistics.measurements],
-        mechanism.reread(statistics, X_test),
+        read_again(mechanism, statistics, X_test),
         again.mean,
         *again.interval(0.9),
         *again.interval(0.9, "outputs"),

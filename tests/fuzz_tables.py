@@ -9,7 +9,7 @@ import zipfile
 from functools import cache
 
 from dpgp_core.reading.look import proposal
-from dpgp_core.reading.workbooks.sheet import as_table
+from dpgp_core.reading.workbook import as_table
 from dpgp_core.reading.writing import KEYS
 from tests.kinds import KINDS, Kind
 from tests.odd_kinds import ODD

@@ -73,6 +73,14 @@ def test_no_file_cites_a_document_that_is_not_here():
                 assert (ROOT / target).exists() or (path.parent / target).exists(), f"{name(path)} cites {target}"
 
 
+def test_every_file_that_the_core_names_exists():
+    """On cards, too: a promise names the file of its proof. Of a zip, reproduce.py is the script."""
+    for path in (ROOT / "dpgp_core").rglob("*.py"):
+        for file in set(re.findall(r"\b[a-z_]\w*(?:/\w+)*\.py\b", path.read_text(encoding="utf-8"))) - {"reproduce.py"}:
+            places = [ROOT / file, ROOT / "dpgp_core" / file, path.parent / file]
+            assert any(each.is_file() for each in places), f"{name(path)} names {file}"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_module_that_a_command_runs_exists(document):
     for module in re.findall(r"python3? -m ([\w.]+)", document.read_text(encoding="utf-8")):

@@ -82,8 +82,8 @@ def test_core_has_no_relative_import_out_of_the_package():
 TOUCHES = {  # one module opens a table by its path; the command line needs one for files, and a zip made in memory
     "dpgp_core/reading/csv_file.py": {"pathlib", "open"},
     "dpgp_core/reading/rows.py": {"io"},
-    "dpgp_core/reading/workbooks/parts.py": {"io"},
-    "dpgp_core/reading/workbooks/sheet.py": {"io"},
+    "dpgp_core/reading/workbook_parts.py": {"io"},
+    "dpgp_core/reading/workbook.py": {"io"},
     "dpgp_core/release/files.py": {"os", "pathlib", "open"},
     "dpgp_core/release/ledger_file.py": {"os", "pathlib"},
     "dpgp_core/release/bundle.py": {"io"},

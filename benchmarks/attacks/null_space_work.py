@@ -74,10 +74,12 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
         return None
     if isinstance(mechanism, GaussianMechanism):
         plan = mechanism.mapped(mechanism.plan(data.X, X_test), data)
-        *_, (last, s, place, _) = mechanism.measured(plan, data, numbered(y, rng, count))
-        inside = np.clip(y, place.low, place.high) - (place.low / 2 + place.high / 2)
-        mean = data.midpoint + place.known + (last.weights @ inside.T).T
-        return np.asarray(mean + place.widest * s * rng.standard_normal((count, last.factor.shape[1])) @ last.factor.T)
+        *_, (last, s, intervals, _) = mechanism.measured(plan, data, numbered(y, rng, count))
+        inside = np.clip(y, intervals.low, intervals.high) - (intervals.low / 2 + intervals.high / 2)
+        mean = data.midpoint + intervals.offset + (last.weights @ inside.T).T
+        return np.asarray(
+            mean + intervals.widest * s * rng.standard_normal((count, last.factor.shape[1])) @ last.factor.T
+        )
     once = mechanism.release(data, X_test, rng)
     if once.noise_factor is None or not isinstance(once, TeachingRelease):
         return None

@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from ..arrays import FloatArray
+from ..checks import check_share
 from .gaussian import check_budget, check_delta
 from .losses import ORDERS, GaussianLoss, PrivacyLoss, rdp_epsilon
 
@@ -37,8 +38,7 @@ class ParallelLoss:
 
     def rdp(self, orders: FloatArray) -> FloatArray:
         """The largest divergence at each order."""
-        largest: FloatArray = np.max([loss.rdp(orders) for loss in self.losses], axis=0)
-        return largest
+        return np.asarray(np.max([loss.rdp(orders) for loss in self.losses], axis=0))
 
     def repeated(self, times: int) -> ParallelLoss:
         """Independent releases on the same parts."""
@@ -188,5 +188,4 @@ def check_shape(eta: float, gamma: float) -> None:
     """Raise ValueError unless eta >= 0 is finite and 0 < gamma < 1."""
     if not (math.isfinite(eta) and eta >= 0):
         raise ValueError(f"eta must be a finite number of at least 0, got {eta}")
-    if not 0 < gamma < 1:
-        raise ValueError(f"gamma must lie strictly between 0 and 1, got {gamma}")
+    check_share("gamma", gamma)

@@ -72,7 +72,7 @@ class Guarantee:
         established: False if the formula used is not proven at this budget; then ``budget`` is no
             promise, and ``proven_epsilon`` is what does hold.
         releases: how many noise draws it covers.
-        rows: how many rows of one person are hidden together: 1; k, see ``group``; or None, all that there are.
+        rows: how many rows of one person are hidden together: 1; k, see ``for_rows``; or None, all that there are.
         person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
             where nobody said its name.
     """
@@ -190,7 +190,6 @@ def for_rows(guarantee: Guarantee, rows: int, budget: Budget) -> Guarantee:
     """The promise to k rows of one person together, of a mechanism that promises to one.
 
     Args:
-        guarantee: of one row.
         rows: k >= 1; nobody has more.
         budget: claimed for all of them; see ``budget_of_one_row``.
 

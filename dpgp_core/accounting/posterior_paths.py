@@ -79,43 +79,6 @@ class Curve:
         covariance = (signed_covariance if self.signed else published_covariance)(x, self.tau)
         return covariance + (1 + x) / 2 * (self.direct + (1 + x) * self.pulled / (1 - x * self.tau))
 
-    def or_infinity(self, x: FloatArray) -> FloatArray:
-        """Bound at orders alpha = 1 + x for any x > 0; inf where it is not finite."""
-        finite = x * self.tau < 1 - 1e-12
-        return np.where(finite, self(np.where(finite, x, 0.5 / self.tau)), np.inf)
-
-    def part(self, settings: slice) -> Curve:
-        """The curves of some of the settings, for flat arrays."""
-        tau, direct, pulled = self.tau[settings], self.direct[settings], self.pulled[settings]
-        return Curve(tau=tau, direct=direct, pulled=pulled, signed=self.signed)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CurveSettings:
-    """The public numbers that decide what one path leaks: arrays of one shape, one element per setting.
-
-    Args:
-        n, r, sigma, kappa, M, eta: see ``posterior_sampling_epsilon``.
-
-    Raises:
-        ValueError: a number is out of range.
-    """
-
-    n: FloatArray
-    r: FloatArray
-    sigma: FloatArray
-    kappa: FloatArray
-    M: FloatArray
-    eta: FloatArray
-
-    def __post_init__(self) -> None:
-        require("n", self.n, self.n >= 1, "a number of records, at least 1")
-        require("r", self.r, (self.r > 0) & np.isfinite(self.r), "a finite number above 0; larger is more private")
-        require("sigma", self.sigma, self.sigma > 0, "above 0; inf leaves only what the covariance leaks")
-        require("kappa", self.kappa, (self.kappa >= 0) & (self.kappa <= 1), "in [0, 1]: the least kernel value")
-        require("M", self.M, (self.M > 0) & np.isfinite(self.M), "a finite number above 0: the bound on outputs")
-        require("eta", self.eta, (self.eta >= 0) & np.isfinite(self.eta), "a finite number, at least 0")
-
 
 def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
     """Raise ValueError naming the first of ``values`` that is not ``valid``, and what it must be."""
@@ -123,7 +86,17 @@ def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: st
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
 
 
-def path_curves(settings: CurveSettings, sensitivity: Sensitivity, bound: Bound = "proven") -> list[Curve]:
+def path_curves(
+    n: FloatArray,
+    r: FloatArray,
+    sigma: FloatArray,
+    kappa: FloatArray,
+    M: FloatArray,
+    eta: FloatArray,
+    *,
+    sensitivity: Sensitivity,
+    bound: Bound = "proven",
+) -> list[Curve]:
     """Curves that all hold for one path; the smallest at each order may be used.
 
     Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is
@@ -133,20 +106,23 @@ def path_curves(settings: CurveSettings, sensitivity: Sensitivity, bound: Bound 
     tau~ = s^2 V / A, mean (alpha/2) (V+q) / (A (1 - beta)) Delta^2. It is post-processing: eta = 0 holds as well.
 
     Args:
-        settings: arrays of one shape.
-        sensitivity: see ``posterior_sampling_epsilon``.
-        bound: "proven", or "published" for comparison.
+        n, r, sigma, kappa, M, eta: arrays of one shape, an element a setting; see ``posterior_sampling_epsilon``.
 
     Raises:
-        ValueError: unknown sensitivity or bound.
+        ValueError: a number is out of range, or an unknown sensitivity or bound.
     """
+    require("n", n, n >= 1, "a number of records, at least 1")
+    require("r", r, (r > 0) & np.isfinite(r), "a finite number above 0; larger is more private")
+    require("sigma", sigma, sigma > 0, "above 0; inf leaves only what the covariance leaks")
+    require("kappa", kappa, (kappa >= 0) & (kappa <= 1), "in [0, 1]: the least kernel value")
+    require("M", M, (M > 0) & np.isfinite(M), "a finite number above 0: the bound on outputs")
+    require("eta", eta, (eta >= 0) & np.isfinite(eta), "a finite number, at least 0")
     if sensitivity not in SENSITIVITIES:
         raise ValueError(f"sensitivity must be one of {', '.join(SENSITIVITIES)}, got {sensitivity!r}")
     if bound not in ("proven", "published"):
         raise ValueError(f"bound must be 'proven' or 'published', got {bound!r}")
-    proven, one_dimension = bound == "proven", sensitivity != "generic"
-    n, r, sigma, M, eta = settings.n, settings.r, settings.sigma, settings.M, settings.eta
-    V = sensitivities.core_variance(n, r, settings.kappa)
+    proven = bound == "proven"
+    V = sensitivities.core_variance(n, r, kappa)
     tau, Delta = V / (r * r), posterior_sensitivity(V, r, n, M, sensitivity, bound)
     # (s^2 + eta^2)/s^2; then A = s^2 (q + (eta/s)^2 (V + q)), and 1 + tau~ = (s^2 + eta^2)(V + q)/A
     extra = (eta / sigma) ** 2
@@ -156,7 +132,7 @@ def path_curves(settings: CurveSettings, sensitivity: Sensitivity, bound: Bound 
         return [noisy]
     direct = (Delta / sigma) ** 2
     pulled = tau * direct
-    if one_dimension:
+    if sensitivity != "generic":  # one input
         pulled = np.minimum(pulled, (2 * M / (sigma * r)) ** 2)
     plain = Curve(tau=tau, direct=direct, pulled=pulled, signed=True)
     return [noisy, plain] if np.any(eta > 0) else [plain]
@@ -243,12 +219,11 @@ def posterior_sampling_epsilon(
     *model, deltas, paths = (a.ravel() for a in arrays)
     require("delta", deltas, (deltas >= 1e-30) & (deltas < 1), "in [1e-30, 1): 0 or 1 would promise nothing")
     require("L", paths, (paths >= 1) & np.isfinite(paths), "a number of paths, at least 1")
-    settings = CurveSettings(**dict(zip(("n", "r", "sigma", "kappa", "M", "eta"), model, strict=True)))
-    curves = path_curves(settings, sensitivity, bound)
     epsilon = np.empty(deltas.size)
     for start in range(0, deltas.size, _CHUNK):
         chunk = slice(start, start + _CHUNK)
-        least = [_least_epsilon(curve.part(chunk), paths[chunk], deltas[chunk]) for curve in curves]
+        curves = path_curves(*(values[chunk] for values in model), sensitivity=sensitivity, bound=bound)
+        least = [_least_epsilon(curve, paths[chunk], deltas[chunk]) for curve in curves]
         epsilon[chunk] = np.maximum(0.0, np.min(least, axis=0))
     return epsilon.reshape(arrays[0].shape) if arrays[0].ndim else float(epsilon[0])
 
@@ -306,13 +281,16 @@ class PosteriorLoss:
 
     def rdp(self, orders: FloatArray) -> FloatArray:
         """Proven Renyi bound of all L paths at orders alpha > 1 (k,); inf where it is not finite."""
-        return np.asarray(self.L * np.min([curve.or_infinity(orders - 1) for curve in self._curves()], axis=0))
+        x, bounds = orders - 1, []
+        for curve in self._curves():
+            finite = x * curve.tau < 1 - 1e-12
+            bounds.append(np.where(finite, curve(np.where(finite, x, 0.5 / curve.tau)), np.inf))
+        return np.asarray(self.L * np.min(bounds, axis=0))
 
     def repeated(self, times: int) -> PosteriorLoss:
         """Independent further paths of the same posterior, or of posteriors with the same settings."""
         return replace(self, L=self.L * times)
 
     def _curves(self) -> list[Curve]:
-        names = ("n", "r", "sigma", "kappa", "M", "eta")
-        settings = CurveSettings(**{name: np.asarray(getattr(self, name), dtype=float) for name in names})
-        return path_curves(settings, self.sensitivity)
+        numbers = (self.n, self.r, self.sigma, self.kappa, self.M, self.eta)
+        return path_curves(*(np.asarray(number, dtype=float) for number in numbers), sensitivity=self.sensitivity)

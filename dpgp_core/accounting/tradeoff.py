@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr, ndtri
 
 from ..arrays import FloatArray
-from ..checks import check_positive
+from ..checks import check_positive, check_share
 from .gaussian import check_budget
 
 
@@ -64,7 +64,7 @@ def attacker_success(prior: float, mu: float) -> float:
 
     Source: the likelihood-ratio test of N(0, 1) against N(mu, 1) at prior odds p / (1 - p).
     """
-    check_prior(prior)
+    check_share("prior", prior)
     check_positive("mu", mu)
     # Say "in" above t = mu/2 - log(p/(1-p))/mu
     threshold = mu / 2 - math.log(prior / (1 - prior)) / mu
@@ -104,15 +104,12 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
 
     1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds lie within e^-epsilon and e^epsilon, else max(p, 1 - p)
 
-    Args:
-        epsilon: pure budget, > 0.
-
     Raises:
         ValueError: prior outside (0, 1), or epsilon not positive.
 
     Source: least of p f(a) + (1 - p) a over the curve f of ``laplace_tradeoff``, of slope -e^-epsilon / (4 a^2).
     """
-    check_prior(prior)
+    check_share("prior", prior)
     check_positive("epsilon", epsilon)
     if abs(math.log(prior / (1 - prior))) >= epsilon:
         return max(prior, 1 - prior)  # no outcome outweighs so firm a belief
@@ -130,15 +127,9 @@ def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float
 
     Source: p f(a) + (1 - p) a at the corners a = 0, (1 - delta) / (1 + e^epsilon), 1 - delta of ``budget_tradeoff``.
     """
-    check_prior(prior)
+    check_share("prior", prior)
     check_budget(epsilon, delta)
     return 1 - (1 - delta) * min(prior, 1 - prior, math.exp(-epsilon) / (1 + math.exp(-epsilon)))
-
-
-def check_prior(prior: float) -> None:
-    """Raise ValueError unless a belief lies in (0, 1)."""
-    if not 0 < prior < 1:
-        raise ValueError(f"prior must lie strictly between 0 and 1, got {prior}")
 
 
 Tradeoff = Callable[[FloatArray], FloatArray]
@@ -164,7 +155,7 @@ def pure_beliefs(prior: float, epsilon: float) -> Beliefs:
 
     Source: Bayes' rule with likelihood ratios in [e^-epsilon, e^epsilon].
     """
-    check_prior(prior)
+    check_share("prior", prior)
     check_positive("epsilon", epsilon)
     odds = logit(prior)
     return Beliefs(float(expit(odds - epsilon)), float(expit(odds + epsilon)))
@@ -190,14 +181,13 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
     Source: P(in | E) = p P(E | in) / P(E), and P(E | in) <= 1 - f(P(E | out)) for every event E (Neyman-Pearson;
     Dong, Roth & Su 2022, definition 2.1); the left side of the equation for a rises with a.
     """
-    check_prior(prior)
-    if not 0 < share < 1:
-        raise ValueError(f"share must lie strictly between 0 and 1, got {share}")
-    low = (prior - _found(prior, 1 - share, tradeoff)) / share
-    return Beliefs(max(0.0, low), min(1.0, _found(prior, share, tradeoff) / share))
+    check_share("prior", prior)
+    check_share("share", share)
+    low = (prior - _accused_rightly(prior, 1 - share, tradeoff)) / share
+    return Beliefs(max(0.0, low), min(1.0, _accused_rightly(prior, share, tradeoff) / share))
 
 
-def _found(prior: float, accused: float, tradeoff: Tradeoff) -> float:
+def _accused_rightly(prior: float, accused: float, tradeoff: Tradeoff) -> float:
     """P (1 - f(a)) at the a where a share ``accused`` of all cases is accused."""
 
     def hit(a: float) -> float:

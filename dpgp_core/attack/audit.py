@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from ..arrays import FloatArray
+from ..checks import check_share
 from ..mechanisms.base import Mechanism, TeachingRelease
 from ..table import Dataset
 from .linear import BATCH, draw_releases, fitted_attack, linear_attack
-from .roc import Counts, check_confidence, clopper_pearson_high, clopper_pearson_low
+from .roc import Counts, clopper_pearson_high, clopper_pearson_low
 
 Score = Literal["known noise", "fitted"]
 
@@ -61,7 +62,6 @@ def audit(
 
     Args:
         mechanism: to be audited, at its own delta.
-        dataset: one data set.
         neighbour: the other, which differs in one record.
         rng: source of the releases.
         trials: releases of each data set, >= 100; half of them choose a threshold, the others test it.
@@ -95,12 +95,11 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
     Args:
         inside: scores of releases from one data set (m,), in random order.
         outside: scores of releases from its neighbour (k,), in random order.
-        delta: in [0, 1).
 
     Raises:
         ValueError: an argument is out of range, or fewer than four scores of a kind.
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     if not 0 <= delta < 1:
         raise ValueError(f"delta must lie in [0, 1), got {delta}")
     if min(len(inside), len(outside)) < 4:

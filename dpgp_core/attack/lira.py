@@ -74,7 +74,6 @@ class Shadows:
         """Inputs of ``shadows`` data sets (shadows, n); labels follow from them by ``labels``.
 
         Args:
-            rng: source of the inputs.
             shadows: how many data sets, >= 1.
             member: whether the last record is the target.
 
@@ -112,7 +111,6 @@ class Shadows:
         L v^ / v ~ chi^2 with L - 1 degrees of freedom, independently: drawn as such, at a cost that L does not enter.
 
         Args:
-            rng: source of data and noise.
             shadows: how many, >= 1.
             member: whether the target is in the data.
 
@@ -181,7 +179,6 @@ def attack_posterior_sampling(shadows: Shadows, rng: np.random.Generator, count:
 
     Args:
         shadows: mechanism and data.
-        rng: source of everything random.
         count: shadows of each kind, >= 10.
 
     Raises:

@@ -139,8 +139,7 @@ def maximise(
         )
         for start in starts
     ]
-    best: FloatArray = min(runs, key=lambda run: float(run.fun)).x
-    return best
+    return np.asarray(min(runs, key=lambda run: float(run.fun)).x)
 
 
 def as_mixture(theta: FloatArray) -> Mixture:

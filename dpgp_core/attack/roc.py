@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 from ..accounting.tradeoff import budget_tradeoff
 from ..arrays import FloatArray
+from ..checks import check_share
 
 Counts = NDArray[np.integer]
 
@@ -68,7 +69,7 @@ class Roc:
 
         Source: DeLong, DeLong & Clarke-Pearson 1988.
         """
-        check_confidence(confidence)
+        check_share("confidence", confidence)
         placed_in, placed_out = _placements(self.inside, self.outside), _placements(self.outside, self.inside)
         area = float(placed_in.mean())
         variance = placed_in.var(ddof=1) / len(placed_in) + placed_out.var(ddof=1) / len(placed_out)
@@ -87,9 +88,8 @@ class Roc:
         Raises:
             ValueError: an argument is outside (0, 1).
         """
-        check_confidence(confidence)
-        if not 0 < false_positive < 1:
-            raise ValueError(f"false_positive must lie strictly between 0 and 1, got {false_positive}")
+        check_share("confidence", confidence)
+        check_share("false_positive", false_positive)
         k, tail = len(self.outside), (1 - confidence) / 4
         fewest, most = (int(binom.ppf(level, k, false_positive)) for level in (tail, 1 - tail))
         hits, low_hits, high_hits = (self._hits(above) for above in (math.floor(false_positive * k), fewest, most))
@@ -120,12 +120,6 @@ def clopper_pearson_low(hits: Counts, trials: int, tail: float) -> FloatArray:
 def clopper_pearson_high(hits: Counts, trials: int, tail: float) -> FloatArray:
     """Upper bound on a probability after ``hits`` in ``trials``; too low with probability at most ``tail``."""
     return 1 - clopper_pearson_low(trials - hits, trials, tail)
-
-
-def check_confidence(confidence: float) -> None:
-    """Raise ValueError unless 0 < confidence < 1."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence}")
 
 
 def _placements(scores: FloatArray, others: FloatArray) -> FloatArray:

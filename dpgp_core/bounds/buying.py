@@ -29,7 +29,7 @@ from ..levels import Interval
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts
 from ..table import Dataset, Outcome
-from .cells import RoundCells, Run, holding, is_seen, least_people, sides_of
+from .cells import RoundCells, Run, holding, least_people, sides_of, stands_out
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5
@@ -131,8 +131,6 @@ class Purchase:
 
         Args:
             dataset: outcomes as they are read.
-            rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-                draw, for teaching only.
         """
         cells, weights = self.cells.of(dataset.y), None if dataset.person is None else person_weights(dataset.person)
         counts = self.counts
@@ -175,9 +173,7 @@ class OutcomeCounts:
     """Noisy counts of outcomes, and what follows; all of it may be published.
 
     Attributes:
-        purchase: what was asked.
         counts: noisy counts of people (K,).
-        n: number of people, public.
     """
 
     purchase: Purchase
@@ -185,7 +181,7 @@ class OutcomeCounts:
     n: int
 
     @cached_property
-    def _held(self) -> Run:
+    def _run(self) -> Run:
         """The first and the last cell of the bounds."""
         return holding(self.counts, self.purchase.counts.noise_sd, self.n, self.purchase.cells.ends)
 
@@ -193,7 +189,7 @@ class OutcomeCounts:
     def interval(self) -> Interval:
         """The bounds (low, high), round numbers of the unit; the widest ones, if next to nothing is within them."""
         widest = self.purchase.widest.bounds
-        return _cut(self.purchase.cells.interval(*self._held), widest) or widest
+        return _cut(self.purchase.cells.interval(*self._run), widest) or widest
 
     @property
     def outcome(self) -> Outcome:
@@ -203,12 +199,12 @@ class OutcomeCounts:
     @property
     def off_scale(self) -> bool:
         """Whether people were found at an end of the scale: they may lie far beyond, and be clipped, all of them."""
-        return self.purchase.cells.reaches_end(*self._held)
+        return self.purchase.cells.reaches_end(*self._run)
 
     @property
     def clear(self) -> bool:
         """Whether people stood out of the noise; if not, the bounds are a guess."""
-        return is_seen(self.counts, self.purchase.counts.noise_sd)
+        return stands_out(self.counts, self.purchase.counts.noise_sd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -237,9 +233,6 @@ class BoughtBounds:
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.
 
-        Args:
-            rest: of that release.
-
         Raises:
             ValueError: its noise is not Gaussian.
         """
@@ -267,12 +260,9 @@ def buy_bounds(
     Args:
         dataset: the records; ``y_kind`` and ``person`` are heeded, and the bounds bought lie within ``y_bounds``.
         unit: the smallest size of an outcome that matters, declared and public, for example a cent.
-        epsilon: of the whole budget.
-        delta: of the whole budget.
+        epsilon, delta: the whole budget.
         share: of mu^2, that is for the bounds.
         log: whether logarithms will be taken, so that the bounds must lie above 0.
-        rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-            draw, for teaching only.
 
     Raises:
         ValueError: a number is out of range, outcomes are yes/no, or there are too few people.

@@ -65,7 +65,6 @@ class RoundCells:
 
     Args:
         unit: u, the smallest size that matters, for example a cent; from 1e-18 to 1000.
-        sides: what outcomes may be.
 
     Raises:
         ValueError: unit is out of range.
@@ -164,12 +163,11 @@ def least_people(noise_sd: float, cells: int) -> int:
 
     Args:
         noise_sd: of each count.
-        cells: how many.
     """
     return math.ceil(alarm(cells) * noise_sd / _SEEN)
 
 
-def is_seen(counts: FloatArray, noise_sd: float) -> bool:
+def stands_out(counts: FloatArray, noise_sd: float) -> bool:
     """Whether any run of cells passes the alarm; if none does, the interval is a guess."""
     c = alarm(len(counts))
     return any(score > c for score, _ in _runs(counts, noise_sd))
@@ -181,21 +179,20 @@ def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Ru
     Args:
         counts: noisy counts of people (K,).
         noise_sd: of each.
-        n: number of people, public.
         ends: of the cells (K + 1,).
     """
-    seen = _mirrored(counts, noise_sd, _seen(counts, noise_sd, ends), ends)
-    region = _trimmed(counts, _next_to(counts, noise_sd, seen), MISSED * n, ends)
+    region = _mirrored(counts, noise_sd, _outermost(counts, noise_sd, ends), ends)
+    region = _trimmed(counts, _next_to(counts, noise_sd, region), MISSED * n, ends)
     wider = int(_NEAR * noise_sd > MISSED * n)
     return max(region[0] - wider, 0), min(region[1] + wider, len(counts) - 1)
 
 
-def _seen(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
+def _outermost(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
     """Step 1."""
     c, runs = alarm(len(counts)), list(_runs(counts, noise_sd))
-    seen = [run for score, run in runs if score > c]
-    if seen:  # nothing is seen outside of these two ends: the inner sides of the outermost runs
-        ends_of = sorted((min(last for _, last in seen), max(first for first, _ in seen)))
+    alarming = [run for score, run in runs if score > c]
+    if alarming:  # nothing is seen outside of these two ends: the inner sides of the outermost runs
+        ends_of = sorted((min(last for _, last in alarming), max(first for first, _ in alarming)))
         return ends_of[0], ends_of[1]
     if ends[0] < 0:
         mirrored = counts + counts[::-1]

@@ -33,7 +33,6 @@ def columns_of(
     """The D columns of X.
 
     Args:
-        names: of the columns.
         x_box: one side for all columns that are no categories, or one for each: (low, high), or two dates.
         x_levels: of each column its levels, where it is a category, and None where it is a number; None: all are.
         order: of dates in texts; None for year, month, day.
@@ -88,8 +87,7 @@ def _spread(box: FloatArray) -> FloatArray:
         for _ in range(60):  # a contraction: to rounding
             g = (1 + g) ** (1 / (dim + 1))
         unit = (0.5 + np.arange(1, _MORE + 1)[:, None] * g ** -np.arange(1.0, dim + 1)) % 1.0
-    grid: FloatArray = lows + unit * (highs - lows)
-    return grid
+    return np.asarray(lows + unit * (highs - lows))
 
 
 def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
@@ -97,7 +95,6 @@ def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
 
     Args:
         X: inputs; a table has columns by position (``iloc``). An array of dates has them in all columns.
-        columns: as declared.
 
     Raises:
         ValueError: a text is none of the levels, or no date. The message says in how many rows, and no text.

@@ -33,9 +33,6 @@ class FittedReading:
     """One release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        read: the release and its models.
-        outcome: public description of the output.
-        columns: of the inputs.
         cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
 
@@ -75,8 +72,15 @@ class NotFitted(ValueError, AttributeError):
     """A method was called that needs ``fit`` first, where scikit-learn, which has a class for it, is not loaded."""
 
 
-class Regressor:
-    """Parameters by name, as ``clone``, ``Pipeline`` and searches ask for them. ``__init__`` only stores them."""
+class Predicting:
+    """All of an estimator but its parameters and ``fit``; all but ``score`` read public numbers only.
+
+    Parameters go by name, as ``clone``, ``Pipeline`` and searches ask for them; ``__init__`` only stores them, and
+    ``fit`` leaves ``reading_``.
+    """
+
+    reading_: FittedReading
+    n_features_in_: int
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters by name. None of them is an estimator, so ``deep`` changes nothing."""
@@ -121,27 +125,12 @@ class Regressor:
             non_deterministic=getattr(self, "random_state", None) is None,
         )
 
-
-def not_fitted(estimator: object) -> Exception:
-    """The error of an estimator that was not fitted, of scikit-learn's own class where that is loaded."""
-    kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
-    error: Exception = kind(f"this {type(estimator).__name__} is not fitted; call fit(X, y) first")
-    return error
-
-
-class Predicting(Regressor):
-    """Methods of an estimator that has left its ``reading_``. All but ``score`` read public numbers only."""
-
-    reading_: FittedReading
-    n_features_in_: int
-
     def predict(
         self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Posterior mean of f (P,), clipped to the bounds, privacy noise taken into account. Free.
 
         Args:
-            X: test inputs (P, D), anywhere.
             return_std: also the standard deviation of f (P,), in the output's unit.
             return_cov: also the covariance of f (P, P), in its square. Models are averaged: quantiles are not those
                 of a normal distribution, ``interval`` has them.
@@ -161,8 +150,6 @@ class Predicting(Regressor):
         """Central predictive intervals (P,), (P,) in the output's unit, privacy noise and clipping included. Free.
 
         Args:
-            X: test inputs (P, D).
-            level: in (0, 1).
             of: "outputs", one further record, which may lie beyond the bounds; or "function", the latent f.
 
         Raises:
@@ -176,7 +163,6 @@ class Predicting(Regressor):
         """Values that one further output stays below with given probabilities (P, Q), in the output's unit. Free.
 
         Args:
-            X: test inputs (P, D).
             quantiles: probabilities in (0, 1) (Q).
 
         Raises:
@@ -200,8 +186,6 @@ class Predicting(Regressor):
         """Curves f (P, n_samples) from the joint posterior, in the output's unit. Free, as many as wanted.
 
         Args:
-            X: test inputs (P, D).
-            n_samples: how many.
             random_state: makes up the curves; no privacy hangs on it.
 
         Raises:
@@ -209,8 +193,7 @@ class Predicting(Regressor):
         """
         reading, X_test = self._fitted(), self._test_inputs(X)
         paths = reading.joint(X_test).sample(np.random.default_rng(random_state), n_samples)
-        curves: FloatArray = reading.outcome.midpoint + reading.outcome.scale * paths.T
-        return curves
+        return np.asarray(reading.outcome.midpoint + reading.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
         """Log density of the last fit's measurements, under the mixture of models. Free."""
@@ -228,8 +211,9 @@ class Predicting(Regressor):
         return hasattr(self, "reading_")
 
     def _fitted(self) -> FittedReading:
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(self)
+        if not self.__sklearn_is_fitted__():  # scikit-learn has an error of its own, where it is loaded
+            kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
+            raise kind(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:

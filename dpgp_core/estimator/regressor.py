@@ -146,7 +146,7 @@ class DPGaussianProcessRegressor(Predicting):
                 read=Reading(
                     models=plan.models,
                     measured=release.measured[0],
-                    x_box=plan.x_box,
+                    x_box=plan.public.x_box,
                     cells=plan.cells,
                     X=None if plan.cells else dataset.X.copy(),
                     public=plan.public,

@@ -102,12 +102,7 @@ class Copies:
 
 
 def cloned(estimator: Estimator, params: dict[str, Any]) -> Estimator:
-    """A copy with the same parameters that was never fitted; it counts with this one.
-
-    Args:
-        estimator: to copy.
-        params: of it, by name.
-    """
+    """A copy with the same parameters that was never fitted; it counts with this one."""
     new = type(estimator)(**{name: copy.deepcopy(value) for name, value in params.items()})
     vars(new)[_KEPT] = vars(estimator).setdefault(_KEPT, Copies())
     return new
@@ -117,7 +112,6 @@ def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
     """Count a fit among those of its copies before it measures, and warn once of the sum.
 
     Args:
-        estimator: that is fitted.
         promise: of this fit alone.
         taught: whether it is a numbered draw, which spends nothing.
     """

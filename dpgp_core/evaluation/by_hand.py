@@ -53,7 +53,6 @@ def world(
 
     Args:
         noise_variance: of an output about f, >= 0.
-        rng: of the world.
     """
     check_columns(X, X_test)
     [f] = functions(kernel, np.vstack([X, X_test]), 1, rng)
@@ -88,8 +87,6 @@ def mean_of_clipped(above: Above, low: float, high: float) -> float:
 
     Args:
         above: P(y > x).
-        low: of the interval.
-        high: of the interval, above ``low``.
 
     Raises:
         ValueError: the interval is empty.
@@ -109,9 +106,6 @@ def clip_error(above: Above, mean: float, low: float, high: float, *, n: int, no
     Args:
         above: P(y > x) of an output.
         mean: E y.
-        low: of the interval.
-        high: of the interval.
-        n: number of people, >= 1.
         noise_multiplier: s', noise over sensitivity, > 0.
 
     Raises:

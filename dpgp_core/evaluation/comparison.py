@@ -85,7 +85,7 @@ class Errors(NamedTuple):
 class Residuals(NamedTuple):
     """Of one fold: release minus truth (draws, P), half-widths of the first draw's intervals (P,), half scores (P,)."""
 
-    missed: FloatArray
+    residuals: FloatArray
     half_width: FloatArray
     half_score: FloatArray
 
@@ -137,19 +137,19 @@ def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], 
     """Residuals of ``draws`` releases trained on a fold, and widths of their intervals: nan without ``intervals``."""
     rng = np.random.default_rng(seed)
     release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
-    missed, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
+    residuals, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
     if not intervals or isinstance(release.uncertainty, NoInterval):
-        return Residuals(missed, none, none)
+        return Residuals(residuals, none, none)
     low, high = release.interval(LEVEL)
     score = interval_score(low, high, fold.truth, LEVEL).mean(axis=0)
-    return Residuals(missed, (high[0] - low[0]) / 2, score / 2)
+    return Residuals(residuals, (high[0] - low[0]) / 2, score / 2)
 
 
 def errors_of(parts: Iterable[Residuals]) -> Errors:
     """Of all folds together."""
-    missed, widths, scores = zip(*parts, strict=True)
+    residuals, widths, scores = zip(*parts, strict=True)
     return Errors(
-        rmse=held_out_rmse(missed),
+        rmse=held_out_rmse(residuals),
         half_width=float(np.median(np.concatenate(widths))),
         half_score=float(np.mean(np.concatenate(scores))),
     )
@@ -168,7 +168,6 @@ class Sweep(NamedTuple):
     """Held-out performance of one mechanism over a range of budgets. Not private.
 
     Attributes:
-        errors: at each epsilon.
         seconds: of one plan and one release, mean over folds, where they ran.
     """
 
@@ -192,7 +191,6 @@ def sweep(
         mechanism: at any budget.
         epsilons: budgets to be judged, at least one.
         seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
-        executor: where folds are computed; None for here, one after the other.
         progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
 
     Raises:
@@ -256,11 +254,10 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind))
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
     of = record_filter(models, dataset.X, X_test)
-    posteriors = [_under(model, of.tests, y) for model in of.models]
+    posteriors = [_exact_posterior(model, of.tests, y) for model in of.models]
     weights = softmax([evidence for _, evidence in posteriors])
     mean = np.einsum("m,mp->p", weights, np.stack([mean for mean, _ in posteriors]))
-    predicted: FloatArray = np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
-    return predicted
+    return np.asarray(np.clip(dataset.in_data_units(mean), *dataset.y_bounds))
 
 
 def error_without_privacy(
@@ -275,7 +272,6 @@ def error_without_privacy(
     either: no release of any of them can do better by hiding something, but by chance.
 
     Args:
-        folds: test indices of each fold; predicted from all others.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
     """
@@ -292,7 +288,7 @@ def error_without_privacy(
     return float(min(errors))
 
 
-def _under(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, float]:
+def _exact_posterior(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, float]:
     """Posterior mean of f at the test inputs (P,), and log prior weight + log p(y) but for a constant."""
     phi, at_tests, D = model.phi[: len(y)], model.phi[tests], model.noise
     factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)

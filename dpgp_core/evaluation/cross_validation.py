@@ -100,10 +100,7 @@ def plan_folds(
     """Plan each fold's private predictions of its test records, and its noise at unit scale.
 
     Args:
-        objective: see ``design_noise``.
-        gap: see ``design_noise``.
-        rank_tolerance: see ``design_noise``.
-        progress: called with the fraction done after every fold.
+        objective, gap, rank_tolerance: see ``design_noise``.
 
     Raises:
         ValueError: a parameter is out of range.

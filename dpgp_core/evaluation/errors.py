@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..arrays import FloatArray
+from ..checks import check_share
 
 
 def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
@@ -26,16 +27,16 @@ def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
     return np.sqrt(squared)
 
 
-def held_out_rmse(missed: Sequence[FloatArray]) -> FloatArray:
+def held_out_rmse(residuals: Sequence[FloatArray]) -> FloatArray:
     """Root mean squared error over all folds together.
 
     Args:
-        missed: prediction minus truth of each fold (..., P_k), in the output's unit.
+        residuals: prediction minus truth of each fold (..., P_k), in the output's unit.
 
     Returns:
         (...,), in the same unit.
     """
-    return rmse(np.concatenate(missed, axis=-1), np.zeros(1))
+    return rmse(np.concatenate(residuals, axis=-1), np.zeros(1))
 
 
 def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
@@ -60,8 +61,7 @@ def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: f
     Raises:
         ValueError: level is outside (0, 1).
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+    check_share("level", level)
     half_width = ndtri((1 + level) / 2) * np.sqrt(variance)
     return float(np.mean(np.abs(truth - mean) <= half_width))
 
@@ -82,8 +82,7 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
 
     Source: Gneiting & Raftery 2007, equation 43.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+    check_share("level", level)
     outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
     score: FloatArray = high - low + 2 / (1 - level) * outside
     return score

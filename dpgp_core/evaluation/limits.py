@@ -86,7 +86,6 @@ def limits(
     """Limits for one prior, records and budget; nothing here reads an output.
 
     Args:
-        mu: Gaussian-DP parameter of the whole budget, > 0.
         output_range: public range of the outputs, in model units.
         gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
 
@@ -193,5 +192,4 @@ def reached(
 def functions(kernel: Kernel, places: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
     """Independent paths of GP(0, kernel) at ``places`` (m, D), (worlds, m)."""
     phi = factorise(kernel, places, _TOLERANCE).features.values()
-    paths: FloatArray = rng.standard_normal((worlds, phi.shape[1])) @ phi.T
-    return paths
+    return np.asarray(rng.standard_normal((worlds, phi.shape[1])) @ phi.T)

@@ -74,8 +74,7 @@ class Polynomial:
         values = np.maximum(values + np.maximum(ridge - np.maximum(own, 0.0), 0.0)[:, None], _LEAST * d)
         along = np.einsum("dij,di->dj", vectors, z[:, len(upper[0]) + 1 :] / b) / values
         curves = np.einsum("dij,dj->di", vectors, along) @ phi.T
-        predicted: FloatArray = dataset.midpoint + np.clip(curves, -half, half)
-        return predicted
+        return np.asarray(dataset.midpoint + np.clip(curves, -half, half))
 
     def _features(self, dataset: Dataset, X: FloatArray) -> FloatArray:
         """Products of Chebyshev polynomials of total degree <= ``degree`` over the public box (n, d), each <= 1."""
@@ -120,8 +119,7 @@ class BinnedMeans:
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
-        predicted: FloatArray = dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
-        return predicted
+        return np.asarray(dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)])
 
     def _bins(self, dataset: Dataset, X: FloatArray) -> IndexArray:
         low, high = np.array(dataset.x_box).T
@@ -142,12 +140,12 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
         ValueError: draws < 1.
     """
     check_positive("draws", draws)
-    missed = []
+    residuals = []
     for index, fold in enumerate(left_out(dataset, folds)):
         sums = peer.sums(fold.train)
         z = sums + s * np.random.default_rng([seed, index]).standard_normal((draws, len(sums)))
-        missed.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
-    return held_out_rmse(missed)
+        residuals.append(peer.predict(z, s, fold.train, fold.X_test) - fold.truth)
+    return held_out_rmse(residuals)
 
 
 def in_hindsight(
@@ -159,9 +157,5 @@ def in_hindsight(
 
 
 def settings(inputs: int) -> tuple[Sequence[Peer], Sequence[Peer]]:
-    """Settings tried of each: polynomials, and binned means with at most a thousand bins.
-
-    Args:
-        inputs: D.
-    """
+    """Settings tried of each for D inputs: polynomials, and binned means with at most a thousand bins."""
     return [Polynomial(k) for k in DEGREES], [BinnedMeans(k) for k in BINS if k**inputs <= 1000]

@@ -103,9 +103,6 @@ def minimise(
     budget allows: a private optimum lies there, and epsilon is taken to fall as the scale grows.
 
     Args:
-        evaluate: the loss.
-        epsilon_of_setting: the cost.
-        budgets: largest epsilons allowed.
         rounds: refinements around each budget's best point, each twice as fine.
 
     Raises:
@@ -156,8 +153,7 @@ def _smallest_scales(
         middle = (low + high) / 2
         allowed = epsilon_of_setting(lengthscales[:, None, None], r[:, None], np.exp(middle)) <= limits
         low, high = np.where(allowed, low, middle), np.where(allowed, middle, high)
-    smallest: FloatArray = np.exp(high)
-    return smallest
+    return np.asarray(np.exp(high))
 
 
 def _better(
@@ -239,5 +235,4 @@ def loss_of_margins(margin: FloatArray, scale: FloatArray) -> FloatArray:
     """BCE (R, S) of Phi(margin / s), s (R, S), margin (R, P) positive on the right side of the threshold."""
     of_truth = ndtr(margin[:, None, :] / scale[:, :, None])
     np.clip(of_truth, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR, out=of_truth)
-    loss: FloatArray = -np.log(of_truth, out=of_truth).mean(axis=-1)
-    return loss
+    return np.asarray(-np.log(of_truth, out=of_truth).mean(axis=-1))

@@ -165,7 +165,6 @@ def posterior_marginals(
     Args:
         kernel: covariance function with k(x, x) = 1.
         y: outputs (n,), in model units.
-        grid: test points (P, D).
         ridges: q = r^2 > 0, (R,).
     """
     v, U = np.linalg.eigh(kernel(X, X))

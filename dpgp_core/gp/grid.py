@@ -208,8 +208,7 @@ def k_Ff(kernel: EQ, boxes: FloatArray, X: FloatArray) -> FloatArray:
 def volumes(boxes: FloatArray) -> FloatArray:
     """Volume of each box (b,), the product of its D widths, for boxes (b, D, 2)."""
     widths: FloatArray = boxes[..., 1] - boxes[..., 0]
-    product: FloatArray = np.prod(widths, axis=1)
-    return product
+    return np.asarray(np.prod(widths, axis=1))
 
 
 def check_boxes(boxes: FloatArray) -> int:
@@ -248,5 +247,4 @@ def _nodes(intervals: FloatArray) -> FloatArray:
 
 def _g(z: FloatArray) -> FloatArray:
     """g(z) = sqrt(pi) z erf(z) + exp(-z^2)."""
-    value: FloatArray = math.sqrt(math.pi) * z * erf(z) + np.exp(-z * z)
-    return value
+    return np.asarray(math.sqrt(math.pi) * z * erf(z) + np.exp(-z * z))

@@ -5,7 +5,7 @@ Last, the variational sparse GP (Titsias): everything the data say passes throug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from scipy.cluster.vq import ClusterError, kmeans2
@@ -51,8 +51,30 @@ def inducing_matrix(
     # Q = L (I + V D^-1 V^T) L^T, so C = V_*^T (I + V D^-1 V^T)^-1 V D^-1
     scaled = V / D
     A = np.eye(len(Z)) + scaled @ V.T
-    C: FloatArray = V_test.T @ cho_solve(cho_factor(A, lower=True), scaled)
-    return C
+    return np.asarray(V_test.T @ cho_solve(cho_factor(A, lower=True), scaled))
+
+
+def declared_inputs(
+    Z: Sequence[Sequence[float]] | None, number: object, *, different: bool = False
+) -> tuple[tuple[float, ...], ...] | None:
+    """Inducing inputs as declared, m rows of D numbers; None where their ``number`` is declared instead.
+
+    Args:
+        different: whether no two rows may be equal.
+
+    Raises:
+        ValueError: both or neither are given, or rows are none that can be.
+    """
+    if (Z is None) == (number is None):
+        raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+    if Z is None:
+        return None
+    rows = tuple(tuple(float(value) for value in row) for row in Z)
+    repeated = different and len(set(rows)) < len(rows)
+    if not rows or len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all() or repeated:
+        kind = "different rows" if different else "rows"
+        raise ValueError(f"Z must be one or more {kind} of equally many finite numbers, got {Z!r}")
+    return rows
 
 
 def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArray:
@@ -63,7 +85,6 @@ def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArr
 
     Args:
         m: how many, >= 1.
-        rng: source of the starting centres.
 
     Raises:
         ValueError: m < 1, or X is not a non-empty finite matrix.
@@ -115,8 +136,7 @@ def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
         raise ValueError(f"Z must be one or more rows of inducing inputs (m, D), got shape {Z.shape}")
     K = kernel(Z, Z)
     K[np.diag_indices_from(K)] += 10 * len(Z) * np.finfo(float).eps * np.trace(K)
-    root: FloatArray = cholesky(K, lower=True)
-    return root
+    return np.asarray(cholesky(K, lower=True))
 
 
 def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatArray) -> FloatArray:
@@ -129,8 +149,7 @@ def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatA
         ValueError: X and Z differ in their number of columns.
     """
     check_columns(X, Z)
-    phi: FloatArray = solve_triangular(root, kernel(Z, X), lower=True).T
-    return phi
+    return np.asarray(solve_triangular(root, kernel(Z, X), lower=True).T)
 
 
 def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tuple[FloatArray, FloatArray]]:
@@ -145,7 +164,6 @@ def sum_statistics(
     """A = sum_i y_i phi_i (m,) and B = sum_i phi_i phi_i^T (m, m), in one pass over blocks of records. Private.
 
     Args:
-        features: phi.
         blocks: at least one pair of inputs (b, D) and outputs (b,) in model units; may be read from a file as it goes.
 
     Raises:

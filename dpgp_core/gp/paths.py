@@ -73,7 +73,6 @@ class Paths:
 
     Args:
         process: posterior that the paths are drawn from.
-        draws: number of paths.
         rng: source of the randomness, kept for later points.
     """
 

@@ -130,8 +130,7 @@ class LowRank:
 
 def _solve(T: FloatArray, b: FloatArray) -> FloatArray:
     """(T^T T)^-1 b."""
-    solved: FloatArray = solve_triangular(T, solve_triangular(T, b, trans="T", check_finite=False), check_finite=False)
-    return solved
+    return np.asarray(solve_triangular(T, solve_triangular(T, b, trans="T", check_finite=False), check_finite=False))
 
 
 TOLERANCE = 1e-12

@@ -44,7 +44,6 @@ class Inference:
     """How one C was computed.
 
     Attributes:
-        method: "exact" or "lowrank".
         rank: number of pivots, for "lowrank".
         residual: tr(K_ff - V V^T) / tr K_ff over all records, for "lowrank".
     """

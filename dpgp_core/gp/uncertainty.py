@@ -142,9 +142,6 @@ def predictive(
 ) -> Predictive:
     """The model at test points, C and all, by one factorisation.
 
-    Args:
-        choice: exact or low-rank.
-
     Raises:
         ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
     """

@@ -92,9 +92,6 @@ def person_weights(person: NDArray[np.generic]) -> IntArray:
     """Weights (n,) in units of 2^-20 by which everybody counts once: 2^20 / m for each row of a person with m.
 
     What division leaves over goes to a person's first rows, one unit each, so that anybody's weights add up to 2^20.
-
-    Args:
-        person: whose row each is (n,).
     """
     _, index, rows = np.unique(person, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")
@@ -159,7 +156,6 @@ def exact_sums(
     Args:
         strategy: (r, n), columns of norm <= 1, an array or factored.
         widths: factors (n,) in [0, 1] of the columns.
-        y: outputs (n,). Private.
         low: ends of the intervals (n,), in the output's unit.
         high: the same.
         norm: of the columns.

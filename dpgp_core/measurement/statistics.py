@@ -177,7 +177,6 @@ class Released(_InUnits, Inputs):
 
     Args:
         stages: in the order measured; at least one.
-        columns: of the D inputs.
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.

@@ -206,7 +206,6 @@ class Mechanism(ABC):
 
         Args:
             plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
-            dataset: private outputs and what is public about them.
             rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
                 draws for teaching, a ``TeachingRelease``.
             mean: whether numbered draws come beside what they hide, which may take long; else they are a ``Release``.

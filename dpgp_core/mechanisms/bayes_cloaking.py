@@ -19,7 +19,7 @@ from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertain
 from ..bayes.models import Model, seen_width, typical_models
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
-from ..bayes.reading import Difference, difference, read
+from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.stages import PlannedStage, Public, again, rescaled
 from ..gp.uncertainty import Of
@@ -35,7 +35,7 @@ from ..table import Dataset, Kind
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
-LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: of the one asked for; at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,7 +43,7 @@ class BayesPlan:
     """What will be measured, as far as that can be planned before any private value is read. Public.
 
     Attributes:
-        kind: of the outcome.
+        public: what a reading needs to know of the table.
         stages: strategy and noise multiplier of each; over cells, strategies are planned from what is released.
         distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
             nothing to measure.
@@ -53,19 +53,12 @@ class BayesPlan:
     """
 
     models: tuple[Model, ...]
-    x_box: tuple[tuple[float, float], ...]
-    half_range: float
-    kind: Kind
+    public: Public
     stages: tuple[PlannedStage, ...]
     distances: Strategy | None = None
     cells: CellFilter | None = None
     counts: FloatArray | Counts | None = None
     people: bool = False
-
-    @property
-    def public(self) -> Public:
-        """What a reading needs to know of the table."""
-        return Public(self.x_box, self.half_range, self.kind)
 
     @property
     def gap(self) -> float:
@@ -83,10 +76,8 @@ class BayesRelease(Release):
     """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
 
     Attributes:
-        uncertainty: the mixture.
         measured: of all draws side by side; over cells, of each draw. In model units.
         statistics: of each draw, for files and refits; empty for teaching draws.
-        models: the mixture that was read with.
     """
 
     uncertainty: MixtureUncertainty
@@ -215,9 +206,6 @@ class BayesCloaking(BayesSettings, Mechanism):
     ) -> BayesPlan:
         """Public plan: what each stage measures. Seconds; everything else is milliseconds.
 
-        Args:
-            kind: of the outcome.
-
         Raises:
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
         """
@@ -229,7 +217,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         if self.shares_columns(len(X), len(number_sides(x_box))):
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
-        public = Public(x_box, half_range, kind)
+        public = Public(tuple(x_box), half_range, kind)
         typical = record_filter(typical_models(models), X, X_test, public=public, tolerance=PLANNED_WITHOUT)
         stages = plan_stages(
             typical,
@@ -240,9 +228,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         )
         return BayesPlan(
             models=models,
-            x_box=tuple(x_box),
-            half_range=half_range,
-            kind=kind,
+            public=public,
             stages=stages,
             distances=None if shares.distances is None else plan_distances(typical, shares.distances),
         )
@@ -266,7 +252,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         """
         n, (x_box, half_range, kind) = dataset.people, public
         grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=not self._inputs_too)
-        gap = LOOSER * self.gap
+        gap = max(self.gap, min(LOOSER * self.gap, LOOSEST))
         if self._inputs_too:
             counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
         else:
@@ -275,9 +261,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         models, two_valued = self.models(x_box, half_range, reading_for(kind), n), kind == "yes/no"
         return BayesPlan(
             models=models,
-            x_box=tuple(x_box),
-            half_range=half_range,
-            kind=kind,
+            public=public,
             stages=tuple(PlannedStage(strategy=None, noise_multiplier=s) for s in self.multipliers(kind)),
             cells=cell_filter(models, grid, n, half_range, clip=self.clip, gap=gap, two_valued=two_valued),
             counts=counts,
@@ -345,13 +329,13 @@ class BayesCloaking(BayesSettings, Mechanism):
         """All that one budget measures, of draws side by side: what was released, and what it predicts.
 
         Args:
-            plan: for the records.
             filtered: the mixture on what is measured and at the test inputs.
             reader: the only part that reads records.
             draws: how many; one over cells.
             like: another draw over cells, whose strategies are taken instead of planning anew.
         """
-        shares, stages = self.shares(plan.kind), rescaled(plan.stages, self.curve_multiplier(plan.kind))
+        kind = plan.public.kind
+        shares, stages = self.shares(kind), rescaled(plan.stages, self.curve_multiplier(kind))
         B, counts, z = None if plan.distances is None else plan.distances.B, None, NOTHING
         if isinstance(filtered, CellFilter):
             counts = self._counts(plan)
@@ -365,16 +349,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         distances = None if shares.distances is None else measure_distances(filtered, found, shares, reader, B)
         prediction = filtered.with_people(filtered.predict(found), distances)
         return Measured(observed, distances, counts, z), prediction
-
-    def reread(self, statistics: Statistics | CellStatistics, X_test: FloatArray) -> FloatArray:
-        """Values (P,) that a released statistic gives at X_test (P, D), in the output's unit. Spends nothing.
-
-        Args:
-            statistics: of a release with these models.
-        """
-        mean = read(statistics, self.models_of_release(statistics)).at(X_test).curve.mean[0]
-        values: FloatArray = np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds)
-        return values
 
     def _over_cells(self, dataset: Dataset) -> bool:
         """Whether records share the columns of cells: if inputs are private, if many, or if people have several."""
@@ -392,7 +366,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         """Raise ValueError unless the plan is for these records, this protection and these test inputs."""
         if other := self._planned_for_other(plan, dataset):
             raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
-        check_columns(np.empty((1, len(plan.x_box))), X_test)
+        check_columns(np.empty((1, len(plan.public.x_box))), X_test)
         check_codes(X_test, dataset.x_box, dataset.x_names)
 
     def _planned_for_other(self, plan: BayesPlan, dataset: Dataset) -> str:
@@ -400,13 +374,14 @@ class BayesCloaking(BayesSettings, Mechanism):
         over_cells, known, cells = self._over_cells(dataset), isinstance(plan.counts, Counts), plan.cells
         if (cells is not None) != over_cells or (over_cells and known == self._inputs_too):
             return f"other settings than protects={self.protects!r}, binned={self.binned}"
-        if plan.kind != dataset.y_kind:
-            return f"outcomes declared {plan.kind}, not {dataset.y_kind}"
-        if not math.isclose(plan.half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
+        x_box, half_range, kind = plan.public
+        if kind != dataset.y_kind:
+            return f"outcomes declared {kind}, not {dataset.y_kind}"
+        if not math.isclose(half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
             return "other bounds, or another scale"
         if cells is None:
             return ""
-        same = dataset.x_box == cells.grid.box and groups_of(dataset.x_box) == groups_of(plan.x_box)
+        same = dataset.x_box == cells.grid.box and groups_of(dataset.x_box) == groups_of(x_box)
         if dataset.people != cells.n or not same:
             return "another number of records or another box"
         if plan.people != (dataset.person is not None):
@@ -426,7 +401,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         if isinstance(plan.counts, Counts):
             return plan.counts
         assert plan.counts is not None
-        return CellCounts(B=plan.counts, noise_multiplier=self.counts_multiplier(plan.kind), people=plan.people)
+        return CellCounts(B=plan.counts, noise_multiplier=self.counts_multiplier(plan.public.kind), people=plan.people)
 
 
 def _reader(

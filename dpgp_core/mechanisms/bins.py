@@ -28,7 +28,7 @@ from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage, Statistics
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, Hidden, Mechanism, NotPrivate, Release
+from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release
 from .recorded import EachDraw, statistics_of
 
 ASSUMPTIONS = (
@@ -109,7 +109,12 @@ class BinMeans(Mechanism):
             uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
             noise_factor=maps[0] * self.noise_sds(plan, dataset),
         )
-        return release, lambda: np.asarray(middle + maps[0] @ (self.exact_means(plan, dataset) - middle))
+
+        def hidden() -> FloatArray:
+            silent = self.means(plan, dataset, self._sums(plan, dataset) / GRID)
+            return np.asarray(middle + maps[0] @ (silent - middle))
+
+        return release, hidden
 
     @abstractmethod
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
@@ -130,11 +135,6 @@ class BinMeans(Mechanism):
 
         The strategy is the bins' indicators: columns of L1 norm exactly 1. Sums are of integers, q^ = rint(2^20 q).
         With n <= 2^33 records they stay below 2^53, so adding them as floats is exact.
-
-        Args:
-            plan: from ``plan``.
-            dataset: supplies y and bounds.
-            rng: None for exact discrete noise; a generator for numbered draws.
         """
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
         exact = [int(total) * GRID for total in self._sums(plan, dataset)]
@@ -143,10 +143,6 @@ class BinMeans(Mechanism):
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
         """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
         return dataset.midpoint + dataset.output_range * z / plan.counts
-
-    def exact_means(self, plan: BinPlan, dataset: Dataset) -> NotPrivate:
-        """The same without noise (b,). Not private."""
-        return NotPrivate(self.means(plan, dataset, self._sums(plan, dataset) / GRID))
 
     def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
@@ -180,7 +176,6 @@ class BinSums(EachDraw):
     """Noisy sums over bins.
 
     Attributes:
-        epsilon: of one draw.
         z: noisy sums (draws, b).
         maps: of each draw (P, b): released values are midpoint + map z.
     """

@@ -72,9 +72,7 @@ class Entry:
 
     Attributes:
         id: its name in configurations and addresses; titles may change, it does not.
-        kind: its class.
         title: a few words for menus, tables and legends.
-        build: the mechanism for parameters.
         released: offered for real releases.
         compared: offered in comparisons.
         drawn: offered on pages that show one release.
@@ -111,21 +109,9 @@ def _bayes(p: Parameters) -> Mechanism:
     return mechanism if p.gap is None else replace(mechanism, gap=p.gap)
 
 
-def _bayes_cells(p: Parameters) -> Mechanism:
-    return BayesCloaking(epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs", periods=p.periods or None)
-
-
 def _refined(p: Parameters) -> Mechanism:
     mechanism = RefinedCloaking(**_modelled(p))
     return mechanism if p.clip is None else replace(mechanism, clip=p.clip)
-
-
-def _cloaking(p: Parameters) -> Mechanism:
-    return Cloaking(**_modelled(p))
-
-
-def _published(p: Parameters) -> Mechanism:
-    return Cloaking(**_modelled(p), objective="logdet", calibration="hall", unproven=True)
 
 
 def _inducing(p: Parameters) -> Mechanism:
@@ -133,17 +119,9 @@ def _inducing(p: Parameters) -> Mechanism:
     return CloakingInducing(**_modelled(p), Z=Z, n_inducing=p.inducing)
 
 
-def _gp_prior(p: Parameters) -> Mechanism:
-    return GPPrior(**_modelled(p))
-
-
 def _sparse(p: Parameters) -> Mechanism:
     along = p.needed_cells if p.inducing is None else max(3, round(p.inducing ** (1 / len(p.x_box))))
     return SparseVariational(**_modelled(p), n_inducing=along)
-
-
-def _laplace_bins(p: Parameters) -> Mechanism:
-    return LaplaceBinning(epsilon=p.epsilon, bins=p.needed_cells)
 
 
 def _integral_bins(p: Parameters) -> Mechanism:
@@ -157,10 +135,6 @@ def _integral_bins(p: Parameters) -> Mechanism:
     )
 
 
-def _kernel_sum(p: Parameters) -> Mechanism:
-    return HallPosterior(kernel=p.kernel, r=p.ridge, epsilon=p.epsilon, delta=p.delta)
-
-
 def _paths(p: Parameters) -> Mechanism:
     return PosteriorSampling(
         kernel=p.kernel, r=p.ridge, sigma=p.path_scale, delta=p.delta, n=p.n, x_box=p.x_box, eta=0.5
@@ -172,7 +146,9 @@ _ROWS = (
         id="bayes_cells",
         kind=BayesCloaking,
         title="Bayes cloaking (inputs too)",
-        build=_bayes_cells,
+        build=lambda p: BayesCloaking(
+            epsilon=p.epsilon, delta=p.delta, protects="inputs and outputs", periods=p.periods or None
+        ),
         released=True,
         compared=True,
         private_inputs=True,
@@ -208,7 +184,7 @@ _ROWS = (
         id="cloaking",
         kind=Cloaking,
         title="Cloaking",
-        build=_cloaking,
+        build=lambda p: Cloaking(**_modelled(p)),
         released=True,
         compared=True,
         drawn=True,
@@ -227,7 +203,7 @@ _ROWS = (
         id="published",
         kind=Cloaking,
         title="Cloaking, method of 2018",
-        build=_published,
+        build=lambda p: Cloaking(**_modelled(p), objective="logdet", calibration="hall", unproven=True),
         compared=True,
         look=("other", "dash"),
         banded=True,
@@ -236,7 +212,7 @@ _ROWS = (
         id="gp_prior",
         kind=GPPrior,
         title="GP-prior noise",
-        build=_gp_prior,
+        build=lambda p: GPPrior(**_modelled(p)),
         released=True,
         compared=True,
         drawn=True,
@@ -257,7 +233,7 @@ _ROWS = (
         id="laplace_bins",
         kind=LaplaceBinning,
         title="Laplace bins",
-        build=_laplace_bins,
+        build=lambda p: LaplaceBinning(epsilon=p.epsilon, bins=p.needed_cells),
         compared=True,
         look=("bins", "dash"),
     ),
@@ -272,7 +248,11 @@ _ROWS = (
         banded=True,
     ),
     Entry(
-        id="kernel_sum", kind=HallPosterior, title="Kernel sum with GP noise", build=_kernel_sum, private_inputs=True
+        id="kernel_sum",
+        kind=HallPosterior,
+        title="Kernel sum with GP noise",
+        build=lambda p: HallPosterior(kernel=p.kernel, r=p.ridge, epsilon=p.epsilon, delta=p.delta),
+        private_inputs=True,
     ),
     Entry(id="paths", kind=PosteriorSampling, title="Posterior paths", build=_paths, private_inputs=True),
 )

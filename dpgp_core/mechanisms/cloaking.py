@@ -9,7 +9,6 @@ min(2B, d) only, and need less noise.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -21,23 +20,22 @@ from scipy.linalg import cho_factor, cho_solve
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..gp.inducing import choose_inducing, inducing_matrix
+from ..gp.inducing import choose_inducing, declared_inputs, inducing_matrix
 from ..gp.regression import Inference, InferenceChoice, describe, output_covariance
 from ..gp.uncertainty import Predictive, predictive
 from ..kernels import Kernel
 from ..linalg import Columns, FactoredMatrix, Matrix
-from ..strategies.noise_design import NoiseDesign, ObjectiveName, design_noise
+from ..strategies.noise_design import ObjectiveName, design_noise
 from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimisedNoise(GaussianMechanism, ABC):
+class OptimisedNoise(GaussianMechanism):
     """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
 
     Args:
-        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
         weights: public importance of each test point (P,) for "trace"; default uniform.
         gap, rank_tolerance: see ``design_noise``.
@@ -73,21 +71,20 @@ class OptimisedNoise(GaussianMechanism, ABC):
         inference: Inference | None = None,
         executor: Executor | None = None,
     ) -> Plan:
-        """Plan with the noise designed for a cloaking matrix C (m, n).
+        """Plan with the noise designed for a cloaking matrix: strategy B = root^-1 U^T C and map U root.
+
+        What the rank tolerance drops from the noise leaves the mean too, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
+        space, M = U root root^T U^T.
 
         Args:
             C: cloaking matrix (m, n), an array or factored.
             weights: importance of its rows (m,); None for uniform.
-            model: the declared model, for intervals.
-            inference: how C was computed.
-            executor: runs passes over blocks of records; default: this thread.
+            model: the declared model, for intervals; None where there is none.
         """
         design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
-        return cloaking_plan(C, design, model, inference)
-
-    @abstractmethod
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
+        whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
+        strategy, factor = within_unit(whitened, design.factor)
+        return Plan(strategy=strategy, factor=factor, design=design, inference=inference, model=model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,29 +122,12 @@ class Cloaking(OfModel, OptimisedNoise):
         return shrink(plan, K, self.noise_multiplier * dataset.output_range / dataset.y_scale)
 
 
-def cloaking_plan(C: Matrix, design: NoiseDesign, model: Predictive | None, inference: Inference | None = None) -> Plan:
-    """Strategy B = root^-1 U^T C and map U root: what the rank tolerance drops from the noise leaves the mean too.
-
-    |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept space, M = U root root^T U^T.
-
-    Args:
-        C: cloaking matrix (P, n), an array or factored.
-        design: the noise designed for it.
-        model: the declared model, for intervals.
-        inference: how C was computed.
-    """
-    whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
-    strategy, factor = within_unit(whitened, design.factor)
-    return Plan(strategy=strategy, factor=factor, design=design, inference=inference, model=model)
-
-
 def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
     """Post-process by W = L P (P + scale^2 I)^-1, P = B K B^T: the GP's estimate given the measured numbers.
 
     It replaces the map and nothing else, so the privacy analysis is untouched.
 
     Args:
-        plan: a cloaking plan.
         K: prior covariance of the outputs (n, n), in squared model units; where the plan's strategy is
             left V^T, the noise variance alone, for K = V V^T + noise variance.
         scale: noise multiplier times d, in model units.
@@ -194,15 +174,9 @@ class CloakingInducing(OptimisedNoise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.Z is None) == (self.n_inducing is None):
-            raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+        object.__setattr__(self, "Z", declared_inputs(self.Z, self.n_inducing))
         if self.n_inducing is not None and self.n_inducing < 1:
             raise ValueError(f"n_inducing must be at least 1, got {self.n_inducing}")
-        if self.Z is not None:
-            rows = tuple(tuple(float(value) for value in row) for row in self.Z)
-            if not rows or len({len(row) for row in rows}) > 1 or not np.isfinite(rows).all():
-                raise ValueError(f"Z must be one or more rows of equally many finite numbers, got {self.Z!r}")
-            object.__setattr__(self, "Z", rows)
 
     def inducing_inputs(self, X: FloatArray) -> FloatArray:
         """Inducing inputs (m, D) for public inputs X (n, D)."""

@@ -21,7 +21,7 @@ from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
 from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .recorded import Measure, Measured, Place, Recorded, SimulatedInterval, exact, noiseless, numbered
+from .recorded import Intervals, Measure, Measured, Recorded, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,6 @@ class GaussianMechanism(Mechanism):
     """Parameters and accounting common to Gaussian releases.
 
     Args:
-        epsilon, delta: the budget of one draw.
         calibration: "analytic" (exact, default) or "hall" (the papers' formula, proven for epsilon <= 1).
         unproven: allow "hall" above epsilon 1; the guarantee is then marked as not established.
 
@@ -93,23 +92,18 @@ class GaussianMechanism(Mechanism):
 
         I_j = [g_j - c, g_j + c] cut to the bounds, of middle o_j and width u_j; measured is B diag(u / max u) q, so no
         record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
-
-        Args:
-            plan: of all stages.
-            dataset: gives bounds; its outputs are not read here.
-            measure: z of a stage.
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint
         curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint
         for stage, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
             g = curve[:, :n]
             low, high = (np.clip(middle + g + side * reach, *dataset.y_bounds) for side in (-1, 1))
-            offset = (low - middle) / 2 + (high - middle) / 2 - g
-            known = curve[:, n:] if stage is plan else curve
-            if offset.any():
-                known = known + (stage.factor @ (stage.strategy @ offset.T)).T
-            interval = Place(low, high, (high - low).max(axis=1, keepdims=True), known)
-            measured = Measured(stage, s, interval, measure(stage, s, interval))
+            shift = (low - middle) / 2 + (high - middle) / 2 - g
+            offset = curve[:, n:] if stage is plan else curve
+            if shift.any():
+                offset = offset + (stage.factor @ (stage.strategy @ shift.T)).T
+            intervals = Intervals(low, high, (high - low).max(axis=1, keepdims=True), offset)
+            measured = Measured(stage, s, intervals, measure(stage, s, intervals))
             yield measured
             if stage is not plan:
                 curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
@@ -141,18 +135,18 @@ class GaussianMechanism(Mechanism):
         )
 
         def hidden() -> FloatArray:
-            silent = last.curve(noiseless(last.plan, last.place, dataset.clipped_y[None]))
+            silent = last.curve(noiseless(last.plan, last.intervals, dataset.clipped_y[None]))
             return np.asarray(dataset.midpoint + silent.mean(axis=0))
 
         return release, hidden
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
-        return Recorded(mechanism=self, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
+        return Recorded(run=self.measured, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""
-        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
+        return SimulatedInterval(run=self.measured, plan=plan, public=dataset.public_part(), centre=curve)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,6 @@ class GPPrior(OfModel):
     d in the direction of column j of K^-1, of squared RKHS norm d^2 [K^-1 K_ff K^-1]_jj. That is exact.
 
     Args:
-        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         inference, tolerance: exact or low-rank, see ``InferenceChoice``. The sensitivity is that of the f released.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 

@@ -77,7 +77,7 @@ class PosteriorSampling(Mechanism):
     Raises:
         ValueError: a parameter is out of range.
 
-    Source: Maciazek 2026, theorem 3.1 and proposition 2; bounds in ``posterior_renyi``.
+    Source: Maciazek 2026, theorem 3.1 and proposition 2; bounds in ``accounting.posterior_paths``.
     """
 
     kernel: Stationary
@@ -139,7 +139,7 @@ class PosteriorSampling(Mechanism):
             protects="inputs and outputs",
             neighbours=ONE_RECORD,
             unit=RECORD_UNIT,
-            theorem="Maciazek 2026, theorem 3.1, with the sensitivities and covariance term of posterior_renyi",
+            theorem="Maciazek 2026, theorem 3.1; sensitivities and covariance term as in accounting/posterior_paths.py",
             assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
             not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
         )

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -22,46 +22,46 @@ from ..table import Dataset
 from .base import Plan
 
 
-class Place(NamedTuple):
-    """Where a stage measures: intervals in the output's unit, one row for all draws or one for each.
+class Intervals(NamedTuple):
+    """What a stage clips outputs to: intervals in the output's unit, one row for all draws or one for each.
 
     Attributes:
         low, high: (k, n), k = 1 or draws.
         widest: u (k, 1), the largest width; columns of the strategy shrink by width / u.
-        known: the part of the curve that no noise is needed for (k, P), about the midpoint.
+        offset: the part of the curve that no noise is needed for (k, P), about the midpoint.
     """
 
     low: FloatArray
     high: FloatArray
     widest: FloatArray
-    known: FloatArray
+    offset: FloatArray
 
 
-Measure = Callable[[Plan, float, Place], FloatArray]
+Measure = Callable[[Plan, float, Intervals], FloatArray]
 """z (draws, r) of a stage with noise multiplier s."""
 
 
 class Measured(NamedTuple):
-    """One stage: its plan, noise multiplier, place and outcome z (draws, r)."""
+    """One stage: its plan, noise multiplier, intervals and outcome z (draws, r)."""
 
     plan: Plan
     noise_multiplier: float
-    place: Place
+    intervals: Intervals
     z: FloatArray
 
     def curve(self, z: FloatArray) -> FloatArray:
-        """Known + u L z (draws, rows), about the midpoint."""
-        return np.asarray(self.place.known + self.place.widest * (z @ self.plan.factor.T))
+        """Offset + u L z (draws, rows), about the midpoint."""
+        return np.asarray(self.intervals.offset + self.intervals.widest * (z @ self.plan.factor.T))
 
 
 def exact(dataset: Dataset, draws: int) -> Measure:
     """Measure for real: exact integers, discrete noise from the operating system, fresh at every call."""
 
-    def measure(stage: Plan, s: float, place: Place) -> FloatArray:
+    def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
         noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=s)
         sums = [
             exact_sums(stage.strategy, (high - low) / widest, dataset.clipped_y, low, high)
-            for low, high, widest in zip(place.low, place.high, place.widest, strict=True)
+            for low, high, widest in zip(intervals.low, intervals.high, intervals.widest, strict=True)
         ]
         each = sums * draws if len(sums) == 1 else sums
         return np.concatenate([with_noise(own, noise, STEPS) for own in each])
@@ -74,19 +74,18 @@ def numbered(y: FloatArray, rng: np.random.Generator, draws: int) -> Measure:
 
     Args:
         y: outputs (1, n), or (draws, n) for others in every draw.
-        draws: how many.
     """
 
-    def measure(stage: Plan, s: float, place: Place) -> FloatArray:
+    def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
         noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=s)
-        return noiseless(stage, place, y) + noise.teaching(rng, (draws, len(stage.strategy))) / STEPS
+        return noiseless(stage, intervals, y) + noise.teaching(rng, (draws, len(stage.strategy))) / STEPS
 
     return measure
 
 
-def noiseless(stage: Plan, place: Place, y: FloatArray) -> FloatArray:
+def noiseless(stage: Plan, intervals: Intervals, y: FloatArray) -> FloatArray:
     """B diag(width / u) q (k, r), what the noise is added to, of outputs y (1 or k, n). Not private."""
-    q = (np.clip(y, place.low, place.high) - (place.low / 2 + place.high / 2)) / place.widest
+    q = (np.clip(y, intervals.low, intervals.high) - (intervals.low / 2 + intervals.high / 2)) / intervals.widest
     return np.asarray((stage.strategy @ q.T).T)
 
 
@@ -94,12 +93,8 @@ _SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers
 
 
-class Staged(Protocol):
-    """A mechanism that measures in stages."""
-
-    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[Measured]:
-        """Run stage after stage."""
-        ...
+Run = Callable[[Plan, Dataset, Measure], Iterator[Measured]]
+"""All stages of a plan, one after another: ``GaussianMechanism.measured``."""
 
 
 class EachDraw(Sequence[Statistics], ABC):
@@ -136,11 +131,11 @@ class Recorded(EachDraw):
     """Of a Gaussian release.
 
     Attributes:
-        mechanism, plan: what was measured.
+        run, plan: what was measured.
         z: of each stage (draws, r).
     """
 
-    mechanism: Staged
+    run: Run
     plan: Plan
     public: Dataset
     z: tuple[FloatArray, ...]
@@ -150,7 +145,7 @@ class Recorded(EachDraw):
         return len(self.z[0])
 
     def _of_draw(self, draw: int) -> Statistics:
-        stages = [self._stage(found) for found in self.replayed(range(len(self))[draw])]
+        stages = [self._stage(stage) for stage in self.replayed(range(len(self))[draw])]
         return statistics_of(self.public, stages, self.guarantee)
 
     @property
@@ -161,20 +156,20 @@ class Recorded(EachDraw):
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """See ``EachDraw``."""
         last = self.replayed(range(len(self))[draw])[-1]
-        return self.public.midpoint + last.place.known[0], last.place.widest[0] * last.plan.factor, last.z[0]
+        return self.public.midpoint + last.intervals.offset[0], last.intervals.widest[0] * last.plan.factor, last.z[0]
 
     def replayed(self, draw: int) -> list[Measured]:
-        """The stages of one draw, from what was measured: places and maps follow from z."""
+        """The stages of one draw, from what was measured: intervals and maps follow from z."""
         waiting = iter(self.z)
-        return list(self.mechanism.measured(self.plan, self.public, lambda stage, s, place: next(waiting)[[draw]]))
+        return list(self.run(self.plan, self.public, lambda stage, s, intervals: next(waiting)[[draw]]))
 
-    def _stage(self, found: Measured) -> Stage:
-        low, high = found.place.low[0], found.place.high[0]
-        B = columns_of(found.plan.strategy, slice(None)) * ((high - low) / found.place.widest[0])
+    def _stage(self, stage: Measured) -> Stage:
+        low, high = stage.intervals.low[0], stage.intervals.high[0]
+        B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.intervals.widest[0])
         measurement = Measurement(
-            B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=found.noise_multiplier
+            B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=stage.noise_multiplier
         )
-        return Stage(measurement=measurement, z=found.z[0])
+        return Stage(measurement=measurement, z=stage.z[0])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,11 +181,11 @@ class SimulatedInterval:
     f - R is a mixture of Gaussians, one for each simulated y.
 
     Attributes:
-        mechanism, plan: what was measured; ``plan.model`` is the declared model.
+        run, plan: what was measured; ``plan.model`` is the declared model.
         centre: released curves (draws, P), in the output's unit.
     """
 
-    mechanism: Staged
+    run: Run
     plan: Plan
     public: Dataset
     centre: FloatArray
@@ -228,12 +223,12 @@ class SimulatedInterval:
         bias, without, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
             y = scale * model.outputs(rng, size)
-            *_, last = self.mechanism.measured(self.plan, self.public, self._but_the_last(middle + y, rng))
+            *_, last = self.run(self.plan, self.public, self._but_the_last(middle + y, rng))
             curve = last.curve(last.z)
             inside = np.clip(y, -self.public.output_range / 2, self.public.output_range / 2)
             bias.append((model.C @ y.T).T - curve)
             without.append((model.C @ inside.T).T - curve)
-            sd = last.noise_multiplier * last.place.widest
+            sd = last.noise_multiplier * last.intervals.widest
             variances.append(sd**2 * column_norms(last.plan.factor.T))
         variance = np.concatenate(variances)
         if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # they barely differ in shape from their mean
@@ -243,8 +238,8 @@ class SimulatedInterval:
     def _but_the_last(self, y: FloatArray, rng: np.random.Generator) -> Measure:
         with_noise = numbered(y, rng, len(y))
 
-        def measure(stage: Plan, s: float, place: Place) -> FloatArray:
-            return noiseless(stage, place, y) if stage is self.plan else with_noise(stage, s, place)
+        def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
+            return noiseless(stage, intervals, y) if stage is self.plan else with_noise(stage, s, intervals)
 
         return measure
 

@@ -14,7 +14,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.grid import Grid, check_bins
-from ..gp.inducing import Features, inducing_root, row_blocks, whitened_features
+from ..gp.inducing import Features, declared_inputs, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
 from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
@@ -54,8 +54,6 @@ class SparseVariational(Mechanism):
     paper: phi = k(Z, x), |phi| <= R_k, with the paper's regularised posterior.
 
     Args:
-        epsilon, delta: the budget of one draw.
-        kernel, noise_variance: the public GP model, in model units (outputs divided by ``y_scale``).
         Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
         n_inducing: inducing inputs along each dimension (D,), or one number for all: centres of that many equal
             cells of the public box.
@@ -96,15 +94,9 @@ class SparseVariational(Mechanism):
             if getattr(self, name) not in allowed:
                 known = " or ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be {known} for variant={self.variant!r}, got {getattr(self, name)!r}")
-        if (self.Z is None) == (self.n_inducing is None):
-            raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
+        object.__setattr__(self, "Z", declared_inputs(self.Z, self.n_inducing, different=True))
         if self.n_inducing is not None:
             object.__setattr__(self, "n_inducing", check_bins(self.n_inducing))
-        if self.Z is not None:
-            rows = tuple(tuple(float(value) for value in row) for row in self.Z)
-            if not rows or len(set(map(len, rows))) > 1 or not np.isfinite(rows).all() or len(set(rows)) < len(rows):
-                raise ValueError(f"Z must be one or more different rows of equally many finite numbers, got {self.Z!r}")
-            object.__setattr__(self, "Z", rows)
 
     @property
     def noise_multiplier(self) -> float:
@@ -120,7 +112,7 @@ class SparseVariational(Mechanism):
             protects="inputs and outputs",
             neighbours=ONE_RECORD,
             unit="one record",
-            theorem="Honkela & Melkas 2021, theorem 2, with the sensitivity proven in sparse_statistics.py; "
+            theorem="Honkela & Melkas 2021, theorem 2, with the sensitivity proven in sparse/statistics.py; "
             "analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
             assumptions=ASSUMPTIONS,
             not_covered=NOT_COVERED,
@@ -172,10 +164,6 @@ class SparseVariational(Mechanism):
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
         """Release the statistics once; predict from the result at any test points, any number of times.
-
-        Args:
-            dataset: the private records.
-            rng: None for a real release; a generator for a numbered draw, see ``Mechanism``.
 
         Raises:
             ValueError: X and Z differ in their number of columns.

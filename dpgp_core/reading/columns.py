@@ -135,7 +135,6 @@ def remedy_of(
         wrong: their fault.
         cells: some of them.
         share: of all rows.
-        name: of the column.
         lines: where they are, all of them; () if they are too many.
         others: cells of the column that are read, some of them.
     """
@@ -256,13 +255,11 @@ def read_columns(
     """Read inputs and outcome of a stream with a header line; keep nothing else of it.
 
     Args:
-        stream: file object in binary mode, read from where it stands.
         columns: the inputs, in the order wanted.
         outcome: name of the output, behind them; read by the words for yes and no, where they are declared.
         unit: of the output, which may stand beside its numbers.
         max_rows: refuse the file at the first complete row beyond this many, or at the first such person, where rows
             say whose they are: how many rows people have may be private, their number is not.
-        writing: how the table is written; None for a plain CSV.
         person: name of the column that says whose row it is, in any text; None: there is none.
 
     Returns:

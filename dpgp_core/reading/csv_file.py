@@ -20,7 +20,7 @@ from ..dates import Format
 from ..levels import levels_by_column
 from ..table import Column, Dataset, Outcome, declared_columns, pair_of
 from .columns import read_columns
-from .workbooks.sheet import as_table
+from .workbook import as_table
 from .writing import Writing, words
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
@@ -123,13 +123,8 @@ def read_dataset(
     """Read a table as it is declared: see ``read_csv``.
 
     Args:
-        stream: file object opened in binary mode (read from where it stands, not closed).
         columns: the inputs; dates are read strictly, as days since their first day.
         outcome: the output, as it is read.
-        privacy_unit: whom one row is about.
-        name: short display name.
-        writing: how the table is written; None for a plain CSV.
-        person: name of the column of people.
         max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and

@@ -64,7 +64,6 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     """Read a table once and find its writing and the contents of its columns.
 
     Args:
-        stream: in binary mode, at the start of the table.
         names: of columns that will be used, which decide where there are some.
 
     Raises:
@@ -73,7 +72,7 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     problem = None
     for encoding in _TRIED:
         try:
-            writing, columns = _looked(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
+            writing, columns = _surveyed(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
         except NotDecoded as error:
             problem = problem or error
             stream.seek(0)
@@ -83,7 +82,7 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
 
 
-def _looked(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
+def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
     """Contents of the columns, also of a table between lines that are no rows."""
     declared = with_ignored(stream, declared, names) or declared
     writing = as_written(stream, declared)
@@ -130,7 +129,6 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     """A configuration that could be declared, and the contents of each column in a line. Not private.
 
     Args:
-        stream: in binary mode, at the start of the table.
         x: names of the inputs; () for one that is proposed, too.
         y: name of the outcome; None likewise.
 
@@ -149,18 +147,18 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     table = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
     rows = next(iter(first.columns.values())).rows if first.columns else 0
-    members, gaps, units = _members(stream, table, inputs, y, rows)
-    lines = [f"{name}: {held(column, table.writing.numbers)}" for name, column in table.columns.items()]
+    configuration, gaps, units = _configuration(stream, table, inputs, y, rows)
+    lines = [f"{name}: {described(column, table.writing.numbers)}" for name, column in table.columns.items()]
     lines += [
         f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()
     ]
     lines += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
     if table.writing.ignore:
         lines.append(f"lines {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
-    return members, lines
+    return configuration, lines
 
 
-def held(column: Column, numbers: str = "1234.5") -> str:
+def described(column: Column, numbers: str = "1234.5") -> str:
     """Likely contents of a column, in words. Not private."""
     if column.ways:
         text = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
@@ -195,7 +193,7 @@ def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
     return codes if codes or any(each.usual for each in columns) else None
 
 
-def _members(
+def _configuration(
     stream: BinaryIO, table: Look, x: Sequence[str], y: str | None, rows: int
 ) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, str]]:
     """The configuration; words that may mean that a value is missing, and units beside numbers, by column."""
@@ -210,7 +208,7 @@ def _members(
             units[name], numbers = unit, way
         elif column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
             words[name] = words_of(stream, name, table.writing, MOST_LEVELS + 1)
-        elif among := _gaps(stream, name, table):
+        elif among := _words_among(stream, name, table):
             gaps[name] = among
         stream.seek(0)
     yes, no = yes_and_no(words[y]) if y in words else (None, None)
@@ -245,7 +243,7 @@ def unit_of(cells: Sequence[str]) -> tuple[str, str]:
     return (unit, way) if way else ("", "")
 
 
-def _gaps(stream: BinaryIO, name: str, table: Look) -> list[str]:
+def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
     """Words among the numbers or dates of a column, if they are few."""
     column, numbers = table.columns[name], table.writing.numbers
     if numbers in column.ways:
@@ -264,13 +262,12 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
 
     Args:
         stream: in binary mode, at the start of the table; it stands there again afterwards.
-        writing: as declared.
         names: of columns that must be there.
     """
     if writing.ignore is not None:
         return None
-    first: list[list[int]] = [[]] if _holds(stream, writing, names) else []
-    for above in (*first, _title(stream, writing, names)):
+    first: list[list[int]] = [[]] if _starts_with_names(stream, writing, names) else []
+    for above in (*first, _lines_above_names(stream, writing, names)):
         below = _of_other_width(stream, writing, above)
         if below is not None:
             ignored = tuple(entries_of([*above, *below]))
@@ -293,7 +290,7 @@ def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) ->
     return ()
 
 
-def _holds(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
+def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
     """Whether the first line of a table is its line of names."""
     try:
         header, _ = opened(stream, writing)
@@ -306,7 +303,7 @@ def _holds(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
         stream.seek(0)
 
 
-def _title(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
+def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
     """The lines above the line of names; [] if that is not found."""
     lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
     stream.seek(0)

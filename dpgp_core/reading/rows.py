@@ -79,7 +79,6 @@ def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int 
     """Lines of a stream from where it stands, each with a newline at its end whatever the file ends its lines with.
 
     Args:
-        stream: in binary mode.
         encoding: as declared; None for UTF-8.
         max_bytes: more are refused.
 
@@ -178,7 +177,6 @@ class WrongWidth(ValueError):
     """Rows have more or fewer fields than the header.
 
     Args:
-        sentence: that says so.
         lines: all of them; () if they are too many.
     """
 

@@ -99,8 +99,6 @@ class Column(NamedTuple):
         """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
-            name: of the column.
-            numbers: the way.
             or_dates: whether it may be said to hold dates instead.
         """
         count, line = self.unread[numbers]
@@ -172,9 +170,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = N
     """Columns of a stream with a header line, by name.
 
     Args:
-        stream: file object in binary mode, read from where it stands.
         columns: their names, from ``column_names``.
-        writing: how the table is written.
 
     Raises:
         ValueError: a line is no row of such a table; the message names the line, never a cell.
@@ -204,9 +200,6 @@ def words_of(
     """The different texts of a column but for those that mean that a value is missing, the commonest first.
 
     Args:
-        stream: in binary mode.
-        column: its name.
-        writing: how the table is written.
         most: no more are returned.
         numbers: a way of writing these, which are then left out, too; None: they are texts like others.
         order: of dates, which are then left out likewise.
@@ -260,9 +253,9 @@ class _Cells:
         return Column(
             rows=rows,
             usual=usual,
-            unread={way: _added([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},
+            unread={way: _total([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},
             undated={
-                order: _added([each for (_, orders), each in alike.items() if order not in orders]) for order in ORDERS
+                order: _total([each for (_, orders), each in alike.items() if order not in orders]) for order in ORDERS
             },
             empty=self.texts.get("", 0),
             line=self.lines.get("", 0),
@@ -270,11 +263,11 @@ class _Cells:
             times=times,
             ends=ends,
             codes=_codes(numbers),
-            texts=_kept(self.texts, self.lines, key),
+            texts=_digested(self.texts, self.lines, key),
         )
 
 
-def _added(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
+def _total(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
     """All rows of some counts, and the first line of them; (0, 0) for none."""
     return sum(count for count, _ in counts), min((line for _, line in counts), default=0)
 
@@ -288,11 +281,11 @@ def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
 def _codes(numbers: Counter[float]) -> dict[float, int]:
     """Numbers that often stand for a missing value, and lie apart from all others."""
     values = sorted(numbers)
-    codes = {*_apart(values), *_apart(values[::-1])}
+    codes = {*_codes_at_start(values), *_codes_at_start(values[::-1])}
     return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
 
 
-def _apart(values: Sequence[float]) -> Sequence[float]:
+def _codes_at_start(values: Sequence[float]) -> Sequence[float]:
     """Codes at the beginning of sorted values, with a gap between them and all others."""
     most = next((at for at, value in enumerate(values) if value not in _CODES), 0)
     for at in range(most, 0, -1):
@@ -301,7 +294,7 @@ def _apart(values: Sequence[float]) -> Sequence[float]:
     return []
 
 
-def _kept(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:
+def _digested(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:
     kept = Texts(None, {}, key)
     if len(texts) > _MOST_TEXTS:
         return kept

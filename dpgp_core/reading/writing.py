@@ -58,12 +58,7 @@ _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": 
 
 
 class Words:
-    """Words and codes, compared as text without capitals, and as numbers.
-
-    Args:
-        values: of them.
-        numbers: how the table writes numbers.
-    """
+    """Words and codes, compared as text without capitals, and as numbers."""
 
     def __init__(self, values: Iterable[str | float], numbers: str) -> None:
         self.texts = frozenset(folded(str(value)) for value in values)

@@ -12,28 +12,25 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from .. import __version__, checks
+from .. import __version__
 from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Guarantee, promise_of
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
-from ..bayes.reading import read
 from ..bounds.buying import OutcomeCounts
 from ..dates import shown
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
-from ..measurement.statistics_file import statistics_from_files, statistics_to_files
-from ..mechanisms import BayesCloaking, SparseVariational
+from ..measurement.statistics_file import statistics_to_files
 from ..mechanisms.recorded import EachDraw
-from ..sparse.statistics import NoiseScales, NoisyStatistics
-from ..table import Column, Dataset
-from .handout.figure import figure
-from .handout.page import SCRIPT, page
+from ..sparse.statistics import NoisyStatistics
+from ..table import Column
+from .figure import figure
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
+from .page import SCRIPT, page
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
 from .specification import CENTILES, RESERVED, ReleaseSpec
@@ -73,8 +70,6 @@ def bundle(
     It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
 
     Args:
-        published: from ``publish``.
-        spec: what it was published with.
         ledger: what has been spent on the table so far, this release included.
         sealed: adds to the card what vouches for it, a signature for example.
 
@@ -193,8 +188,8 @@ def _fit(published: Published) -> dict[str, Any]:
     if fit is None:
         return {}
     numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
-    said = {"says": str(fit)} | ({"detail": published.detail} if published.detail else {})
-    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | said}
+    words = {"says": str(fit)} | ({"detail": published.detail} if published.detail else {})
+    return {"fit": {name: float(f"{number:.3g}") for name, number in numbers.items()} | words}
 
 
 def _input(column: Column) -> str:
@@ -263,7 +258,6 @@ def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list
 
 MAP = "map.npz"
 _MOST = 1 << 22  # numbers of the strategies in a file
-_DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
 def statistic_files(
@@ -299,55 +293,6 @@ def statistic_files(
     return about, files | {FILE: npz}
 
 
-def remapped(
-    mechanism: object, about: Mapping[str, Any], files: Mapping[str, bytes], X_test: FloatArray, public: Dataset
-) -> FloatArray:
-    """Released values (P,) from what was measured, before rounding. Post-processing: no private table is needed.
-
-    Raises:
-        ValueError: a file is missing or damaged.
-    """
-    if isinstance(mechanism, SparseVariational):
-        arrays, noise = _arrays(files, FILE, ("A", "B")), _noise(about)
-        released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
-        return mechanism.fit_statistics(released, public).predict(X_test)[0]
-    if isinstance(mechanism, BayesCloaking):
-        return mechanism.reread(statistics_from_files(about, files.get(FILE, b"")), X_test)
-    arrays = _arrays(files, MAP, ("offset", "map", "z"))
-    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
-        raise ValueError(f"{MAP} {_DAMAGED}")
-    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
-
-
-def recentiled(
-    mechanism: object,
-    about: Mapping[str, Any],
-    files: Mapping[str, bytes],
-    X_test: FloatArray,
-    probabilities: Sequence[float],
-) -> FloatArray:
-    """Quantiles (q, P) of one further record's output from what was measured, before rounding. Post-processing.
-
-    Raises:
-        ValueError: a file is missing or damaged, or it holds no scatter.
-    """
-    if not isinstance(mechanism, BayesCloaking):
-        raise ValueError(f"the centiles follow from nothing that was measured; {FILE} {_DAMAGED}")
-    statistics = statistics_from_files(about, files.get(FILE, b""))
-    if statistics.distances is None:
-        raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
-    prediction = read(statistics, mechanism.models_of_release(statistics)).at(X_test).with_people()
-    rows = [prediction.quantile(probability)[0] for probability in probabilities]
-    return np.clip(statistics.midpoint + statistics.y_scale * np.array(rows), *statistics.bounds)
-
-
-def _noise(about: Mapping[str, Any]) -> NoiseScales:
-    noise = about.get("noise")
-    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
-        raise ValueError(f"the description of the noise {_DAMAGED}")
-    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
-
-
 def digest(content: bytes) -> str:
     """SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
@@ -357,13 +302,3 @@ def _npz(arrays: Mapping[str, FloatArray]) -> bytes:
     stream = io.BytesIO()
     np.savez_compressed(stream, allow_pickle=False, **arrays)
     return stream.getvalue()
-
-
-def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
-    if name not in files:
-        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
-    try:
-        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
-            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
-    except Exception:  # numpy and zipfile raise a dozen kinds
-        raise ValueError(f"{name} {_DAMAGED}") from None

@@ -24,17 +24,19 @@ from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files
-from ..mechanisms import BayesCloaking
+from ..mechanisms import BayesCloaking, SparseVariational
+from ..sparse.statistics import NoiseScales, NoisyStatistics
 from ..table import Outcome
-from .bundle import BOUNDS, COUNT, digest, recentiled, remapped
+from .bundle import BOUNDS, COUNT, MAP, digest
 from .json_text import guarantee_from_object, read_object, spec_from_object
 from .plan import decimals
 from .publishing import in_unit, values_in_unit
-from .specification import CENTILES
+from .specification import CENTILES, ReleaseSpec
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31
 _AGAIN = "fetch it again from whoever released it"
+_DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,9 +44,7 @@ class LoadedRelease:
     """What somebody published, read with the models of its release. Public: no private table is needed.
 
     Attributes:
-        statistics: what was measured.
         guarantee: the promise for it, as its card says.
-        models: the mixture that it is read with, in model units.
     """
 
     statistics: Statistics | CellStatistics
@@ -83,7 +83,7 @@ class LoadedRelease:
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The curve at X (P, D), (P,), cut to the bounds: in the output's unit, or of logarithms that were measured."""
-        return np.asarray(self._at(X).values[0])
+        return np.asarray(self.prediction(X).values[0])
 
     def interval(self, X: FloatArray, level: float = 0.95, of: Of = "function") -> tuple[FloatArray, FloatArray]:
         """Ends (P,), (P,) of the interval that holds the curve, or one more output, with this probability.
@@ -93,7 +93,7 @@ class LoadedRelease:
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
-        low, high = self._at(X).interval(level, of)
+        low, high = self.prediction(X).interval(level, of)
         return low[0], high[0]
 
     def quantile(self, probability: float, X: FloatArray, of: Of = "outputs") -> FloatArray:
@@ -104,7 +104,7 @@ class LoadedRelease:
         """
         if not 0 < probability < 1:
             raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
-        return np.asarray(self._at(X).quantile(probability, of)[0])
+        return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
         """The curve of one group less that of another: see ``difference``.
@@ -126,7 +126,8 @@ class LoadedRelease:
     def _reading(self) -> Reading:
         return read(self.statistics, self.models)
 
-    def _at(self, X: FloatArray) -> MixtureUncertainty:
+    def prediction(self, X: FloatArray) -> MixtureUncertainty:
+        """The mixture at X (P, D), one draw, in the output's unit."""
         statistics, prediction = self.statistics, self._reading.at(X).with_people()
         return MixtureUncertainty(
             prediction=prediction,
@@ -158,8 +159,14 @@ def load(path: str | Path) -> LoadedRelease:
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
-    statistics, guarantee = statistics_from_files(about, files[FILE]), guarantee_from_object(card.get("guarantee"))
-    models = _mechanism(card.get("config"), guarantee).models_of_release(statistics)
+    guarantee = guarantee_from_object(card.get("guarantee"))
+    return _loaded(_mechanism(card.get("config"), guarantee), about, files[FILE], guarantee)
+
+
+def _loaded(mechanism: BayesCloaking, about: Mapping[str, Any], content: bytes, guarantee: Guarantee) -> LoadedRelease:
+    """What was measured, and the models of the mechanism for it."""
+    statistics = statistics_from_files(about, content)
+    models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 
 
@@ -176,12 +183,12 @@ def _files(path: Path) -> dict[str, bytes]:
     if path.is_file() and path.suffix != ".npz":
         return _unzipped(path)
     folder = path if path.is_dir() else path.parent
-    found = {name: folder / name for name in (CARD, FILE)}
+    paths = {name: folder / name for name in (CARD, FILE)}
     if path.suffix == ".npz" and not path.is_dir():
-        found[FILE] = path
-    if not found[CARD].is_file():
+        paths[FILE] = path
+    if not paths[CARD].is_file():
         raise ValueError(f"there is no {CARD} at {str(folder)!r}; give the zip as it was published, or its folder")
-    return {name: _content(each) for name, each in found.items() if each.is_file()}
+    return {name: _content(each) for name, each in paths.items() if each.is_file()}
 
 
 def _content(path: Path) -> bytes:
@@ -237,19 +244,65 @@ def check_folder(folder: Path) -> str:
     outcome, bounds = spec.outcome, ""
     if spec.purchase is not None:
         outcome, bounds = _within_bounds(spec.purchase, card, files), ", the bounds follow from the noisy counts"
-    points = spec.points()
-    mapped = remapped(spec.built, about, files, points, spec.public_table(points, outcome=outcome))
-    values = values_in_unit(outcome, mapped, step)
+    measured_values, measured_centiles = values_again(spec, outcome, about, files)
+    values = values_in_unit(outcome, measured_values, step)
     _check_column(files, "value", values, step)
-    if spec.centiles:
-        curves = recentiled(spec.built, about, files, points, [centile / 100 for centile in CENTILES])
-        for centile, row in zip(CENTILES, curves, strict=True):
-            _check_column(files, f"centile_{centile}", in_unit(outcome, row, step), step)
+    for centile, row in measured_centiles.items():
+        _check_column(files, f"centile_{centile}", in_unit(outcome, row, step), step)
     centiles = " and centiles" if spec.centiles else ""
     return (
         f"The files are those that release.json describes{bounds}, and all {len(values)} values{centiles} follow from "
         f"the measured numbers, to {max(decimals(step), 0)} decimals."
     )
+
+
+def values_again(
+    spec: ReleaseSpec, outcome: Outcome, about: Mapping[str, Any], files: Mapping[str, bytes]
+) -> tuple[FloatArray, dict[int, FloatArray]]:
+    """Values (P,), and each centile (P,), that follow from what was measured, before rounding. No table is needed.
+
+    Args:
+        outcome: within the bounds that were declared, or bought.
+        about: the description of what was measured.
+        files: of the release, by name.
+
+    Raises:
+        ValueError: a file is missing or damaged, or it holds no scatter.
+    """
+    points = spec.points()
+    if isinstance(spec.built, BayesCloaking):
+        release = _loaded(spec.built, about, files.get(FILE, b""), spec.guarantee)
+        if spec.centiles and release.statistics.distances is None:
+            raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
+        prediction, bounds = release.prediction(points), release.statistics.bounds
+        quantiles = {each: prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles}
+        return prediction.values[0], {each: np.clip(values, *bounds) for each, values in quantiles.items()}
+    if isinstance(spec.built, SparseVariational):
+        arrays, noise = _arrays(files, FILE, ("A", "B")), _noise_scales(about)
+        released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
+        public = spec.public_table(points, outcome=outcome)
+        return spec.built.fit_statistics(released, public).predict(points)[0], {}
+    arrays = _arrays(files, MAP, ("offset", "map", "z"))
+    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
+        raise ValueError(f"{MAP} {_DAMAGED}")
+    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"]), {}
+
+
+def _noise_scales(about: Mapping[str, Any]) -> NoiseScales:
+    noise = about.get("noise")
+    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
+        raise ValueError(f"the description of the noise {_DAMAGED}")
+    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
+
+
+def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, FloatArray]:
+    if name not in files:
+        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
+    try:
+        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
+            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
+    except Exception:  # numpy and zipfile raise a dozen kinds
+        raise ValueError(f"{name} {_DAMAGED}") from None
 
 
 def _same_models(version: object) -> bool:
@@ -272,11 +325,6 @@ def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[s
 
 def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
     """Read the file of the noisy counts back.
-
-    Args:
-        purchase: of the release.
-        content: of the file.
-        n: number of people, public.
 
     Raises:
         ValueError: it is damaged.

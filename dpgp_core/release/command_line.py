@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
-from ..reading.workbooks.sheet import as_table
+from ..reading.workbook import as_table
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .json_text import (
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _say(spec_to_json(EXAMPLE).rstrip())
         elif options.command == "look":
             with _stopping():
-                _say(_looked(options))
+                _say(_proposed(options))
         else:
             with _stopping():
                 _say(_release(options))
@@ -240,7 +240,7 @@ def _release(options: argparse.Namespace) -> str:
     """Make one release; return the sentences to print."""
     with _stage(BAD_CONFIG):
         config = read_text_file(options.config)
-        spec, before = _declared(config, options), _listed(config)
+        spec, before = _specification(config, options), _earlier_ledger(config)
         if options.new_ledger and options.ledger is None:
             raise ValueError("--new-ledger needs --ledger FILE, the file to make")
         for name in ("csv", "config", "ledger"):
@@ -270,18 +270,18 @@ def _release(options: argparse.Namespace) -> str:
             content = bundle(published, spec, ledger)
         write(content)
     rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
-    said = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
-    return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, said))}"
+    sentences = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
+    return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, sentences))}"
 
 
-def _looked(options: argparse.Namespace) -> str:
+def _proposed(options: argparse.Namespace) -> str:
     """What could be declared of a table; what stands in it is told beside."""
     with _stage(BAD_DATA), open_file(options.table) as file:
-        found, columns = proposal(as_table(file, options.sheet), options.x, options.y)
-    found["sheet"] = options.sheet
+        configuration, columns = proposal(as_table(file, options.sheet), options.x, options.y)
+    configuration["sheet"] = options.sheet
     for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *columns]:
         _tell(line)
-    return write_object(found).rstrip()
+    return write_object(configuration).rstrip()
 
 
 def _tell(sentence: str) -> None:
@@ -303,7 +303,7 @@ def _advised() -> Iterator[None]:
     raise ValueError(f"{sentence} ('python -m dpgp_core look TABLE.csv' proposes what to declare)")
 
 
-def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
+def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     """The configuration, with what the command says instead."""
     spec = spec_from_json(config)
     if options.buy_bounds is not None:
@@ -319,7 +319,7 @@ def _declared(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
     one, limit = spec.guarantee, spec.limit
     total = ledger.epsilon(limit.delta)
-    said = (
+    summary = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
         f"{one.protects} of {spec.unit} (hidden: {one.hidden}). "
         f"Spent so far: epsilon = {rounded_up(total).normalize():f} of "
@@ -327,16 +327,16 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
         f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if ledger.inputs_public:
-        said += " Inputs count as public from now on: no release of this ledger protects them."
+        summary += " Inputs count as public from now on: no release of this ledger protects them."
     if options.ledger is None and total > limit.epsilon * (1 + 1e-9):
-        said += (
+        summary += (
             " That is ABOVE the declared total if the releases listed in the configuration were of this table; "
             "with --ledger it would have been refused."
         )
-    return said
+    return summary
 
 
-def _listed(config: bytes) -> Ledger:
+def _earlier_ledger(config: bytes) -> Ledger:
     """The ledger in a release.json; an empty one for a plain configuration."""
     return ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
 

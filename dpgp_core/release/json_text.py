@@ -59,7 +59,7 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
     raise ValueError(f"{what} {problem}; correct it, or start from the printed example")
 
 
-def write_object(found: Mapping[str, Any], indent: int | None = 2) -> str:
+def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
     """JSON text of an object: keys in the order given, numbers exact; in one line where nothing is indented.
 
     Raises:
@@ -67,20 +67,20 @@ def write_object(found: Mapping[str, Any], indent: int | None = 2) -> str:
     """
     separators = None if indent else (",", ":")
     try:
-        return json.dumps(found, indent=indent, ensure_ascii=False, allow_nan=False, separators=separators) + "\n"
+        return json.dumps(members, indent=indent, ensure_ascii=False, allow_nan=False, separators=separators) + "\n"
     except ValueError:
         problem = "a number is infinite or undefined, and JSON has none that is; declare finite numbers"
     raise ValueError(problem)
 
 
-def check_keys(found: Mapping[str, Any], what: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+def check_keys(members: Mapping[str, Any], what: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:
     """Raise ValueError unless the keys are all known and none that is required is missing."""
     needed = list(required)
-    known = [*needed, *optional]
-    for key in found:
-        if key not in known:
-            raise ValueError(f"{what} has the unknown key {shown(key)}; its keys are {', '.join(known)}")
-    missing = [key for key in needed if key not in found]
+    keys = [*needed, *optional]
+    for key in members:
+        if key not in keys:
+            raise ValueError(f"{what} has the unknown key {shown(key)}; its keys are {', '.join(keys)}")
+    missing = [key for key in needed if key not in members]
     if missing:
         raise ValueError(f"{what} lacks {', '.join(map(repr, missing))}; add it")
 
@@ -92,11 +92,11 @@ class _Refused(Exception):
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in keys:
                 raise _Refused(f"has the key {shown(key)} twice")
-            seen.add(key)
+            keys.add(key)
     return members
 
 
@@ -118,11 +118,10 @@ Reader = Callable[[str, object], Any]
 """Reads the value of a name; ValueError for what is none."""
 
 
-def read_members(found: object, what: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
+def read_members(members: object, what: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
     """Members of a JSON object, each by its reader.
 
     Args:
-        found: the object.
         what: what it is, to start the message with.
         readers: of each member.
         left_out: what stands for members that may be left out.
@@ -130,10 +129,10 @@ def read_members(found: object, what: str, readers: Mapping[str, Reader], **left
     Raises:
         ValueError: it is no object, a key is unknown or missing, or a value is none that can be.
     """
-    if not isinstance(found, dict):
-        raise ValueError(f"{what} must be a JSON object, got {checks.shown(found)}")
-    check_keys(found, what, required=[name for name in readers if name not in left_out], optional=left_out)
-    return left_out | {name: readers[name](name, value) for name, value in found.items()}
+    if not isinstance(members, dict):
+        raise ValueError(f"{what} must be a JSON object, got {checks.shown(members)}")
+    check_keys(members, what, required=[name for name in readers if name not in left_out], optional=left_out)
+    return left_out | {name: readers[name](name, value) for name, value in members.items()}
 
 
 def _or_null(reader: Reader) -> Reader:
@@ -215,7 +214,7 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     return members | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
 
-def ledger_from_object(found: object) -> Ledger:
+def ledger_from_object(value: object) -> Ledger:
     """Read a ledger from a JSON object.
 
     Raises:
@@ -228,7 +227,7 @@ def ledger_from_object(found: object) -> Ledger:
         "entries": checks.entries,
         "begun_again": _sentence,
     }
-    keys = read_members(found, "the ledger", readers, spent=None, inputs_public=False, begun_again="")
+    keys = read_members(value, "the ledger", readers, spent=None, inputs_public=False, begun_again="")
     del keys["spent"]
     if keys["limit"] is not None and keys["limit"].delta == 0:
         raise ValueError("the ledger's limit must have a delta above 0")
@@ -243,10 +242,10 @@ def entry_to_object(what: str, guarantee: Guarantee) -> dict[str, Any]:
     return {"what": what, "guarantee": guarantee_to_object(guarantee)}
 
 
-def entry_from_object(found: object) -> tuple[str, Guarantee]:
+def entry_from_object(value: object) -> tuple[str, Guarantee]:
     """Read one release that was counted. Raises ValueError as ``ledger_from_json`` does."""
     readers: dict[str, Reader] = {"what": _sentence, "guarantee": lambda name, value: guarantee_from_object(value)}
-    keys = read_members(found, "an entry of the ledger", readers)
+    keys = read_members(value, "an entry of the ledger", readers)
     return keys["what"], keys["guarantee"]
 
 
@@ -260,7 +259,7 @@ def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
     return budget | listed | {"loss": _loss_to_object(guarantee)}
 
 
-def guarantee_from_object(found: object) -> Guarantee:
+def guarantee_from_object(value: object) -> Guarantee:
     """Read a promise from a JSON object.
 
     Raises:
@@ -268,7 +267,7 @@ def guarantee_from_object(found: object) -> Guarantee:
     """
     readers = _BUDGET | _GUARANTEE | {"loss": _loss_from_object}
     # files from before people could have several rows say nothing of them
-    keys = read_members(found, "a guarantee", readers, rows=1, person="")
+    keys = read_members(value, "a guarantee", readers, rows=1, person="")
     budget, loss = Budget(epsilon=keys.pop("epsilon"), delta=keys.pop("delta")), keys["loss"]
     if keys["established"] and loss.epsilon(budget.delta) > budget.epsilon * _TOLERANCE:
         raise ValueError(
@@ -288,11 +287,11 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
     return {"kind": kind} | {name: getattr(loss, field) for name, field in zip(names, fields, strict=True)}
 
 
-def _loss_from_object(name: str, found: object) -> PrivacyLoss:
-    kind = found.get("kind") if isinstance(found, dict) else None
+def _loss_from_object(name: str, value: object) -> PrivacyLoss:
+    kind = value.get("kind") if isinstance(value, dict) else None
     checks.one_of("the kind of a loss", kind, list(_LOSSES))
     made, readers, fields = _LOSSES[str(kind)]
-    keys = read_members(found, "a loss", {"kind": lambda name, value: value} | readers)
+    keys = read_members(value, "a loss", {"kind": lambda name, value: value} | readers)
     return made(**{field: keys[name] for name, field in zip(readers, fields, strict=True)})
 
 
@@ -328,15 +327,15 @@ def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
     return members | writing_to_object(members.pop("writing")) | {"x_box": box, "dates": about}
 
 
-def spec_from_object(found: object) -> ReleaseSpec:
+def spec_from_object(config: object) -> ReleaseSpec:
     """Read a configuration from a JSON object.
 
     Raises:
         ValueError: a key is unknown, missing or has a wrong value.
     """
-    if not isinstance(found, dict):
+    if not isinstance(config, dict):
         raise ValueError("the configuration must be a JSON object in curly brackets; start from the printed example")
-    members = {key: value for key, value in found.items() if key != MARK}
+    members = {key: value for key, value in config.items() if key != MARK}
     check_keys(members, _CONFIGURATION, required=_REQUIRED, optional=_OPTIONAL)
     schema = members.pop("schema", SCHEMA)
     if schema != SCHEMA or isinstance(schema, bool):

@@ -46,10 +46,8 @@ class ReleasePlan:
     """The public part of a release, computed once: it depends on the specification and on inputs that are public.
 
     Attributes:
-        spec: what is to be released.
         X: the inputs it was made for (n, D); None where inputs are private.
         person: whose row each is (n,), where that and X are public.
-        X_test: prediction points (P, D).
         plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
         half_outputs: the same for one further record's output.
@@ -70,18 +68,18 @@ class ReleasePlan:
         """How the model was computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
-    def made_for(self, dataset: Dataset) -> bool:
-        """Whether it was made for these inputs and people, where they are public."""
-        pairs = ((self.X, dataset.X), (self.person, dataset.person))
-        return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+    def made_for(self, spec: ReleaseSpec, dataset: Dataset) -> bool:
+        """Whether it was made for this specification, and for these inputs and people where they are public."""
+        pairs = () if self.X is None else ((self.X, dataset.X), (self.person, dataset.person))
+        return self.spec == spec and all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
+        )
 
 
 def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
     """Compute all that does not depend on the outputs, nor on the inputs where they are private.
 
     Args:
-        spec: what is to be released.
-        X: inputs of the table (n, D).
         person: whose row each is (n,), where people may have several. Where inputs are private, the number of people
             is all that is used of it and of X.
 
@@ -162,8 +160,6 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
     for the other budget may do a little better.
 
     Args:
-        plan: of the release.
-        n: number of records, or of people where they may have several.
         epsilons: each above 0.
 
     Raises:

@@ -33,15 +33,11 @@ class Published:
     """What may be handed out. All of it follows from ``statistics`` and public values.
 
     Attributes:
-        X_test: prediction points (P, D), public.
         values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
-        statistics: what was measured, one entry.
         outcome: within the bounds that were declared, or bought.
         step: power of ten.
-        n: number of records, or of people where they may have several; public.
-        guarantee: the promise.
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
         bought: noisy counts of outcomes, where bounds were bought.
         fit: how what was measured fits the models that read it; None for mechanisms that do not say.
@@ -68,10 +64,6 @@ class Published:
 def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """Read the columns that a specification names from a stream with a header line; outputs as measured.
 
-    Args:
-        stream: in binary mode.
-        spec: what will be released.
-
     Raises:
         ValueError: see ``read_outcomes``.
     """
@@ -83,7 +75,6 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
     Args:
         stream: in binary mode; it stands where it stood afterwards.
-        spec: which may leave them open.
 
     Raises:
         ValueError: there is no first line of column names.
@@ -93,10 +84,6 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
 def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """Read the columns that a specification names; outputs as the table has them.
-
-    Args:
-        stream: in binary mode.
-        spec: what will be released.
 
     Raises:
         ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
@@ -124,18 +111,10 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
 
     Whoever keeps a ledger spends ``spec.guarantee`` on it before calling this.
 
-    Args:
-        spec: what to release.
-        dataset: from ``read_table`` with the same specification.
-        plan: from ``plan_release``, if there is one already.
-
     Raises:
         ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
-    _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
-    if plan.spec != spec or (plan.X is not None and not plan.made_for(dataset)):
-        raise ValueError("the plan was made for another specification or other inputs; make it anew")
+    plan = _planned(spec, dataset, plan)
     outcome, step, bought = spec.outcome, plan.step, None
     if spec.purchase is not None:
         bought = spec.purchase.measure(dataset)
@@ -174,11 +153,11 @@ def _finite(
 ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
     """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
     low, high = outcome.measured.bounds
-    known = np.isfinite(value)
+    finite = np.isfinite(value)
     for each in ends:
-        known &= np.isfinite(each[0]) & np.isfinite(each[1])
-    cut = [(np.where(known, a, low), np.where(known, b, high)) for a, b in ends]
-    return np.where(known, value, low + (high - low) / 2), cut
+        finite &= np.isfinite(each[0]) & np.isfinite(each[1])
+    cut = [(np.where(finite, a, low), np.where(finite, b, high)) for a, b in ends]
+    return np.where(finite, value, low + (high - low) / 2), cut
 
 
 def _centiles(outcome: Outcome, release: Release, step: float) -> tuple[FloatArray, ...]:
@@ -288,16 +267,10 @@ def _of_use(published: Published, spec: ReleaseSpec) -> str:
 def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:
     """The fit without noise at ``spec.points()`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
 
-    Args:
-        spec: what would be released.
-        dataset: from ``read_table`` with the same specification.
-        plan: from ``plan_release``, if there is one already.
-
     Raises:
-        ValueError: the data set belongs to another specification, or the model cannot be computed.
+        ValueError: data set or plan belong to another specification, or the model cannot be computed.
     """
-    _check_fit(spec, dataset)
-    plan = plan_release(spec, dataset.X, dataset.person) if plan is None else plan
+    plan = _planned(spec, dataset, plan)
     outcome = spec.outcome
     if spec.purchase is not None:
         outcome = spec.purchase.without_noise(dataset).outcome
@@ -311,8 +284,8 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     return NotPrivate(outcome.given_back(numbered.mean))
 
 
-def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
-    """Raise ValueError unless everything public about the data set is as the specification declares it."""
+def _planned(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None) -> ReleasePlan:
+    """The plan, or one made anew. ValueError unless it, and all that is public of the data set, is as declared."""
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
@@ -328,13 +301,17 @@ def _check_fit(spec: ReleaseSpec, dataset: Dataset) -> None:
             f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
             f"{dataset.people}; use 'sparse' or 'integral_bins'"
         )
+    if plan is None:
+        return plan_release(spec, dataset.X, dataset.person)
+    if not plan.made_for(spec, dataset):
+        raise ValueError("the plan was made for another specification or other inputs; make it anew")
+    return plan
 
 
 def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
     """What whoever owns a table should see before anything is spent; "" for nothing. Not private.
 
     Args:
-        spec: of the release.
         dataset: from ``read_outcomes``, outcomes as the table has them.
     """
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
@@ -368,12 +345,7 @@ def complete_rows(n: int, left_out: int, *, people: bool = False) -> str:
 
 
 def large_delta(delta: float, n: int) -> str:
-    """What is wrong with a delta above 1/n; "" for nothing.
-
-    Args:
-        delta: of a release.
-        n: number of records, or of people where they may have several; public.
-    """
+    """What is wrong with a delta above 1/n, n records, or people where they may have several; "" for nothing."""
     if delta * n <= 1:
         return ""
     usual = 10.0 ** math.floor(math.log10(0.1 / n))

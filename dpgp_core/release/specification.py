@@ -84,7 +84,6 @@ class ReleaseSpec:
         rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
         bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; else None.
         bounds_share: of mu^2, that is for bounds where they are bought.
-        writing: how the table is written: separator, numbers, encoding, and the words that mean missing, yes and no.
         epsilon, delta: of one release, for all rows of one person as declared; delta is 0 for "integral_bins" alone.
         total_epsilon: declared limit for all releases of the same table together; None for this one alone.
         total_delta: delta of that limit; None for ``delta``, or 1e-6 where that is 0.
@@ -100,7 +99,6 @@ class ReleaseSpec:
         centiles: publish the 3rd, 15th, 50th, 85th and 97th centile of one further record's output too.
 
     Attributes:
-        columns: of the inputs.
         outcome: the output; before bounds are bought, as it is read.
         degrees: what the degrees of ``coordinates`` are worth in km; None without.
         purchase: the first stage, where bounds are bought; None where they are declared.

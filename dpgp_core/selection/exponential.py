@@ -35,7 +35,6 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
-        epsilon: > 0, spent on the choice.
 
     Raises:
         ValueError: scores are not a finite vector, or sensitivity or epsilon is not positive.
@@ -43,8 +42,7 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
     Source: McSherry & Talwar 2007.
     """
     odds = np.exp(_tilts(scores, sensitivity, epsilon))
-    probabilities: FloatArray = odds / odds.sum()
-    return probabilities
+    return np.asarray(odds / odds.sum())
 
 
 def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
@@ -62,8 +60,7 @@ def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsil
     nodes, weights = np.polynomial.legendre.leggauss(len(p) // 2 + 1)
     survive = 1 - p[:, None] * (nodes + 1) / 2
     others = [np.delete(survive, r, axis=0).prod(axis=0) @ weights / 2 for r in range(len(p))]
-    probabilities: FloatArray = p * np.array(others)
-    return probabilities
+    return np.asarray(p * np.array(others))
 
 
 def choose(
@@ -82,9 +79,7 @@ def choose(
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
-        epsilon: > 0, spent on the choice.
         mechanism: "exponential" or "permute_and_flip".
-        rng: None for a real choice; a generator for a numbered one, for teaching only.
 
     Raises:
         ValueError: as for ``selection_probabilities``, or the mechanism is unknown.
@@ -107,7 +102,6 @@ def selection_guarantee(
     """Promise of one private choice, pure epsilon-DP; the exponential mechanism is also (epsilon^2 / 8)-zCDP.
 
     Args:
-        epsilon: > 0, spent on the choice.
         unit: whom one record is about.
         mechanism: "exponential" or "permute_and_flip".
 
@@ -121,7 +115,7 @@ def selection_guarantee(
         protects="outputs",
         neighbours=ONE_OUTPUT,
         unit=unit,
-        theorem=f"{_THEOREMS[mechanism]}; sensitivity of errors on people left out, proven in selection_scores.py",
+        theorem=f"{_THEOREMS[mechanism]}; sensitivity of errors on people left out, proven in selection/scores.py",
         assumptions=(
             "the grid of candidates, the folds and any clipping bound are public, fixed without the private outputs",
             "inputs and their number are public",
@@ -167,7 +161,6 @@ def selection_table(
 
     Args:
         scores: the grid's cross-validation.
-        epsilon: > 0, spent on the choice.
         regression_epsilons: > 0, of the release that follows; inf for none.
         delta: of that release.
         calibration: of that release, see ``noise_multiplier``.
@@ -207,5 +200,4 @@ def _tilts(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray
     check_positive("epsilon", epsilon)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
         raise ValueError(f"scores must be a non-empty finite vector, got shape {scores.shape}")
-    tilts: FloatArray = epsilon * (scores - scores.max()) / (2 * sensitivity)
-    return tilts
+    return np.asarray(epsilon * (scores - scores.max()) / (2 * sensitivity))

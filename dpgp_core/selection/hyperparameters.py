@@ -70,9 +70,7 @@ def choose_by_evidence(
 
     Args:
         mechanism: variant "whitened".
-        candidates: at least one.
         dataset: all of it is used for the fit.
-        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
 
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
@@ -113,9 +111,7 @@ def choose_jointly(
 
     Args:
         mechanism: gives budget, variant and inducing inputs; its kernel and noise variance are not used.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: None for a real choice, exact noise from the operating system; a generator for a numbered one, to teach.
         log_density_range: public range > 0 of one record's score, in nats.
 
     Raises:
@@ -172,8 +168,7 @@ def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> Flo
     """Log N(y_i; mu_i, var_i + noise_variance) of each record (n,), x clipped to the box, in model units. Private."""
     mean, variance = fit.posterior.predict(np.clip(dataset.X, *np.array(dataset.x_box).T))
     total = variance + candidate.noise_variance
-    density: FloatArray = -0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total)
-    return density
+    return np.asarray(-0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total))
 
 
 def _joint_guarantee(mechanism: SparseVariational, unit: str) -> Guarantee:

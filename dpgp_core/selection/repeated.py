@@ -22,7 +22,7 @@ from ..accounting.best_of_many import (
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss
 from ..arrays import FloatArray
-from ..checks import check_positive
+from ..checks import check_positive, check_share
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
@@ -65,9 +65,8 @@ class CoinPress:
         check_positive("sd", self.sd)
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
-        for name, value in (("last_share", self.last_share), ("beta", self.beta)):
-            if not 0 < value < 1:
-                raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+        check_share("last_share", self.last_share)
+        check_share("beta", self.beta)
 
     @property
     def loss(self) -> GaussianLoss:
@@ -91,8 +90,6 @@ class CoinPress:
             values: finite numbers (n,), n >= 1. Private.
             centre: of the public interval, in the unit of the values.
             radius: of the public interval, > 0, in the same unit.
-            rng: None for a real release, in integers with noise from the operating system; a generator for a numbered
-                draw, for teaching only.
 
         Raises:
             ValueError: there are no values, or radius is not positive.
@@ -137,7 +134,6 @@ def choose_liu_talwar(
 
     Args:
         mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
         rng: None for a real choice, with exact noise from the operating system, whose randomness also seeds the draws
             of candidates and of the number of runs; a generator for a numbered one, for teaching only.
@@ -170,9 +166,7 @@ def choose_repeatedly(
 
     Args:
         mechanism: as for ``choose_liu_talwar``.
-        candidates: at least one.
         dataset: even rows are fitted, odd rows are scored.
-        rng: as there.
         eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
         gamma: its other parameter, in (0, 1).
 

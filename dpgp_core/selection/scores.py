@@ -149,7 +149,6 @@ def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = No
     """Held-out sum of squares, predictions clipped to [-d/2, d/2], residuals to +-B; see ``sse_sensitivity``.
 
     Args:
-        plan: one candidate's.
         y: outputs (n,) in model units, within [-d/2, d/2].
         d: largest change of one output, in model units.
         clip: B in model units; default d.
@@ -166,8 +165,7 @@ def _quadratic_range(H: FloatArray, h: float) -> FloatArray:
     s = h * (np.abs(H).sum(axis=1) - g)
     # f(x) = g x^2 + 2 s x over [-h, h] is largest at h and smallest at -v, its vertex or the end: f(h) - f(-v)
     v = np.divide(s, g, out=np.full_like(s, h), where=s < g * h)
-    ranges: FloatArray = g * (h**2 - v**2) + 2 * s * (h + v)
-    return ranges
+    return np.asarray(g * (h**2 - v**2) + 2 * s * (h + v))
 
 
 def _check_grid(plans: Sequence[FoldPlan], d: float, least: int = 1) -> None:

@@ -48,12 +48,9 @@ class SparsePosterior:
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,) and variance (P,) of the latent f at any X_test (P, D), in model units."""
-        psi = self._psi(X_test)
+        psi = whitened_features(self.kernel, self.Z, self.root, X_test)
         variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
         return psi @ self.weights, np.maximum(variance, 0)
-
-    def _psi(self, X_test: FloatArray) -> FloatArray:
-        return whitened_features(self.kernel, self.Z, self.root, X_test)
 
 
 def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: NoiseScales) -> FloatArray:
@@ -65,11 +62,9 @@ def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: Noise
     Args:
         alpha: mean of w (m,).
         second: covariance of w (m, m).
-        noise: scales.
     """
     M = np.outer(alpha, alpha) + second
-    covariance: FloatArray = (noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M
-    return covariance
+    return np.asarray((noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M)
 
 
 def errors_in_variables(
@@ -124,8 +119,7 @@ class _Solver:
 
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
-        solved: FloatArray = scale * cho_solve(self.factor, scale * b)
-        return solved
+        return np.asarray(scale * cho_solve(self.factor, scale * b))
 
     def log_density(self, a: FloatArray) -> float:
         """Log N(a; 0, G) over the directions kept."""

@@ -117,7 +117,6 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
     Args:
         A: exact sum (m,). Private.
         B: exact sum (m, m), symmetric. Private.
-        noise: scales.
     """
     m = len(A)
     E_a = noise.sa * rng.standard_normal(m)
@@ -208,8 +207,7 @@ def noisy(sums: IntegerSums, noise: NoiseScales, rng: np.random.Generator | None
 def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
     """Shorten each row of phi (n, m) that is longer than R_phi to that length."""
     norms = np.sqrt(np.einsum("ij,ij->i", phi, phi))
-    clipped: FloatArray = phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None]
-    return clipped
+    return np.asarray(phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None])
 
 
 KernelNorm = Literal["tight", "generic", "trivial"]
@@ -254,8 +252,7 @@ def _line_maximum(z: FloatArray) -> float:
     """max_x sum_j exp(-(x - z_j)^2), z ascending: a scan no coarser than 1/20, then a search beside its best point."""
 
     def total(x: FloatArray) -> FloatArray:
-        sums: FloatArray = np.exp(-((x[:, None] - z) ** 2)).sum(axis=1)
-        return sums
+        return np.asarray(np.exp(-((x[:, None] - z) ** 2)).sum(axis=1))
 
     scan = np.linspace(z[0], z[-1], max(2, math.ceil(20 * (z[-1] - z[0])) + 1))
     best, step = scan[total(scan).argmax()], max(scan[1] - scan[0], 1e-12)

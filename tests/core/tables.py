@@ -1,8 +1,9 @@
-"""Data sets made for the tests."""
+"""Data sets made for the tests, and releases of them read again."""
 
 from dataclasses import replace
 
 from dpgp_core.levels import LevelSide
+from dpgp_core.release.check import LoadedRelease
 from dpgp_core.table import Dataset, Outcome, declared_columns
 
 _REST = {"name": "table", "privacy_unit": "one person", "source": "made for the tests", "licence": "MIT"}
@@ -33,3 +34,9 @@ def changed(data, **changes):
     if declared:
         changes["columns"] = columns(**{key: getattr(data, key) for key in _COLUMNS} | declared)
     return replace(data, outcome=replace(data.outcome, **outcome), **changes)
+
+
+def read_again(mechanism, statistics, X_test):
+    """Values (P,) of a released statistic at X_test (P, D), read with the mechanism's models."""
+    models = mechanism.models_of_release(statistics)
+    return LoadedRelease(statistics=statistics, guarantee=mechanism.guarantee, models=models).predict(X_test)

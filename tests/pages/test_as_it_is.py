@@ -9,7 +9,7 @@ from datetime import date
 import openpyxl
 import pytest
 
-from dpgp_core.reading.workbooks import sheet as excel
+from dpgp_core.reading import workbook as excel
 from tests.kinds import AGES, DAYS, KINDS, N, table
 from tests.pages import own
 

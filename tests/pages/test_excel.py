@@ -12,9 +12,9 @@ import zipfile
 import openpyxl
 import pytest
 
+from dpgp_core.reading import workbook as excel
+from dpgp_core.reading import workbook_parts as parts
 from dpgp_core.reading.columns import read_columns
-from dpgp_core.reading.workbooks import parts
-from dpgp_core.reading.workbooks import sheet as excel
 from pages._ui.own import upload
 from tests.pages import own
 

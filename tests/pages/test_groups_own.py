@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES
-from dpgp_core.release.handout.groups import COLOURS
+from dpgp_core.release.figure import COLOURS
 from pages._ui.look.plots import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
 from pages._ui.own import practice
 from pages._ui.own.columns import ONLY_BAYES

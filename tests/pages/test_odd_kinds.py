@@ -7,8 +7,8 @@ from datetime import date
 import numpy as np
 import pytest
 
+from dpgp_core.reading import workbook as excel
 from dpgp_core.reading.look import MARK, proposal
-from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.publishing import read_outcomes

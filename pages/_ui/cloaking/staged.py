@@ -88,7 +88,7 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
     if model == usual(model.dataset):
         return plan.models
     declared = BayesCloaking(epsilon=1.0, delta=0.01, kernels=(model.build(),), noise_variances=(model.noise,))
-    return declared.models(dataset.x_box, plan.half_range)
+    return declared.models(dataset.x_box, plan.public.half_range)
 
 
 def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:

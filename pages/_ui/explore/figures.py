@@ -12,7 +12,7 @@ from dpgp_core.bayes.reading import Difference
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.release import CENTILES
-from dpgp_core.release.handout.groups import COLOURS
+from dpgp_core.release.figure import COLOURS
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.look.plots import (

@@ -13,7 +13,7 @@ import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
-from dpgp_core.release.handout.figure import marks
+from dpgp_core.release.figure import marks
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %

@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.release.handout.figure import marks
+from dpgp_core.release.figure import marks
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
 from pages._ui.look.sheet import Box, label, wide
 from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, Side, axes, plain, rect, side_of, squared, upright

@@ -13,8 +13,7 @@ from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
-from dpgp_core.release.handout.figure import are_years, marks
-from dpgp_core.release.handout.groups import COLOURS, Group, groups_of
+from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
 from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import (

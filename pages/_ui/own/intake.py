@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dpgp_core.reading import workbook as excel
 from dpgp_core.reading.rows import NotDecoded, read_lines
-from dpgp_core.reading.workbooks import sheet as excel
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment
 from pages._ui.look.text import plain

@@ -31,7 +31,7 @@ from dpgp_core.release import (
     publish,
 )
 from dpgp_core.release.bundle import safe_text
-from dpgp_core.release.handout.figure import are_years
+from dpgp_core.release.figure import are_years
 from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
 from dpgp_core.table import Dataset, of_kind

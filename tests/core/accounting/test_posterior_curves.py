@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.losses import conversion_penalty
-from dpgp_core.accounting.posterior_paths import CurveSettings, PosteriorLoss, path_curves, posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import PosteriorLoss, path_curves, posterior_sampling_epsilon
 
 ONE = "exponential_1d"
 GOLDEN = [  # targets: n, r, sigma, kappa, delta, L, sensitivity, published, ours; decimals as given there
@@ -52,10 +52,9 @@ def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
     n, r, sigma, kappa, delta, L = random_settings(300)
     found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
     beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
-    settings = CurveSettings(n=n, r=r, sigma=sigma, kappa=kappa, M=np.full(300, 2.0), eta=np.full(300, eta))
     conversion = "tight" if bound == "proven" else "classic"
-    fine = []
-    for curve in path_curves(settings, sensitivity, bound):
+    fine, settings = [], (n, r, sigma, kappa, np.full(300, 2.0), np.full(300, eta))
+    for curve in path_curves(*settings, sensitivity=sensitivity, bound=bound):
         x = beta / curve.tau
         fine.append((L * curve(x) + conversion_penalty(x, delta, conversion)).min(axis=0))
     np.testing.assert_allclose(found, np.maximum(0, np.min(fine, axis=0)), rtol=2e-6, atol=1e-9)

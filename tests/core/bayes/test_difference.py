@@ -39,7 +39,7 @@ def covered(worlds, mechanism):
         release = mechanism.measure(plan, data, POINTS, np.random.default_rng(seed), mean=False)
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
-        reading = Reading(models=plan.models, measured=release.measured[0], x_box=plan.x_box, cells=plan.cells)
+        reading = Reading(models=plan.models, measured=release.measured[0], x_box=plan.public.x_box, cells=plan.cells)
         joint = reading.at(POINTS[np.r_[0:7, 14:21]]).joint()
         low, high = contrast(joint).interval(0.95, "function")
         apart = truth[0] - truth[2]

@@ -6,7 +6,7 @@ import pytest
 
 from dpgp_core.estimator import DPGaussianProcessRegressor, SpentAgain
 from dpgp_core.estimator.declared import column_of, matrix_of, names_of
-from dpgp_core.estimator.predicting import NotFitted, not_fitted
+from dpgp_core.estimator.predicting import NotFitted
 
 NEEDS = "scikit-learn is not installed: its own checks of the estimator do not run (pip install scikit-learn)"
 # they ask for what the estimator refuses on purpose: the reason for each
@@ -105,7 +105,8 @@ def test_a_table_is_known_by_the_names_of_its_columns(make):
 
 
 def test_not_fitted_is_a_value_error():
-    assert isinstance(not_fitted(object()), ValueError | NotFitted)
+    with pytest.raises((ValueError, NotFitted), match=r"this DPGaussianProcessRegressor is not fitted; call fit"):
+        DPGaussianProcessRegressor(1.0, 0.01, y_bounds=(0, 2), x_box=(0, 1)).predict(np.zeros((1, 1)))
 
 
 @pytest.mark.full

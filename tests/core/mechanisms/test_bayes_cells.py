@@ -10,7 +10,7 @@ from dpgp_core.measurement.statistics_file import statistics_from_files, statist
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.replay import assert_same
-from tests.core.tables import changed
+from tests.core.tables import changed, read_again
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -84,7 +84,7 @@ def test_people_with_several_rows_are_promised_what_people_get(make_dataset, pro
     assert statistics.counts.people
     back = statistics_from_files(*statistics_to_files(statistics))
     assert back.counts.people
-    np.testing.assert_allclose(mechanism.reread(back, X_TEST), release.samples[0], atol=1e-9)
+    np.testing.assert_allclose(read_again(mechanism, back, X_TEST), release.samples[0], atol=1e-9)
 
 
 def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):

@@ -7,7 +7,7 @@ from dpgp_core.bayes.reading import refit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
 from tests.core.mechanisms.shifts import allowed, numbers, shift
-from tests.core.tables import changed
+from tests.core.tables import changed, read_again
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -49,7 +49,7 @@ def test_refit_reads_every_model_as_the_release_did(data, protects):
     np.testing.assert_allclose(again.mixture.means, prediction.means, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(again.mixture.variances, prediction.variances, rtol=1e-5, atol=1e-8)
     assert again.fit.threshold == release.fit.threshold
-    values = mechanism.reread(release.statistics[0], X_TEST)
+    values = read_again(mechanism, release.statistics[0], X_TEST)
     np.testing.assert_allclose(values, release.samples[0], rtol=1e-9, atol=1e-9)
 
 

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from dpgp_core.reading.look import held, look, numbers_of, order_of_dates, proposal, usual_delta, yes_and_no
+from dpgp_core.reading.look import described, look, numbers_of, order_of_dates, proposal, usual_delta, yes_and_no
 from dpgp_core.reading.writing import Writing
 from tests.kinds import KINDS
 
@@ -64,14 +64,14 @@ def test_what_reads_most_columns_is_proposed():
     assert numbers_of([columns["b"]]) == "1234.5"
     assert order_of_dates([*columns.values()]) == "day/month/year"
     assert order_of_dates([columns["a"]]) is None
-    assert held(columns["d"]) == "2 different words"
+    assert described(columns["d"]) == "2 different words"
 
 
 def test_what_may_mean_missing_is_counted():
     columns = look(io.BytesIO(KINDS["codes for missing"].content)).columns
-    assert held(columns["height"]) == "numbers; -999 in 10 rows may mean missing"
+    assert described(columns["height"]) == "numbers; -999 in 10 rows may mean missing"
     columns = look(io.BytesIO(KINDS["words for missing"].content)).columns
-    assert held(columns["height"]) == "numbers; 10 of 60 rows lack a value"
+    assert described(columns["height"]) == "numbers; 10 of 60 rows lack a value"
 
 
 @pytest.mark.parametrize(("rows", "delta"), [(60, 1e-5), (10**4, 1e-5), (10**5, 1e-6), (0, 1e-5)])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.reading.look import MARK, proposal
-from dpgp_core.reading.workbooks.sheet import as_table
+from dpgp_core.reading.workbook import as_table
 from dpgp_core.release.json_text import spec_from_json
 from dpgp_core.release.publishing import declared_writing, read_outcomes
 from tests.odd_kinds import ODD

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import publish
-from dpgp_core.release.bundle import digest, remapped, statistic_files
+from dpgp_core.release.bundle import digest, statistic_files
+from dpgp_core.release.check import values_again
 
 
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
@@ -13,7 +14,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     published = publish(spec, data)
     about, files = statistic_files(published.statistics)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
-    values = remapped(spec.built, about, files, spec.points(), spec.public_table(data.X))
+    values, _ = values_again(spec, spec.outcome, about, files)
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
@@ -21,11 +22,10 @@ def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = publish(spec, read(spec))
     about, files = statistic_files(published.statistics)
-    public = spec.public_table(spec.points())
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
-        remapped(spec.built, about, {}, spec.points(), public)
+        values_again(spec, spec.outcome, about, {})
     with pytest.raises(ValueError, match=r"map\.npz is damaged"):
-        remapped(spec.built, about, {"map.npz": files["map.npz"][:40]}, spec.points(), public)
+        values_again(spec, spec.outcome, about, {"map.npz": files["map.npz"][:40]})
 
 
 def test_the_digest_is_sha_256():

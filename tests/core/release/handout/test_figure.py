@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from dpgp_core.release.handout.figure import figure
+from dpgp_core.release.figure import figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}

@@ -3,8 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.groups import COLOURS, groups_of
+from dpgp_core.release.figure import COLOURS, figure, groups_of
 
 LEVELS = ("women & girls", "men", "other")
 

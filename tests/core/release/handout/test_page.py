@@ -10,7 +10,7 @@ import pytest
 from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.release import CHOICES
-from dpgp_core.release.handout.page import page
+from dpgp_core.release.page import page
 
 TAGS = {
     "html",

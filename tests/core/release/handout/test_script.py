@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpgp_core.release import ledger_from_json
-from dpgp_core.release.handout.page import SCRIPT
+from dpgp_core.release.page import SCRIPT
 from tests.core.release.conftest import unzipped, written
 
 ROOT = Path(__file__).parents[4]

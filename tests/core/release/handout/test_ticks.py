@@ -1,7 +1,7 @@
 import pytest
 
 from dpgp_core.dates import Dates
-from dpgp_core.release.handout.figure import MOST, are_years, marks
+from dpgp_core.release.figure import MOST, are_years, marks
 
 DAY = Dates(name="day", first="2019-03-15")
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.release.handout.figure import figure
-from dpgp_core.release.handout.groups import groups_of
+from dpgp_core.release.figure import figure, groups_of
 
 MAP = {
     "x": ("lat", "when", "lon"),

@@ -1,24 +1,31 @@
-"""The released curve or map as an SVG picture that stands by itself: no script, no font, nothing to fetch."""
+"""The released curve or map as an SVG picture that stands by itself: no script, no font, nothing to fetch.
+
+A release is taken apart first: a curve or map for each combination of levels, its axes in their order.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import MAXYEAR, date, timedelta
 from html import escape
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...arrays import BoolArray, FloatArray
-from ...dates import Dates
-from ...levels import Interval
-from ...table import Outcome
-from ..publishing import Published, known_share, within_tolerance
-from ..specification import CENTILES, ReleaseSpec
-from .groups import Group, groups_of
+from ..arrays import BoolArray, FloatArray
+from ..dates import Dates
+from ..levels import Interval
+from ..table import Outcome
+from .publishing import Published, known_share, within_tolerance
+from .specification import CENTILES, ReleaseSpec
 
+COLOURS = ("#E69F00", "#56B4E9", "#A65628", "#CC79A7", "#009E73", "#D55E00")
+"""Of released curves (Okabe & Ito 2008), as on the screen: never the blue of what is not private."""
+_DASHES = ("", "8 3", "2 2", "8 3 2 3", "12 4")
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
 _LOWEST = 480  # bottom of a tall map
@@ -27,6 +34,62 @@ _WELL_KNOWN, _FAINTEST = 0.5, 0.15  # share of a value that colours run over; op
 _GREY = "#8a8a8a"
 _APART = 11  # px between the numbers of two lines
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Group:
+    """One combination of levels; the only one, where no input has any.
+
+    Attributes:
+        number: of the group, from 0.
+        name: of the levels; empty where no input has any.
+        rows: which of all points are its own, in the order in which they are drawn (P_g,).
+        X: these points (P_g, D'), inputs with levels left out.
+    """
+
+    number: int
+    name: str
+    rows: NDArray[np.intp]
+    X: FloatArray
+
+    @property
+    def colour(self) -> str:
+        """Of its line."""
+        return COLOURS[self.number % len(COLOURS)]
+
+    @property
+    def dash(self) -> str:
+        """Of its line, as SVG has it; empty for none."""
+        return _DASHES[self.number // len(COLOURS) % len(_DASHES)]
+
+
+def groups_of(spec: ReleaseSpec) -> tuple[list[Group], ReleaseSpec]:
+    """The groups, and the specification that each of them is drawn by.
+
+    It has no levels; longitude is its first input and latitude its second, where two are declared so.
+    """
+    east = [spec.x.index(name) for name in spec.coordinates or ()]
+    levels = [d for d, name in enumerate(spec.x) if name in spec.levels]
+    order = [*east, *(d for d in range(len(spec.x)) if d not in (*east, *levels))]
+    drawn = spec
+    if order != list(range(len(spec.x))):
+        moved: dict[str, Any] = {
+            name: tuple(getattr(spec, name)[d] for d in order) for name in ("x", "x_units", "x_box", "grid")
+        }
+        lengths = dict(zip((each.name for each in spec.numbers), spec.lengthscale or (), strict=True))
+        drawn = replace(spec, **moved, lengthscale=tuple(lengths[name] for name in moved["x"]), x_levels=None)
+    numbers = np.arange(np.prod(spec.grid)).reshape(spec.grid).transpose([*levels, *order])
+    X, of_each = drawn.points(), [spec.levels[spec.x[d]] for d in levels]
+    codes = product(*(range(len(each)) for each in of_each))
+    return [
+        Group(
+            number=i,
+            name=", ".join(each[code] for each, code in zip(of_each, chosen, strict=True)),
+            rows=numbers[chosen].ravel(),
+            X=X,
+        )
+        for i, chosen in enumerate(codes)
+    ], drawn
 
 
 class _Ends(NamedTuple):
@@ -90,14 +153,14 @@ def _curves(groups: Sequence[Group], published: Published, within: BoolArray, sp
     reach = outcome.bounds[0] - margin, outcome.bounds[1] + margin
     bottom, top = max(float(drawn.min()), reach[0]), min(float(drawn.max()), reach[1])
     up = (bottom, top) if bottom < top else reach
-    said = "line: released value; band: 95 % interval of the curve"
-    said += "" if within.all() else "; dotted grey: of no use"
-    said += "; thin lines: centiles of people" if published.centiles else ""
+    caption = "line: released value; band: 95 % interval of the curve"
+    caption += "" if within.all() else "; dotted grey: of no use"
+    caption += "; thin lines: centiles of people" if published.centiles else ""
     curves = "".join(_curve(group, published, within, spec, up, ends) for group in groups)
     legend = _legend(groups, ends) if len(groups) > 1 else ""
     numbers = _centile_numbers(groups, published, up, ends)
     axes = _axes(spec, ends, up, marks(*up, whole=outcome.kind == "count"), _named(outcome.name, outcome.unit))
-    return f"{curves}{numbers}{_text(_LEFT, 14, said)}{legend}{axes}"
+    return f"{curves}{numbers}{_text(_LEFT, 14, caption)}{legend}{axes}"
 
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
@@ -165,8 +228,8 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
         middle = middle[..., size // 2]
     values, useful, share = published.values[middle], within[middle], known_share(published)[middle]
     well = useful & (share >= _WELL_KNOWN)
-    seen = values[well] if well.any() else values[useful] if useful.any() else values
-    low, high = float(seen.min()), float(seen.max())
+    coloured = values[well] if well.any() else values[useful] if useful.any() else values
+    low, high = float(coloured.min()), float(coloured.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
     cells = "".join(
         f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
@@ -189,8 +252,9 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
     of = f" of {group.name}" if group.name else ""
     title = _text(_LEFT, 14, f"colour: {_named(outcome.name, outcome.unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    beside = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=are_years(spec.x[1], spec.x_units[1], spec.x_box[1]))
-    return cells + limits + title + _axes(spec, ends, spec.x_box[1], beside, _named(spec.x[1], spec.x_units[1]))
+    years = are_years(spec.x[1], spec.x_units[1], spec.x_box[1])
+    up_marks = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=years)
+    return cells + limits + title + _axes(spec, ends, spec.x_box[1], up_marks, _named(spec.x[1], spec.x_units[1]))
 
 
 def _faded(share: float) -> str:
@@ -198,21 +262,21 @@ def _faded(share: float) -> str:
     return "" if share >= 1 else f' fill-opacity="{max(share, _FAINTEST):.2f}"'
 
 
-def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark], name: str) -> str:
-    drawn = _marks(spec, ends, up, beside)
+def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark], name: str) -> str:
+    drawn = _marks(spec, ends, up, up_marks)
     below = _text((_LEFT + ends.right) / 2, ends.bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
     middle = f"translate(14 {(_TOP + ends.bottom) / 2:.0f}) rotate(-90)"
     return f'{drawn}{below}<g transform="{middle}">{_text(0, 0, name, "middle")}</g>'
 
 
-def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], beside: list[Mark]) -> str:
+def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark]) -> str:
     across, (right, bottom) = spec.x_box[0], ends
     drawn = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
     for value, text in marks(*across, spec.dates_of(spec.x[0]), whole=are_years(spec.x[0], spec.x_units[0], across)):
         at = float(_scaled(np.array(value), across, _LEFT, right))
         drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
         drawn += _text(at, bottom + 17, text, "middle")
-    for value, text in beside:
+    for value, text in up_marks:
         at = float(_scaled(np.array(value), up, bottom, _TOP))
         drawn += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, text, "end")
     return drawn

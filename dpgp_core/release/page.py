@@ -7,8 +7,8 @@ from decimal import Decimal
 from html import escape
 from typing import Any
 
-from ...accounting.gaussian import rounded_up
-from ..publishing import complete_rows, large_delta
+from ..accounting.gaussian import rounded_up
+from .publishing import complete_rows, large_delta
 
 _STYLE = """
 @page { size: A4; margin: 12mm }
@@ -31,12 +31,11 @@ def page(card: Mapping[str, Any], figure: str) -> str:
 
     Args:
         card: the content of ``release.json``.
-        figure: an SVG picture.
     """
     promise, title = card["guarantee"], escape(card["what"])
     lead = (
         f"The noise in these values hides {_hidden(promise)}. What is hidden is {promise['unit']}: {_GROWTH} "
-        f"(epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])})."
+        f"(epsilon = {_rounded_up(promise['epsilon'])}, delta = {_number(promise['delta'])})."
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
@@ -45,19 +44,20 @@ def page(card: Mapping[str, Any], figure: str) -> str:
         f"<h2>What is promised</h2>{_table(_promised(card))}"
         f"<h2>What was released</h2>{_table(_released(card))}"
         f"<h2>What has been spent on these records</h2>{_table(_spent(card['ledger']))}"
-        f"<h2>How to check it, or make it again</h2>{_table(_again(card))}</body></html>\n"
+        f"<h2>How to check it, or make it again</h2>{_table(_reproduction(card))}</body></html>\n"
     )
 
 
 def _promised(card: Mapping[str, Any]) -> Rows:
     promise, odds = card["guarantee"], card["tradeoff"]
+    replaced = "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
     yield "Protects", promise["protects"]
     yield "Unit", promise["unit"]
     yield "Neighbours", promise["neighbours"]
-    yield "Budget", f"epsilon = {_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
+    yield "Budget", f"epsilon = {_rounded_up(promise['epsilon'])}, delta = {_number(promise['delta'])}"
     yield (
         "In words",
-        f"whoever tests by this release whether {_replaced(promise)}, with {_percent(odds['false_alarms'])} false "
+        f"whoever tests by this release whether {replaced}, with {_percent(odds['false_alarms'])} false "
         f"alarms, notices a replacement with at most {_percent(odds['found_at_most'])} probability, whatever else is "
         "known",
     )
@@ -74,7 +74,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
     levels = config.get("x_levels") or [None] * len(config["x"])
     sides = zip(config["x"], config["x_units"], config["x_box"], levels, strict=True)
     domain = (
-        f"{name} {_end(side[0])} to {_end(side[1])}{f' {unit}' if unit else ''}"
+        f"{name} {_box_end(side[0])} to {_box_end(side[1])}{f' {unit}' if unit else ''}"
         if of is None
         else f"each {name} ({', '.join(of)})"
         for name, unit, side, of in sides
@@ -123,10 +123,10 @@ def _of_rows(card: Mapping[str, Any]) -> Rows:
     """How many rows were complete, and what of the table's writing was declared for that."""
     public, config = card["public"], card["config"]
     if public.get("left_out"):
-        said = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
+        rows = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
         declared = ", ".join(str(each) for each in config.get("missing") or ())
         words = f"; {declared} declared as missing" if declared else ""
-        yield "Rows", f"n = {said}; which are complete counts as public{words}"
+        yield "Rows", f"n = {rows}; which are complete counts as public{words}"
     if config.get("yes"):
         yes, no = (", ".join(str(each) for each in config[key]) for key in ("yes", "no"))
         yield "Yes and no", f"yes is written {yes}; no is written {no}; what is neither is missing"
@@ -162,28 +162,28 @@ def _curve_is(config: Mapping[str, Any]) -> str:
     """What a value is an estimate of, and what its intervals rest on."""
     if config.get("y_kind") == "yes/no":
         return "the share of yes at each place"
-    said = "the mean at each place of outcomes clipped to the bounds"
+    text = "the mean at each place of outcomes clipped to the bounds"
     if config["mechanism"] in ("bayes", "bayes_cells"):
-        said += "; intervals assume a curve about as smooth as one of the models that were averaged"
-    return said
+        text += "; intervals assume a curve about as smooth as one of the models that were averaged"
+    return text
 
 
 def _spent(ledger: Mapping[str, Any]) -> Rows:
     number, limit = len(ledger["entries"]), ledger["limit"]
-    said = f"{number} release{'' if number == 1 else 's'}"
+    text = f"{number} release{'' if number == 1 else 's'}"
     if limit is not None:
-        said += (
-            f", together epsilon = {_up(ledger['spent']['epsilon'])} of {_number(limit['epsilon'])} declared, at "
-            f"delta = {_number(limit['delta'])}"
+        text += (
+            f", together epsilon = {_rounded_up(ledger['spent']['epsilon'])} of {_number(limit['epsilon'])} declared, "
+            f"at delta = {_number(limit['delta'])}"
         )
-    yield "So far", said
+    yield "So far", text
     if ledger["inputs_public"]:
         yield "Inputs", "count as public from now on: no release of this ledger protects them"
     if "begun_again" in ledger:
         yield "Another ledger", f"counts this table too; that does not matter, because: {ledger['begun_again']}"
 
 
-def _again(card: Mapping[str, Any]) -> Rows:
+def _reproduction(card: Mapping[str, Any]) -> Rows:
     software = card["software"]
     yield (
         "Check",
@@ -218,10 +218,6 @@ def _hidden(promise: Mapping[str, Any]) -> str:
     return f"the outputs of {together}" if outputs else f"{together}, inputs and outputs"
 
 
-def _replaced(promise: Mapping[str, Any]) -> str:
-    return "a record was replaced" if promise["rows"] == 1 else "the rows of one person were replaced"
-
-
 def _table(rows: Rows) -> str:
     cells = (f"<tr><th>{escape(name)}</th><td>{escape(words)}</td></tr>" for name, words in rows)
     return f"<table>{''.join(cells)}</table>"
@@ -231,7 +227,7 @@ def _error(value: float, log: bool, unit: str) -> str:
     return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
 
 
-def _end(value: float | str) -> str:
+def _box_end(value: float | str) -> str:
     """An end of a side of the box: a number, or a date."""
     return value if isinstance(value, str) else _number(value)
 
@@ -240,7 +236,7 @@ def _number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def _up(value: float) -> str:
+def _rounded_up(value: float) -> str:
     """An upper bound in three digits, rounded up."""
     return _plain(rounded_up(value))
 

@@ -1,14 +1,99 @@
-"""Parts of a workbook that a sheet needs: its address, the texts that cells share, and their styles of dates."""
+"""The XML files in a workbook's zip, by a stranger: read as they unpack, and given up once they are too much.
+
+And what a sheet needs of them: its address, the texts that cells share, and their styles of dates.
+"""
 
 from __future__ import annotations
 
+import io
 import posixpath
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Callable, Mapping
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from xml.parsers import expat
 
-from .parts import Handler, Parts, Refused
+MAX_UNPACKED = 64 * 2**20  # bytes; a zip of a few kilobytes can hold any number
+MAX_ELEMENTS = 1_500_000  # of all files together: two to a cell, and one to a row; some two seconds
+_CHUNK = 2**16  # bytes unpacked at a time
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the standard allows no others
+
+Start = Callable[[str, Mapping[str, str]], None]
+Named = Callable[[str], None]
+
+
+class Refused(ValueError):
+    """A workbook that is not read; the sentence repeats nothing of it."""
+
+
+class Parts:
+    """The files of one workbook.
+
+    Args:
+        content: the zip.
+
+    Attributes:
+        unpacked: bytes so far.
+        elements: so far.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._archive = zipfile.ZipFile(io.BytesIO(content))
+        self.unpacked = self.elements = 0
+
+    def parse(self, name: str, start: Start, end: Named = lambda _: None, text: Named | None = None) -> None:
+        """Read one file from its beginning. Names of elements are without their prefixes.
+
+        Args:
+            start: an element begins, with these attributes.
+            end: it ends.
+            text: of elements, in pieces.
+
+        Raises:
+            Refused: it is larger than the limit, or declares entities, which multiply its content.
+            Exception: it is not there, or broken; of a dozen types.
+        """
+        part = self._archive.getinfo(name)
+        if part.compress_type not in _METHODS:
+            raise zipfile.BadZipFile
+        parser = self._parser(start, end)
+        parser.CharacterDataHandler = text
+        with self._archive.open(part) as stream:
+            while chunk := stream.read(_CHUNK):
+                self.unpacked += len(chunk)
+                if self.unpacked > MAX_UNPACKED:
+                    raise Refused(
+                        f"the workbook unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit here; save the "
+                        "columns you need as comma-separated UTF-8"
+                    )
+                parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+
+    def _parser(self, begin: Start, finish: Named) -> Any:
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            self.elements += 1
+            if self.elements > MAX_ELEMENTS:
+                raise Refused(
+                    "the workbook holds more cells, rows or texts than are read here; save the columns you need as "
+                    "comma-separated UTF-8"
+                )
+            begin(name.rpartition(":")[2] if ":" in name else name, attributes)
+
+        def end(name: str) -> None:
+            finish(name.rpartition(":")[2] if ":" in name else name)
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.StartDoctypeDeclHandler = _no_entities
+        return parser
+
+
+def _no_entities(*_: object) -> None:
+    raise Refused("the workbook declares XML entities, which no spreadsheet does; save it as comma-separated UTF-8")
+
 
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}  # built-in formats, ECMA-376 part 1, 18.8.30
 _NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\[(?!h+\]|m+\]|s+\])[^\]]*\]', re.IGNORECASE)  # words, colours, conditions
@@ -45,30 +130,15 @@ class Book(NamedTuple):
     since_1904: bool
 
 
-class _Sheets(NamedTuple):
-    """Contents of the workbook's main part.
-
-    Attributes:
-        ids: of the parts of its sheets, by their names.
-        related: parts by their ids.
-        since_1904: see ``Book``.
-    """
-
-    ids: dict[str, str]
-    related: dict[str, Relation]
-    since_1904: bool
-
-
 def sheet_names(parts: Parts) -> list[str]:
     """Names of the sheets, in order. Raises as ``Parts.parse`` does."""
-    return list(_sheets(parts).ids)
+    return list(_sheets(parts)[0])
 
 
 def opened(parts: Parts, name: str | None = None) -> Book:
     """Everything but the sheet.
 
     Args:
-        parts: of the workbook.
         name: of the sheet; None for the only one.
 
     Raises:
@@ -90,7 +160,8 @@ def opened(parts: Parts, name: str | None = None) -> Book:
     )
 
 
-def _sheets(parts: Parts) -> _Sheets:
+def _sheets(parts: Parts) -> tuple[dict[str, str], dict[str, Relation], bool]:
+    """Ids of the sheets' parts by the sheets' names, parts by their ids, and ``since_1904``: see ``Book``."""
     main = next(each.path for each in relations(parts, "").values() if each.kind.endswith(_MAIN))
     sheets: dict[str, str] = {}
     since_1904 = False
@@ -105,8 +176,8 @@ def _sheets(parts: Parts) -> _Sheets:
         elif name == "workbookPr":
             since_1904 = attributes.get("date1904") in ("1", "true")
 
-    parts.parse(main, Handler(start))
-    return _Sheets(sheets, relations(parts, main), since_1904)
+    parts.parse(main, start)
+    return sheets, relations(parts, main), since_1904
 
 
 def relations(parts: Parts, path: str) -> dict[str, Relation]:
@@ -119,7 +190,7 @@ def relations(parts: Parts, path: str) -> dict[str, Relation]:
             target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"])).lstrip("/")
             by_id[attributes["Id"]] = Relation(attributes["Type"], target)
 
-    parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), Handler(start))
+    parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), start)
     return by_id
 
 
@@ -142,7 +213,7 @@ def _texts(parts: Parts, path: str) -> list[str]:
             texts.append("".join(pieces))
             pieces.clear()
 
-    parts.parse(path, Handler(start, end, lambda piece: pieces.append(piece) if inside else None))
+    parts.parse(path, start, end, lambda piece: pieces.append(piece) if inside else None)
     return texts
 
 
@@ -168,7 +239,7 @@ def _dates(parts: Parts, path: str) -> frozenset[int]:
         nonlocal of_cells
         of_cells = of_cells and name != "cellXfs"
 
-    parts.parse(path, Handler(start, end))
+    parts.parse(path, start, end)
     return frozenset(at for at, number in enumerate(formats) if number in dates)
 
 

@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import BinaryIO
 
-from ..rows import MAX_BYTES
-from . import book
-from .book import Book
-from .parts import MAX_UNPACKED, Handler, Parts, Refused
+from . import workbook_parts
+from .rows import MAX_BYTES
+from .workbook_parts import MAX_UNPACKED, Book, Parts, Refused
 
 SIGNATURE = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
@@ -35,7 +34,7 @@ def sheet_names(content: bytes) -> list[str]:
         ValueError: it is no workbook, or holds more than is read. Nothing of it is repeated.
     """
     try:
-        return book.sheet_names(Parts(content))
+        return workbook_parts.sheet_names(Parts(content))
     except (Refused, MemoryError):
         raise
     except Exception:  # as in ``as_csv``
@@ -46,7 +45,6 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """A workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
 
     Args:
-        content: the workbook.
         most: bytes of the text.
         sheet: its name; None for the only one.
 
@@ -56,8 +54,8 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """
     try:
         parts = Parts(content)
-        rows = _Sheet(book.opened(parts, sheet), most)
-        parts.parse(rows.book.sheet, Handler(rows.start, rows.end, rows.text))
+        rows = _Sheet(workbook_parts.opened(parts, sheet), most)
+        parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):
         raise
@@ -69,7 +67,6 @@ def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
     """A stream of text as it is; of a workbook, its sheet as comma-separated UTF-8, row by line.
 
     Args:
-        stream: in binary mode, at the start of the table.
         sheet: as declared; None for the only one.
 
     Raises:
@@ -104,7 +101,6 @@ class _Sheet:
     A row is a line: empty rows between others are empty lines, and texts of several lines have one.
 
     Args:
-        book: its workbook.
         most: bytes of the text, a letter counted for one.
     """
 
