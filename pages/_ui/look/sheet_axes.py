@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.release.handout.figure import marks
+from dpgp_core.release.figure import marks
 from pages._ui.look.sheet import Box, label, wide
 from pages._ui.look.tables import histogram_of, values_of
 
