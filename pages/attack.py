@@ -12,14 +12,15 @@ if show:
     attacked = attack.attacked(setting)
     frame.heading(attack.TITLE, attack.answer(attacked, paths))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
-    pictures.chart(cached.drawn(attack.roc_figure, attacked, False, of=setting), "roc", attack.caption(attacked))
+    roc, numbers = cached.drawn(attack.roc_figure, attacked, False, of=setting), attack.table(attacked)
+    pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers)
     frame.metrics(attack.metrics(attacked))
     few, values, how, lesson = st.tabs(["Few accusations", "Table", "How it is computed", "Try this"])
     with few:
         stretched = cached.drawn(attack.roc_figure, attacked, True, of=setting)
-        pictures.chart(stretched, "roc_log", attack.LOGARITHMIC)
+        pictures.chart(stretched, "roc_log", attack.LOGARITHMIC, numbers=numbers)
     with values:
-        frame.table(attack.table(attacked), "attack", "Computed with true data: not private.")
+        frame.table(numbers, "attack", attack.TABLE_NOTE)
     with how:
         frame.steps(attack.steps(attacked, paths))
     with lesson:

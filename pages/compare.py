@@ -46,8 +46,10 @@ if show:
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
         rows = words.table(curves, contest, epsilon, scale, needs)
-        frame.table(rows if kept is None else view.with_pinned_columns(rows, kept, scale), "compare", words.TABLE_NOTE)
-        frame.table(contenders.table(compute.otherwise(contest, epsilon), scale), "otherwise", contenders.NOTE)
+        rows = rows if kept is None else view.with_pinned_columns(rows, kept, scale)
+        frame.table(rows, "compare", words.TABLE_NOTE, true_data=True)
+        others = contenders.table(compute.otherwise(contest, epsilon), scale)
+        frame.table(others, "otherwise", contenders.NOTE, true_data=True)
     with how:
         frame.steps(words.EXPLANATION)
     with lesson:

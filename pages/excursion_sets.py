@@ -19,7 +19,8 @@ with top:
     frame.heading(excursion_view.TITLE, excursion_view.answer(explored, best))
     if show:
         frame.overlay_banner()
-excursion_view.pictures_of(view, explored, bayes, plain)
+numbers = figures.rows_of(explored, bayes, plain)
+excursion_view.pictures_of(view, explored, bayes, plain, numbers)
 frame.metrics(excursion_view.metrics(explored, bayes, best))
 if best is not None:
     st.header("How much of the area is found?")
@@ -27,7 +28,7 @@ if best is not None:
     pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, bayes, best))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(figures.path_table(explored, bayes, show), "excursion_paths", excursion_view.TABLE)
+    frame.table(numbers, "excursion_paths", excursion_view.TABLE)
 with how:
     frame.steps(excursion_view.steps(explored, view))
 with lesson:

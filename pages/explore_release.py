@@ -10,11 +10,11 @@ guarantee = chosen.explored.guarantee
 
 with top:
     frame.heading(view.TITLE, view.answer(chosen))
-view.pictured(chosen)
+numbers = view.pictured(chosen)
 frame.metrics(view.metrics(chosen))
 values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
 with values:
-    view.show_table(chosen)
+    frame.table(numbers, "explored_curve", view.TABLE_NOTE)
 with likely:
     view.lengthscales_pictured(chosen)
 with how:

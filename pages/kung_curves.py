@@ -28,7 +28,8 @@ left, right = st.columns(2)
 with left:
     st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
     picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
-    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), figures.public_curves(ours, kept=kept))
+    numbers, public = words.rows_of(picture, ours), figures.public_curves(ours, kept=kept)
+    pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), public, numbers)
 with right:
     st.header(words.published_title(paper))
     of_paper = cached.drawn(figures.curves, paper, show, True)
@@ -44,7 +45,7 @@ variants.show_pinned("kung_curves", kept, ours, show, shown)
 figures.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(words.curve_table(ours, show, kept), f"{data.name}_curve", words.OVERLAY_NOTE)
+    frame.table(numbers, f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")

@@ -25,6 +25,7 @@ if show:
     unchosen = compute.without_choice(grid, budgets, table)
     frame.heading(QUESTION, compute.lead(chosen, unchosen, budgets, unit, shown))
     frame.overlay_banner("Only the chosen value may be published.")
+    numbers = compute.rows_of(table, grid, unit, y_unit)
     st.header("What would be chosen")
     pictures.clickable(
         cached.drawn(view.tiles, table, grid, budgets, unit, y_unit, of=data.name),
@@ -32,6 +33,7 @@ if show:
         f"{view.tiles_alt(table, grid, budgets, unit)} More privacy noise makes the best lengthscale (★) longer. Click "
         "a tile to take its setting along.",
         view.carry_tile,
+        numbers,
     )
     view.carried_tile(unit)
     st.header("What it costs")
@@ -43,12 +45,7 @@ if show:
     frame.metrics(view.metrics(chosen, unchosen, unit, shown, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
-        rows = compute.table_frame(table, grid, unit, y_unit)
-        frame.table(
-            rows,
-            "lengthscale_choice",
-            "It takes the true data to know these.",
-        )
+        frame.table(numbers, "lengthscale_choice", "It takes the true data to know these.")
     with how:
         frame.steps(compute.explain(scored, grid, budgets))
     with lesson:

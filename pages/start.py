@@ -1,10 +1,10 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
-from pages._ui.start import brief, decision, overview
+from pages._ui.start import brief, decision, overview, promise
 from pages._ui.work import cached
 
 chosen = settings.chosen(decision.Decision)
@@ -27,33 +27,35 @@ with explained:
     overview.colours()
     st.markdown(text.listed())
 with who:
-    st.markdown(decision.WHO)
-    st.markdown(decision.WHAT)
+    st.markdown(promise.WHO)
+    st.markdown(promise.WHAT)
 with promised:
-    caption = f"{decision.TRADEOFF_ALT} {decision.FAMILY_NOTES[family]}"
-    traded = cached.drawn(decision.tradeoff_figure, draw, family)
+    caption = f"{promise.TRADEOFF_ALT} {promise.FAMILY_NOTES[family]}"
+    traded = cached.drawn(promise.tradeoff_figure, draw, family)
     pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
     frame.table(
-        decision.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
+        promise.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
     )
     if family == "gaussian":
-        decision.show(draw)
+        promise.show(draw)
 with others:
     strip = cached.drawn(overview.strip, draw.epsilon)
-    pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT))
-    frame.table(overview.table(), "published_budgets")
+    budgets = overview.table()
+    pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
+    frame.table(budgets, "published_budgets")
 with rest:
     overview.page_cards(menu.cards())
 with lesson:
     frame.lessons("start", decision.LESSONS)
-frame.guarantee_card(decision.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
+frame.guarantee_card(promise.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
-    cost = brief.cost(chosen, data) if chosen.overlay else None
+    cost, numbers = brief.cost(chosen, data) if chosen.overlay else None, tables.of_figure(believed)
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
-        pictures.chart(figure, "errors", brief.errors_alt(data, cost))
+        numbers = tables.of_figure(believed, figure)
+        pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers)
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 if cost:
@@ -72,5 +74,5 @@ with printed:
         help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )
 with decided:
-    frame.table(decision.table(beliefs, cost), "decision", brief.TABLE_NOTE)
+    frame.table(numbers, "decision", brief.TABLE_NOTE)
 frame.state_link()

@@ -345,6 +345,9 @@ def caption(attacked: Attacked) -> str:
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
 
 
+TABLE_NOTE = "Columns marked “not private” are computed with true data."
+
+
 def table(attacked: Attacked) -> pd.DataFrame:
     """How many are found at the usual rates of false accusations, beside what is allowed."""
     rows = []
@@ -353,10 +356,10 @@ def table(attacked: Attacked) -> pd.DataFrame:
         rows.append(
             {
                 "innocent people accused [%]": 100 * rate,
-                "people present who are found [%]": round(100 * estimate.value, 2),
-                "95 % range from [%]": round(100 * estimate.low, 2),
-                "to [%]": round(100 * estimate.high, 2),
                 "the promise allows [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
+                "people present who are found [%] (not private)": round(100 * estimate.value, 2),
+                "95 % range from [%] (not private)": round(100 * estimate.low, 2),
+                "to [%] (not private)": round(100 * estimate.high, 2),
             }
         )
     return pd.DataFrame(rows)

@@ -304,7 +304,7 @@ def _number() -> int | None:
     if raw in _NUMBERS:
         return int(raw)
     st.warning(text.bad_link_value("tour", raw, f"the tour has steps 1 to {len(STEPS)}.", "the page without it"))
-    _forget()
+    settings.leave_out("tour")
     return None
 
 
@@ -317,7 +317,7 @@ def _ways_on(number: int, away: bool) -> None:
             _link(number - 1, "Back", "arrow_back")
         if not away and number < len(STEPS):
             _link(number + 1, "Next question", "arrow_forward")
-        st.button("Leave the tour", key="tour_leave", type="tertiary", on_click=_forget)
+        st.button("Leave the tour", key="tour_leave", type="tertiary", on_click=settings.leave_out, args=("tour",))
 
 
 def _link(number: int, label: str, icon: str) -> None:
@@ -325,10 +325,3 @@ def _link(number: int, label: str, icon: str) -> None:
     step = STEPS[number - 1]
     address = {"tour": str(number)} | ({"lesson": "1"} if settings.is_lesson() else {}) | step.state
     st.page_link(f"../{step.page}.py", label=label, icon=f":material/{icon}:", query_params=address, width="content")
-
-
-def _forget() -> None:
-    """Take the tour out of the address and of what is carried to other pages."""
-    if "tour" in st.query_params:
-        del st.query_params["tour"]
-    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "tour"})

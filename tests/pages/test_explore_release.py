@@ -318,9 +318,11 @@ def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
     name = "women and girls less men and boys"
     assert name in traces(app)
     table = app.dataframe[0].value
-    assert (table["range from"] <= table["difference"]).all()
-    assert (table["difference"] <= table["range to"]).all()
-    grown = table[table["age [years]"].between(20, 60)]["difference"].mean()
+    age, low, high, between = (table[each] for each in table)
+    assert low.name == "the difference, 95 %, lower end: difference [cm]"
+    assert (low <= between).all()
+    assert (between <= high).all()
+    grown = between[age.between(20, 60)].mean()
     assert -25 < grown < 0  # men are taller
     assert spent(app)[1] == "ε = 0"
 

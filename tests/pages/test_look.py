@@ -32,14 +32,45 @@ def test_a_table_tells_curves_bands_and_intervals_by_their_ends():
     band(figure, x, np.array([4.0, 4.0]), np.array([6.0, 8.0]), "#000000", 0.2, "band")
     figure.add_scatter(x=x, y=[0.123456789, 3.0], name="curve", error_y={"array": [1, 1], "arrayminus": [2, 2]})
     figure.update_xaxes(title="age [years]")
-    found = read(finish(figure, 300))
-    assert list(found.columns) == ["what", "age [years]", "y"]
-    rows = {what: list(group["y"]) for what, group in found.groupby("what")}
-    assert rows["band, upper end"] == [6.0, 8.0]
-    assert rows["band, lower end"] == [4.0, 4.0]
-    assert rows["curve"] == [0.123457, 3.0]
-    assert rows["curve, upper end"] == [1.12346, 4.0]
-    assert rows["curve, lower end"] == [-1.87654, 1.0]
+    figure.update_yaxes(title="height [cm]")
+    found = read(finish(figure, 300)).set_index("age [years]")
+    assert {name: list(found[name]) for name in found} == {
+        "band, lower end: height [cm]": [4.0, 4.0],
+        "band, upper end: height [cm]": [6.0, 8.0],
+        "curve: height [cm]": [0.123457, 3.0],
+        "curve, lower end: height [cm]": [-1.87654, 1.0],
+        "curve, upper end: height [cm]": [1.12346, 4.0],
+    }
+
+
+def test_a_table_has_a_row_a_place_and_points_that_share_one_have_their_own():
+    figure = go.Figure().add_scatter(x=[1.0, 2.0, 3.0], y=[1, 2, 3], name="line")
+    figure.add_scatter(x=[1.0, 3.0], y=[5, 6], name="coarse").add_scatter(x=[1.0, 3.0], y=[7, 8], name="coarse")
+    assert read(figure)["x"].tolist() == [1, 2, 3]
+    assert read(figure)["coarse 2"].tolist()[::2] == [7, 8]
+    figure.add_scatter(x=[2.0, 2.0], y=[9, 10], name="people", mode="markers", meta=tables.NOT_PRIVATE)
+    figure.add_scatter(x=[1.0, 2.0, 3.0], y=[4, 5, 6], name="another")
+    figure.add_scatter(x=[2.0], y=[2.0], mode="markers")  # marks a place of the line
+    figure.add_scatter(x=[1.0], y=[7.0], name="played later", opacity=0)
+    found = read(figure)
+    assert found["x"].tolist() == [1, 2, 3, 2, 2]
+    assert list(found) == ["x", "line", "coarse 1", "coarse 2", "another", "people (not private)"]
+    assert found["people (not private)"].tolist()[3:] == [9, 10]
+
+
+def test_figures_at_the_same_places_have_one_table_and_all_of_it_may_be_marked():
+    one = go.Figure().add_scatter(x=[1.0, 2.0], y=[1.0, 2.0], name="a").update_yaxes(title="error [cm]")
+    two = go.Figure().add_scatter(x=[1.0, 2.0], y=[3.0, 4.0], name="a").update_yaxes(title="noise [cm]")
+    found = tables.of_figure(one, two, true_data=True, more={"draws": np.array([8, 9])})
+    marked = "a: error [cm] (not private)", "a: noise [cm] (not private)"
+    assert list(found) == ["x", *marked, "draws"]
+    assert found.to_numpy().tolist() == [[1, 1, 3, 8], [2, 2, 4, 9]]
+
+
+def test_rows_that_have_names_have_a_line_a_point():
+    figure = go.Figure().add_scatter(x=[1.0, np.nan, 2.0], y=["truth", "truth", "path"], name="found")
+    found = tables.of_figure(figure.update_traces(meta=tables.NOT_PRIVATE))
+    assert found.to_numpy().tolist() == [["found (not private)", "truth", 1], ["found (not private)", "path", 2]]
 
 
 def test_a_table_tells_histograms_by_their_bins_and_maps_by_their_values():
@@ -50,7 +81,8 @@ def test_a_table_tells_histograms_by_their_bins_and_maps_by_their_values():
         name="draws",
     )
     found = read(figure)
-    assert found.to_numpy().tolist() == [["draws", 0.25, 50.0], ["draws", 0.75, 25.0]]
+    assert list(found) == ["x", "draws"]
+    assert found.to_numpy().tolist() == [[0.25, 50.0], [0.75, 25.0]]
     bar = {"title": {"text": "a &amp; b"}}
     found = read(go.Figure().add_heatmap(x=[1, 2, 3], y=[0.5, 1], z=np.arange(6.0).reshape(2, 3), colorbar=bar))
     assert list(found.columns) == ["x", "y", "a & b"]

@@ -91,7 +91,7 @@ def test_pages_show_it_so(seen):
         np.testing.assert_allclose(curve, curves[0], atol=1e-6)
     table = seen("kung_curves", mechanism="refined", draws="3").dataframe[0].value
     second = seen("kung_curves", mechanism="refined", draw="2").dataframe[0].value
-    columns = [[name for name in each if "example draw" in name] for each in (table, second)]
+    columns = [[name for name in each if "published curve" in name] for each in (table, second)]
     np.testing.assert_allclose(table[columns[0][1]], second[columns[1][0]], atol=2e-4)
 
 

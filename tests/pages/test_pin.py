@@ -42,7 +42,7 @@ def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_p
     assert row(app)["A | B: ε"][0] == "0.5 | 5"
     before, after = row(app)["A | B: error"][0].split(" | ")
     assert float(before.split()[0]) > float(after.split()[0])
-    assert "pinned (A) [cm]" in app.dataframe[0].value
+    assert "pinned (A), its interval thin: height [cm]" in app.dataframe[0].value
     fresh = open_page(PAGE, **link(app))
     assert not fresh.warning
     assert traces(fresh)[PINNED] == drawn[PINNED]

@@ -13,7 +13,7 @@ from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from pages._ui.cloaking import computed
 from pages._ui.look import offers, text
 from pages._ui.model import Design, Draw, usual
-from pages._ui.start import decision
+from pages._ui.start import promise
 from tests.pages.reading import ROOT, page_text
 
 DELTA = offers.DELTA
@@ -63,7 +63,7 @@ def test_how_a_budget_is_split_over_two_releases(seen, share):
     assert together <= 1.0  # both were rounded down
     assert together == pytest.approx(1.0, rel=0.02)
     assert first + second > 1.0
-    exact = decision.halves(Draw(1.0, DELTA), share / 100)
+    exact = promise.halves(Draw(1.0, DELTA), share / 100)
     assert (first, second) == pytest.approx(exact, rel=0.01)
 
 

@@ -77,11 +77,11 @@ def test_page_and_brief_round_the_same_way(epsilon):
 
 def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
-    table = next(table.value for table in app.dataframe if "lowest chance after [%]" in table.value)
-    [error] = [name for name in table if "error" in name]
+    table = next(table.value for table in app.dataframe if "at least: chance afterwards [%]" in table.value)
+    [error] = [name for name in table if name.startswith("published: error [")]
     said = next(each.value for each in app.markdown if "Without privacy it is " in each.value)
     plain = float(re.search(r"Without privacy it is ([\d.]+\d)", said)[1])
-    within = table["epsilon"][table[error] <= 1.25 * plain * 1.01]
+    within = table.iloc[:, 0][table[error] <= 1.25 * plain * 1.01]
     assert ("No epsilon up to" in said) == within.empty
     assert within.empty or f'<span class="recommended">Recommended: epsilon = {within.min():g}</span>' in said
 

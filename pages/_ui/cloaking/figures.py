@@ -37,6 +37,7 @@ from pages._ui.look.plots import (
     rows_named_inside,
 )
 from pages._ui.look.sheet import About
+from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.work import cached
 
 DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
@@ -89,6 +90,7 @@ def growth(
     figure = go.Figure()
     if plain is not None:
         centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
+        figure.update_traces(meta=NOT_PRIVATE)
     named = "the method of 2018" if other else "published"
     centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, named)
     figure.add_scatter(
@@ -106,11 +108,13 @@ def growth(
 
 def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:
     """The records, and the curve without privacy (P,) at first inputs x (P,). Not private."""
-    figure.add_scatter(x=x, y=nonprivate, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
+    line = {"color": NON_PRIVATE, "width": 2}
+    figure.add_scatter(x=x, y=nonprivate, name="without privacy", line=line, meta=NOT_PRIVATE)
     figure.add_scatter(
         x=data.X[:, 0],
         y=data.y,
         name="true data",
+        meta=NOT_PRIVATE,
         mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 5},
     )

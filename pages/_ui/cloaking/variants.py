@@ -159,9 +159,10 @@ def curves(ours: Result, varied: Varied, overlay: bool) -> None:
     below = partial(sheet_figure.names_of, drawn[0])
     unit = ours.dataset.y_unit
     alt = "The same data at three settings, on the same axes. " + _said(three)
-    tables = [words.curve_table(each.result, overlay).assign(setting=each.title) for each in three]
+    told = zip(three, drawn, strict=True)
+    numbers = pd.concat([words.rows_of(figure, each.result).assign(setting=each.title) for each, figure in told])
     about = None if overlay else _about(three, alt)
-    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", pd.concat(tables), about)
+    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", numbers, about)
 
 
 def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:
@@ -254,7 +255,7 @@ def buttons(legend: str, still: str = "All together") -> str:
 
 def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
     """While Play or Pause is chosen, draw i is visible for the i-th part of each round only."""
-    begun, rules = "body:has(.player-play:checked, .player-pause:checked)", []
+    rules, begun = [], pictures.PLAYED
     for chart, figure in charts.items():
         turns = [each for each in (_traces(figure, DRAWS), _traces(figure, BANDS)) if each]
         layer = f".st-key-{chart} .scatterlayer > .trace"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
@@ -16,7 +17,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.left_out import FOLDS, LeftOut, Trio
-from pages._ui.look import offers, text
+from pages._ui.look import offers, tables, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, usual
@@ -178,23 +179,10 @@ def errors_alt(errors: Trio) -> str:
     )
 
 
-def curve_table(result: Result, overlay: bool, pinned: Result | None = None) -> pd.DataFrame:
-    """One row a grid point: released draws, noise, a pinned draw; what is not private only under the overlay."""
-    data, outcome, intervals = result.dataset, result.outcome, result.intervals
-    grid = slice(outcome.scene.records, None)
-    columns = {axis(data.x_names[0], data.x_units[0]): outcome.scene.X_test[grid, 0]}
-    for index, sample in enumerate(outcome.samples, 1):
-        columns[f"published, example draw {index} [{data.y_unit}]"] = sample[grid]
-    if pinned is not None:
-        columns[f"pinned (A) [{data.y_unit}]"] = pinned.outcome.samples[0, grid]
-    for band, ends in (("where the curve is", intervals.curve), ("range for one more person", intervals.output)):
-        for name, end in zip(("from", "to"), ends.of(0)[:, grid], strict=True):
-            columns[f"{band}, {100 * LEVEL:g} %, {name} [{data.y_unit}]"] = end
-    if intervals.noise is not None:
-        columns[f"privacy noise, {100 * LEVEL:g} %, ± [{data.y_unit}]"] = intervals.noise[grid]
-    if overlay:
-        columns[f"without privacy [{data.y_unit}] (not private)"] = outcome.nonprivate[grid]
-    return pd.DataFrame(columns).round(4)
+def rows_of(figure: go.Figure, result: Result) -> pd.DataFrame:
+    """Of the picture of the curve, and of noise that is added once."""
+    noise, name = result.intervals.noise, f"privacy noise, {100 * LEVEL:g} %, ± [{result.dataset.y_unit}]"
+    return tables.of_figure(figure, more=None if noise is None else {name: noise[result.outcome.scene.records :]})
 
 
 def curves_alt(result: Result, colour: str, overlay: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from pages._ui.look.plots import (
     named_lines,
     rows_named_inside,
 )
+from pages._ui.look.tables import NOT_PRIVATE
 
 _SHOWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
@@ -59,6 +61,7 @@ def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) 
     if plain is not None:
         figure.add_scatter(x=x, y=explored.truth, name="truth", line={"color": TRUTH, "dash": "dot"})
         figure.add_scatter(x=x, y=plain, name="without privacy", line={"color": NON_PRIVATE})
+        figure.update_traces(meta=NOT_PRIVATE)
     for index, path in enumerate(explored.paths[:_SHOWN]):
         figure.add_scatter(
             x=x,
@@ -101,6 +104,7 @@ def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -
             line={"color": colour, "width": 12},
             connectgaps=False,
             name=name,
+            meta=None if plain is None else NOT_PRIVATE,
         )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(range=[len(rows) - 0.5, -0.9])  # a name stands above its row, the first one too
@@ -147,6 +151,7 @@ def overlap_map(explored: Explored) -> go.Figure:
             showscale=False,
             hoverinfo="skip",
             name="overlap",
+            meta=NOT_PRIVATE,
         )
     )
     for name, colour in PARTS:
@@ -241,17 +246,27 @@ def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figur
     return finish(figure, 300)
 
 
-def cell_table(explored: Explored, bayes: BayesSet | None, overlay: bool) -> pd.DataFrame:
-    """London: one row a hexagon of the public grid; where sales are is private, so only the overlay tells."""
-    frame = pd.DataFrame({"cell": london_excursion.cells()})
-    frame[LAYERS["votes"].column] = (100 * explored.votes).round(1)
+def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> pd.DataFrame:
+    """One row a test point: what is published, and under the overlay (``plain`` is not None) what is true.
+
+    On London a row is a hexagon of the public grid: where sales are is private, so only the overlay tells.
+    """
+    london = explored.dataset.name == london_excursion.NAME
+    columns: dict[str, Any] = {"cell": london_excursion.cells()} if london else {}
+    columns |= {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
+    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_SHOWN], 1)}
+    columns[LAYERS["votes"].column] = (100 * explored.votes).round(1)
     if bayes is not None:
-        frame[LAYERS["bayes"].column] = (100 * bayes.probability).round(1)
-    if overlay:
-        frame[LAYERS["overlap"].column] = _codes(explored)
-        frame[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
-        frame[LAYERS["truth"].column] = np.where(explored.known, 100.0 * explored.true_set, np.nan)
-    return frame
+        columns |= {f"{BAYES}: value": bayes.mean.round(4)}
+        columns[LAYERS["bayes"].column] = (100 * bayes.probability).round(1)
+    if plain is not None:
+        columns["truth (not private)"] = explored.truth.round(4)
+        columns["value without privacy (not private)"] = plain.round(4)
+        columns[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
+    if plain is not None and london:
+        columns[LAYERS["overlap"].column] = _codes(explored)
+        columns[LAYERS["truth"].column] = np.where(explored.known, 100.0 * explored.true_set, np.nan)
+    return pd.DataFrame(columns)
 
 
 def _codes(explored: Explored) -> FloatArray:
@@ -260,15 +275,3 @@ def _codes(explored: Explored) -> FloatArray:
     for part, where in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
         code[where & explored.known] = part
     return code
-
-
-def path_table(explored: Explored, bayes: BayesSet | None, overlay: bool) -> pd.DataFrame:
-    """One row a test point: the released paths, and the sets under the overlay."""
-    columns = {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
-    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_SHOWN], 1)}
-    columns["paths above [%]"] = (100 * explored.votes).round(1)
-    if bayes is not None:
-        columns["Bayes probability [%]"] = (100 * bayes.probability).round(1)
-    if overlay:
-        columns |= {"truth (not private)": explored.truth.round(4), "p (not private)": explored.probability.round(4)}
-    return pd.DataFrame(columns)

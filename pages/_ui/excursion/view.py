@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -268,43 +269,50 @@ def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tup
     return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
 
-def pictures_of(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
+def pictures_of(
+    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
+) -> None:
     """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
-    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain)
+    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain, numbers)
 
 
-def _curve(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
+def _curve(
+    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
+) -> None:
     picture = partial(cached.drawn, of=(view, plain is None))
     curve = picture(figures.curve, explored, bayes, plain)
     public = _public(explored, partial(figures.curve, explored, bayes, None), CURVE)
-    pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public)
+    pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public, numbers)
     sets = picture(figures.sets, explored, bayes, plain)
     public = _public(explored, partial(figures.sets, explored, bayes, None), SETS)
     pictures.chart(sets, "path_sets", SETS if plain is None else SETS_WITH_TRUTH, public)
 
 
-def _field(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
+def _field(
+    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
+) -> None:
     if plain is None:
         drawn = cached.drawn(figures.field, explored, bayes, of=view)
-        pictures.chart(drawn, "field", FIELD, _public(explored, lambda: drawn, FIELD))
+        pictures.chart(drawn, "field", FIELD, _public(explored, lambda: drawn, FIELD), numbers)
         return
     left, right = st.columns(2)
     with left:
-        pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", TRUTH_MAP)
+        pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", TRUTH_MAP, numbers=numbers)
     with right:
         public = _public(explored, partial(figures.field, explored, bayes), FIELD)
-        pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", OVERLAP_MAP, public)
+        pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", OVERLAP_MAP, public, numbers)
 
 
-def _map(view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> None:
+def _map(
+    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
+) -> None:
     show = plain is not None
     layer = figures.LAYERS[excursion_layer(show, bayes is not None)]
-    cells = figures.cell_table(explored, bayes, show)
     spot = st.container()
-    picked = pictures.pick_hexagon(cells)
+    picked = pictures.pick_hexagon(numbers)
     with spot:
         pictures.hexagon_map(
-            cells, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
+            numbers, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
         )
     st.info(LONDON)
 

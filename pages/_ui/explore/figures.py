@@ -95,7 +95,8 @@ def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View
             drawn += lines.values()
         else:
             low, high = part.interval(view.level, view.of)
-            band(figure, x, low, high, colour, 0.15)
+            band(figure, x, low, high, colour, 0.15, f"{shown}, {100 * view.level:g} %")
+            figure.data[-1].showlegend = False
             curve = part.curve(view.lengthscale, view.noise)
             figure.add_scatter(x=x, y=curve, name=shown, mode="lines", line=line)
             drawn += [low, high, curve]

@@ -18,7 +18,7 @@ from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered
 from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
-from pages._ui.look import frame, pictures, sheet
+from pages._ui.look import frame, pictures, sheet, tables
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import axis, dates_of
 from pages._ui.look.sheet import About
@@ -244,24 +244,6 @@ def table(chosen: Chosen) -> pd.DataFrame:
     return rounded
 
 
-def apart_table(chosen: Chosen, compared: Difference) -> pd.DataFrame:
-    """One row a place: the difference of two groups with its range."""
-    statistics = chosen.explored.statistics
-    [column] = figures.numbers_of(statistics)
-    low, high = compared.interval(chosen.view.level)
-    columns = {axis(statistics.x_names[column], statistics.x_units[column]): compared.X[:, column]}
-    columns |= {"difference": compared.mean, "range from": low, "range to": high}
-    return pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
-
-
-def likely(chosen: Chosen) -> pd.DataFrame:
-    """One row a lengthscale."""
-    labels = figures.share_labels(chosen.explored.statistics)
-    return pd.DataFrame(
-        {"lengthscale": labels, "probability [%]": np.round(100 * chosen.read.lengthscale_probabilities, 2)}
-    )
-
-
 def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
     stages = chosen.explored.statistics.stages
@@ -299,28 +281,28 @@ def _half_width(chosen: Chosen) -> str:
     return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
 
 
-def pictured(chosen: Chosen) -> None:
-    """What the view asks for."""
-    _chart(chosen, _drawn(chosen), "explored", caption(chosen))
+def pictured(chosen: Chosen) -> pd.DataFrame:
+    """What the view asks for; gives its numbers, of two groups those of their difference."""
+    drawn = _drawn(chosen)
+    numbers = table(chosen) if chosen.view.apart is None else tables.of_figure(drawn)
+    _chart(chosen, drawn, "explored", caption(chosen), numbers)
+    return numbers
 
 
 def lengthscales_pictured(chosen: Chosen) -> None:
     """How probable each lengthscale is, as bars and as a table."""
     labels = share_labels(chosen.explored.statistics)
     drawn = lengthscales(labels, chosen.read, chosen.view.lengthscale)
-    _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen))
-    frame.table(likely(chosen), "explored_likely")
+    numbers = tables.of_figure(drawn)
+    _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen), numbers)
+    frame.table(numbers, "explored_likely")
 
 
-def show_table(chosen: Chosen) -> None:
-    """The numbers behind the picture; of two groups their difference."""
-    note = "Computed from released numbers: all of it may be published."
-    rows = table(chosen) if chosen.view.apart is None else apart_table(chosen, _apart(chosen))
-    frame.table(rows, "explored_curve", note)
+TABLE_NOTE = "Computed from released numbers: all of it may be published."
 
 
-def _chart(chosen: Chosen, drawn: go.Figure, key: str, said: str) -> None:
-    pictures.chart(drawn, key, said, as_it_is(drawn, _about(chosen, said)))
+def _chart(chosen: Chosen, drawn: go.Figure, key: str, said: str, numbers: pd.DataFrame) -> None:
+    pictures.chart(drawn, key, said, as_it_is(drawn, _about(chosen, said)), numbers)
 
 
 def _drawn(chosen: Chosen) -> go.Figure:

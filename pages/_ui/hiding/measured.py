@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,7 +17,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, faded, finish, named, ticked
@@ -186,13 +185,13 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = settings.stand(_STAGE)
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
-    said = row_of(measured, data, stage)
-    pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)))
+    said, numbers = row_of(measured, data, stage), tables.of_figure(rows)
+    pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.stand(_MORE):
         _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
-        frame.table(row_table(measured, data, stage), f"{dataset}_B_stage_{stage}", PUBLIC)
+        frame.table(numbers, f"{dataset}_B_stage_{stage}", PUBLIC)
     st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
 
 
@@ -278,16 +277,6 @@ def metrics(measured: Measured, unit: str) -> list[Metric]:
         Metric("Privacy costs", f"{text.number(measured.price)} {unit}", "root of the difference of squares", of),
         Metric("Nothing measured", f"{text.number(measured.unmeasured)} {unit}", "the prior alone", of),
     ]
-
-
-def row_table(measured: Measured, data: Dataset, stage: int) -> pd.DataFrame:
-    """One row a record: its public inputs and its weight in each number of a stage."""
-    columns = {
-        axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
-    }
-    for index, row in enumerate(measured.strategies[stage - 1], 1):
-        columns[f"weight in number {index}"] = row.round(4)
-    return pd.DataFrame(columns).sort_values(axis(data.x_names[0], data.x_units[0]))
 
 
 RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are later stages."

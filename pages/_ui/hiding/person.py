@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -17,7 +16,7 @@ from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.controls import HERE, Range, Whole
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, OTHER, PRIVATE, TRUTH, axis, band, faded, finish, named_lines
 from pages._ui.look.text import Metric
@@ -107,14 +106,15 @@ def show(result: Result, overlay: bool) -> None:
     of = moved.settings
     st.markdown(answer(moved, data))
     left, right = st.columns([3, 2])
+    picture, sizes = (cached.drawn(each, moved, data, of=of) for each in (curves, against_noise))
+    numbers = tables.of_figure(picture, sizes, true_data=True)
     with left:
-        picture = cached.drawn(curves, moved, data, of=of)
-        pictures.clickable(picture, CHART, CURVES_ALT, lambda: _take_click(name))
+        pictures.clickable(picture, CHART, CURVES_ALT, lambda: _take_click(name), numbers)
     with right:
-        pictures.chart(cached.drawn(against_noise, moved, data, of=of), "move_noise", NOISE_ALT)
+        pictures.chart(sizes, "move_noise", NOISE_ALT, numbers=numbers)
     frame.metrics(metrics(moved, data), "person")
     with st.expander("Table of the move"):
-        frame.table(table(moved, data), f"{name}_one_person")
+        frame.table(numbers, f"{name}_one_person")
 
 
 def controls(data: Dataset, name: str) -> Choice:
@@ -247,20 +247,6 @@ def metrics(moved: Moved, data: Dataset) -> list[Metric]:
         Metric("Shift, in privacy noise", f"{text.at_most(moved.shift)}", "standard deviations", metric),
         Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s′, for anybody", metric),
     ]
-
-
-def table(moved: Moved, data: Dataset) -> pd.DataFrame:
-    """One row a grid point."""
-    unit = data.y_unit
-    return pd.DataFrame(
-        {
-            axis(data.x_names[0], data.x_units[0]): moved.x,
-            f"curve without privacy [{unit}] (not private)": moved.before,
-            f"after the move [{unit}] (not private)": moved.after,
-            f"without the person [{unit}] (not private)": moved.without,
-            f"privacy noise, standard deviation [{unit}]": moved.noise,
-        }
-    ).round(4)
 
 
 CURVES_ALT = (

@@ -273,19 +273,22 @@ def _everybody(result: Result) -> None:
         _of_inputs(result, figures.noise_heat, "M", words.M_ALT)
     directions.show_curves(result)
     st.subheader("λ: few people carry the noise")
-    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result))
+    numbers = words.record_table(result)
+    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result), numbers)
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        look_frame.table(words.record_table(result), f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        look_frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
         look_frame.steps(words.explain(result))
 
 
-def _of_inputs(result: Result, draw: Callable[[Result], go.Figure], key: str, said: str) -> None:
+def _of_inputs(
+    result: Result, draw: Callable[[Result], go.Figure], key: str, said: str, numbers: pd.DataFrame | None = None
+) -> None:
     """A figure that no output enters."""
     drawn = cached.drawn(draw, result, of=key)
-    pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)))
+    pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)), numbers)
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:

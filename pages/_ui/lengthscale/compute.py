@@ -169,13 +169,13 @@ def label(epsilon: float) -> str:
     return "none" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
-def table_frame(table: SelectionTable, grid: Grid, unit: str, y_unit: str) -> pd.DataFrame:
+def rows_of(table: SelectionTable, grid: Grid, unit: str, y_unit: str) -> pd.DataFrame:
     """One row a tile of the heat map."""
     rows = [
         {
             f"lengthscale [{unit}]": lengthscale,
             "regression ε": label(epsilon),
-            "probability [%]": round(100 * float(table.probabilities[i, j]), 2),
+            "probability [%] (not private)": round(100 * float(table.probabilities[i, j]), 2),
             f"error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
             f"error without privacy noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
         }

@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
-from pages._ui.look import pictures, plots, settings, text
+from pages._ui.look import pictures, plots, settings, tables, text
 from pages._ui.look.controls import Slider
 from pages._ui.look.text import Metric
 
@@ -146,15 +146,23 @@ def needs_overlay(question: str) -> None:
     st.info("Switch “True data shown” on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
-def table(frame: pd.DataFrame, key: str, note: str = "") -> None:
-    """A sortable table and its CSV download."""
+def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = False) -> None:
+    """A sortable table and its CSV download, whose name says whether true data are in.
+
+    Args:
+        frame: the rows.
+        key: of the table, and name of its file.
+        note: above it.
+        true_data: whether true data are in that no column's name tells of.
+    """
+    marked = true_data or any(tables.NOT_PRIVATE in str(name) for name in frame)
     if note:
         st.caption(note)
     pictures.table(frame, f"table_{key}")
     st.download_button(
         "Download CSV",
         frame.to_csv(index=False),
-        f"{key}.csv",
+        f"{key}{'-with-true-data' if marked else ''}.csv",
         "text/csv",
         key=f"csv_{key}",
         icon=":material/download:",

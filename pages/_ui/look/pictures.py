@@ -155,10 +155,18 @@ _HEXAGON = "hexagon"  # in the address
 _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
+PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
 _SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
 
 
-def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, **options: Any) -> None:
+def chart(
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    public: Public | None = None,
+    numbers: pd.DataFrame | None = None,
+    **options: Any,
+) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
 
     Args:
@@ -166,13 +174,18 @@ def chart(figure: go.Figure, key: str, alt: str, public: Public | None = None, *
         key: of the chart.
         alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
+        numbers: of its table, where they stand on the page too; else those that are drawn.
     """
+
+    def told() -> pd.DataFrame:
+        return tables.of_figure(figure, true_data=public is None) if numbers is None else numbers
+
     enlarged = plots.enlarge(figure) if settings.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
         st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
-    _caption(key, alt, lambda: tables.of_figure(figure), lambda: of_figure(figure, alt, public))
+    _caption(key, alt, told, lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
@@ -225,7 +238,7 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                _for_readers(numbers(), "Every point that is drawn")
+                _for_readers(numbers(), "The numbers of this figure")
         button(key, drawn)
 
 
@@ -308,14 +321,14 @@ def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, 
 def _frames_style(strip: str, count: int) -> str:
     """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
     image = base64.b64encode(strip.encode()).decode()
-    begun, window = "body:has(.player-play:checked, .player-pause:checked)", ".moving"
+    window = ".moving"
     return (
         f"<style>:root {{ --frame: {_SECONDS:g}s; }} "
         f"@media (prefers-reduced-motion: reduce) {{ :root {{ --frame: {_CALM:g}s; }} }} "
         f"@keyframes moving-map {{ from {{ background-position: 0 0; }} to {{ background-position: 0 100%; }} }} "
         f"{window} {{ max-width: {_FRAME.width:g}px; aspect-ratio: {_FRAME.width:g} / {_FRAME.height:g}; "
         f"background: url(data:image/svg+xml;base64,{image}) 0 0 / 100% {100 * count}%; }} "
-        f"{begun} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
+        f"{PLAYED} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
         f"animation-duration: calc(var(--frame) * {count}) !important; }} "
         f"body:has(.player-pause:checked) {window} {{ animation-play-state: paused; }}</style>"
     )
@@ -337,9 +350,11 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     return by_name[name]
 
 
-def clickable(figure: go.Figure, key: str, alt: str, on_click: Callable[[], None]) -> None:
+def clickable(
+    figure: go.Figure, key: str, alt: str, on_click: Callable[[], None], numbers: pd.DataFrame | None = None
+) -> None:
     """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    chart(figure, key, alt, on_select=on_click, selection_mode="points")
+    chart(figure, key, alt, numbers=numbers, on_select=on_click, selection_mode="points")
 
 
 def clicked(key: str) -> list[Any] | None:

@@ -151,8 +151,7 @@ def centile_lines(
         labelled: each line has its number at its right end.
     """
     outer = list(lines)
-    band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12, "between the outer centiles")
-    figure.data[-1].showlegend = False
+    band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
     for centile, values in lines.items():
         label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
         figure.add_scatter(

@@ -185,9 +185,14 @@ def present() -> None:
 
 def end_presentation() -> None:
     """Callback: as it was; and no other page is shown so either."""
-    if "lesson" in st.query_params:
-        del st.query_params["lesson"]
-    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != "lesson"})
+    leave_out("lesson")
+
+
+def leave_out(name: str) -> None:
+    """Take a parameter out of the address, and out of what is carried to other pages."""
+    if name in st.query_params:
+        del st.query_params[name]
+    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != name})
 
 
 def stands(key: str) -> bool:

@@ -150,10 +150,13 @@ def side_by_side(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
 def bare(draw: Draw, width: int, height: int, dark: bool) -> str:
     """A drawing within a page, light text where the page is dark."""
     ink = "<style>text { fill: #e8e8e8 }</style>" if dark else ""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="{_FONT}">{ink}{draw(Box(0, 0, width, height))}</svg>'
-    )
+    return svg(width, height, ink + draw(Box(0, 0, width, height)), f'font-family="{_FONT}"')
+
+
+def svg(width: float, height: float, content: str, look: str = "") -> str:
+    """A drawing of that many px."""
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look}>{content}</svg>'
 
 
 def publishable(question: str, about: About, draw: Draw, shape: Shape, address: str, day: date) -> str:
@@ -200,12 +203,9 @@ def _sheet(title: str, lead: Iterable[str], foot: Sequence[str], draw: Draw, sha
         label(_EDGE, below + 1.3 * _FOOT * (at + 0.75), line, _FOOT, fill=_SOFT) for at, line in enumerate(lines)
     )
     drawn = draw(Box(_EDGE, y - 4, across, below - 20 - y))
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{shape.width}" height="{shape.height}" '
-        f'viewBox="0 0 {shape.width} {shape.height}" font-family="{_FONT}" '
-        f'role="img"><title>{escape(title)}</title><rect width="100%" height="100%" fill="{_PAPER}"/>'
-        f"{body}{drawn}{rule}{footer}{_across(stamp, shape) if stamp else ''}</svg>\n"
-    )
+    paper = f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="{_PAPER}"/>'
+    content = f"{paper}{body}{drawn}{rule}{footer}{_across(stamp, shape) if stamp else ''}"
+    return svg(shape.width, shape.height, content, f'font-family="{_FONT}" role="img"') + "\n"
 
 
 def _across(stamp: str, shape: Shape) -> str:

@@ -5,7 +5,6 @@ Drawn is what these pages draw: lines, bands, markers, bars, histograms, heat ma
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -19,56 +18,12 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.release.figure import marks
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
 from pages._ui.look.sheet import Box, label, wide
+from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, Side, axes, plain, rect, side_of, squared, upright
 from pages._ui.look.tables import histogram_of, values_of
 
-_TYPE, _LINE, _SCALE = 20, 26, 1.7  # px of type and between two names; of strokes, over those on the screen
+_LINE, _SCALE = 26, 1.7  # px between two names; of strokes, over those on the screen
 _COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)
 _DASHES = {"dot": "3 5", "dash": "12 8", "dashdot": "12 6 3 6", "longdash": "20 8"}
-_AXIS, _GRID = "#666666", "#808080"
-_AIR = 0.05
-_TAG = re.compile(r"<[^>]+>")
-
-
-class Side(NamedTuple):
-    """An axis: its ends (of logarithms, where it is one of them), names of categories, and what stands where."""
-
-    low: float
-    high: float
-    log: bool
-    names: tuple[str, ...]
-    ticks: tuple[tuple[float, str], ...]
-    title: str
-
-    def share(self, values: Any) -> FloatArray:
-        """Where values are, from 0 to 1."""
-        if self.names:
-            at = np.array([self.names.index(str(each)) if str(each) in self.names else np.nan for each in values])
-        else:
-            at = np.array([np.nan if each is None else each for each in values], dtype=float)
-            if self.log:
-                with np.errstate(all="ignore"):
-                    at = np.log10(at)
-        return np.asarray((at - self.low) / (self.high - self.low))
-
-
-class Plot(NamedTuple):
-    """The place between the axes."""
-
-    box: Box
-    x: Side
-    y: Side
-
-    def places(self, x: Any, y: Any) -> FloatArray:
-        """Points (n, 2) in px; what is far outside stops there, as a file of huge numbers is no picture."""
-        return np.column_stack([self.across(x), self.up(y)])
-
-    def across(self, x: Any) -> FloatArray:
-        """In px."""
-        return self.box.left + self.box.width * np.clip(self.x.share(x), -5, 6)
-
-    def up(self, y: Any) -> FloatArray:
-        """In px."""
-        return self.box.bottom - self.box.height * np.clip(self.y.share(y), -5, 6)
 
 
 class Name(NamedTuple):
@@ -102,14 +57,14 @@ def _laid(figure: go.Figure, box: Box, traces: list[Any], named: bool = True) ->
     legend = [name for name in _legend(traces) if not ends or name.band] if ends or _has_legend(figure) else []
     legend = legend if named else []
     bar = next((t for t in traces if t.type == "heatmap" and t.showscale is not False), None)
-    x, y = _side(figure, traces, "x"), _side(figure, traces, "y")
-    left = 42 + max((wide(words, _TYPE) for _, words in y.ticks), default=0) + (_LINE if y.title else 0)
-    right = max((wide(name.words, _TYPE) for name in ends), default=0) + (40 if ends else 24)
+    x, y = side_of(figure, traces, "x"), side_of(figure, traces, "y")
+    left = 42 + max((wide(words, TYPE) for _, words in y.ticks), default=0) + (_LINE if y.title else 0)
+    right = max((wide(name.words, TYPE) for name in ends), default=0) + (40 if ends else 24)
     right = max(right, 150 if bar is not None else 0, _beyond(traces))
     rows = _rows(legend, box.width)
     top = 14 + _LINE * len(rows) + (_LINE if figure.layout.title.text else 0)
     inner = Box(box.left + left, box.top + top, box.width - left - right, box.height - top - 2.6 * _LINE)
-    return _Laid(Plot(_squared(figure, inner, x, y), x, y), ends, rows, bar)
+    return _Laid(Plot(squared(figure, inner, x, y), x, y), ends, rows, bar)
 
 
 def names_of(figure: go.Figure, box: Box) -> str:
@@ -125,7 +80,7 @@ def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
     below, above = ("".join(_shapes(figure, plot, layer)) for layer in ("below", "above"))
     return (
         f'<clipPath id="{clip}"><rect x="{plot.box.left:.1f}" y="{plot.box.top:.1f}" width="{plot.box.width:.1f}" '
-        f'height="{plot.box.height:.1f}"/></clipPath>{_axes(plot)}'
+        f'height="{plot.box.height:.1f}"/></clipPath>{axes(plot)}'
         f'<g clip-path="url(#{clip})">{below}{_traces(traces, plot, figure)}{above}</g>'
         f"{_texts(traces, plot)}{_over_bars(figure, traces, plot)}{_notes(figure, plot)}"
         f"{_written(rows, box)}{_at_ends(ends, plot)}"
@@ -134,109 +89,14 @@ def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
 
 
 def _headline(figure: go.Figure, box: Box, plot: Plot) -> str:
-    words = _plain(figure.layout.title.text or "")
-    return label(plot.box.left, box.top + 18, words, _TYPE, weight=600) if words else ""
+    words = plain(figure.layout.title.text or "")
+    return label(plot.box.left, box.top + 18, words, TYPE, weight=600) if words else ""
 
 
 def _beyond(traces: Sequence[Any]) -> float:
     """Room for words to the right of lines' ends."""
     texts = [str(t.text[-1]) for t in traces if t.type == "scatter" and "text" in (t.mode or "") and len(t.text or ())]
-    return max((wide(each, _TYPE) + 16 for each in texts), default=0)
-
-
-def _squared(figure: go.Figure, box: Box, x: Side, y: Side) -> Box:
-    """As high as wide for the same length, where the figure says so."""
-    anchor, ratio = figure.layout.yaxis.scaleanchor, figure.layout.yaxis.scaleratio or 1.0
-    if anchor != "x":
-        return box
-    per_px = max((x.high - x.low) / box.width, ratio * (y.high - y.low) / box.height)
-    width, height = (x.high - x.low) / per_px, ratio * (y.high - y.low) / per_px
-    return Box(box.left + (box.width - width) / 2, box.top + (box.height - height) / 2, width, height)
-
-
-def _side(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
-    axis = figure.layout[f"{along}axis"]
-    log, columns = axis.type == "log", [_along(trace, along, figure) for trace in traces]
-    lines = [shape[f"{along}{end}"] for shape in figure.layout.shapes for end in "01"]
-    names = _categories(columns) if axis.type == "category" or any(c.dtype.kind in "OU" for c in columns) else ()
-    if names:
-        low, high = axis.range or (-0.5, len(names) - 0.5)
-    elif axis.range is not None:
-        low, high = axis.range
-    else:
-        referred = [shape[f"{along}ref"] for shape in figure.layout.shapes for _ in "01"]
-        extra = [v for v, ref in zip(lines, referred, strict=True) if isinstance(v, (int, float)) and ref == along]
-        known = np.concatenate([*(c.astype(float) for c in columns), np.array(extra, float), [np.nan]])
-        known = np.log10(known[known > 0]) if log else known[np.isfinite(known)]
-        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
-        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        exact = all(t.type == "heatmap" for t in traces) if traces else True
-        air = 0 if exact or (along == "x" and _only_lines(traces)) else _AIR * (high - low)
-        low, high = (0.0 if axis.rangemode == "tozero" and not log else low - air), high + air
-    if axis.autorange == "reversed":
-        low, high = high, low
-    title = _plain(axis.title.text or "")
-    return Side(float(low), float(high), log, names, tuple(_ticks(axis, float(low), float(high), log, names)), title)
-
-
-def _only_lines(traces: Sequence[Any]) -> bool:
-    return all(t.type == "scatter" and "markers" not in (t.mode or "lines") for t in traces)
-
-
-def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
-    """What an axis must hold of a trace; bars stand on 0."""
-    if trace.type == "histogram":
-        middle, counts = histogram_of(trace)
-        return middle if along == "x" else np.append(counts, 0.0)
-    values = values_of(trace[along]) if trace[along] is not None else np.array([])
-    if values.dtype.kind == "O" and all(each is None or isinstance(each, (int, float)) for each in values):
-        values = values.astype(float)
-    if trace.type == "bar" and along == "y":
-        piled = figure.layout.barmode in ("stack", "relative")
-        bars = [values_of(t.y).astype(float) for t in figure.data if t.type == "bar"]
-        most = sum(bars) if piled and len({len(b) for b in bars}) == 1 else values.astype(float)
-        return np.append(most, 0.0)
-    return values
-
-
-def _categories(columns: Sequence[np.ndarray]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
-
-
-def _ticks(axis: Any, low: float, high: float, log: bool, names: Sequence[str]) -> Iterator[tuple[float, str]]:
-    ends = min(low, high), max(low, high)
-    if names:
-        yield from ((at, _plain(name)) for at, name in enumerate(names) if ends[0] <= at <= ends[1])
-    elif axis.tickvals is not None:
-        texts = axis.ticktext if axis.ticktext is not None else [f"{each:g}" for each in axis.tickvals]
-        for value, words in zip(axis.tickvals, texts, strict=True):
-            at = math.log10(value) if log else float(value)
-            if ends[0] - 1e-9 <= at <= ends[1] + 1e-9:
-                yield at, _plain(str(words))
-    elif log:
-        for power in range(math.ceil(ends[0] - 1e-9), math.floor(ends[1] + 1e-9) + 1):
-            yield float(power), f"{10.0**power:g}"
-    else:
-        yield from marks(*ends)
-
-
-def _axes(plot: Plot) -> str:
-    box, out = plot.box, ""
-    for at, words in plot.x.ticks:
-        x = box.left + box.width * (at - plot.x.low) / (plot.x.high - plot.x.low)
-        out += f'<path d="M{x:.1f} {box.top:.1f}V{box.bottom:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
-        out += label(x, box.bottom + 26, words, _TYPE, "middle", _AXIS)
-    for at, words in plot.y.ticks:
-        y = box.bottom - box.height * (at - plot.y.low) / (plot.y.high - plot.y.low)
-        out += f'<path d="M{box.left:.1f} {y:.1f}H{box.right:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
-        out += label(box.left - 10, y + 7, words, _TYPE, "end", _AXIS)
-    out += f'<path d="M{box.left:.1f} {box.top:.1f}V{box.bottom:.1f}H{box.right:.1f}" fill="none" stroke="{_AXIS}"/>'
-    out += label(box.left + box.width / 2, box.bottom + 56, plot.x.title, _TYPE, "middle")
-    if plot.y.title:
-        x = box.left - 30 - max((wide(words, _TYPE) for _, words in plot.y.ticks), default=0)
-        middle = f"translate({x:.1f} {box.top + box.height / 2:.1f}) rotate(-90)"
-        out += f'<g transform="{middle}">{label(0, 0, plot.y.title, _TYPE, "middle")}</g>'
-    return out
+    return max((wide(each, TYPE) + 16 for each in texts), default=0)
 
 
 def _traces(traces: Sequence[Any], plot: Plot, figure: go.Figure) -> str:
@@ -256,8 +116,8 @@ def _traces(traces: Sequence[Any], plot: Plot, figure: go.Figure) -> str:
             middle, counts = histogram_of(trace)
             width = float(middle[1] - middle[0]) if len(middle) > 1 else 1.0
             shade = f' fill-opacity="{trace.opacity if trace.opacity is not None else 1:g}"'
-            for m, c in zip(middle, counts, strict=True):
-                out += _rect(plot, (m - width / 2, m + width / 2), (0.0, c), f'fill="{colour}"{shade}')
+            for m, c in zip(plot.x.at(middle), counts, strict=True):
+                out += _bar(plot, (m - width / 2, m + width / 2), (0.0, c), f'fill="{colour}"{shade}')
     return out
 
 
@@ -275,7 +135,7 @@ def _scatter(trace: Any, plot: Plot, colour: str, before: FloatArray | None) -> 
     if trace.error_y.array is not None:
         more = values_of(trace.error_y.array).astype(float)
         less = more if trace.error_y.arrayminus is None else values_of(trace.error_y.arrayminus).astype(float)
-        tops, lows = plot.up(y.astype(float) + more), plot.up(y.astype(float) - less)
+        tops, lows = (plot.up(plot.y.at(each)) for each in (y.astype(float) + more, y.astype(float) - less))
         for (px, _), high, low in zip(places, tops, lows, strict=True):
             out += f'<path d="M{px:.1f} {low:.1f}V{high:.1f}" stroke="{colour}" stroke-width="2"/>'
     if "markers" in mode and (trace.marker.opacity is None or trace.marker.opacity > 0.05):
@@ -315,15 +175,14 @@ def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence
     for name, start, height, paint in zip(x, starts, y, several, strict=True):
         base = piled.get(str(name), 0.0) if figure.layout.barmode in ("stack", "relative") else 0.0
         piled[str(name)] = base + height
-        out += _rect(plot, (start, start + width), (base, base + height), _paint(paint), raw_x=True)
+        out += _bar(plot, (start, start + width), (base, base + height), _paint(paint))
     return out
 
 
 def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tuple[FloatArray, float]:
     """The left sides of a trace's bars, and their width, on the axis's own scale."""
     place, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
-    at = plot.x.low + plot.x.share(values_of(trace.x)) * (plot.x.high - plot.x.low)
-    width = 0.8
+    at, width = plot.x.at(values_of(trace.x)), 0.8
     if not plot.x.names:
         width = float(trace.width) if isinstance(trace.width, (int, float)) else width * _apart(at)
     return at - width / 2 + place * width / count, width / count
@@ -334,41 +193,34 @@ def _apart(at: FloatArray) -> float:
     return float(np.diff(places).min()) if len(places) > 1 else 1.0
 
 
-def _rect(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str, raw_x: bool = False) -> str:
-    """Between two values of each axis; ``raw_x``: on the axis's own scale already."""
-    shares = (np.array(x) - plot.x.low) / (plot.x.high - plot.x.low) if raw_x else plot.x.share(x)
-    a, b = plot.box.left + plot.box.width * np.clip(shares, -1, 2)
-    c, d = plot.up(y)
-    left, top = min(a, b), min(c, d)
-    return f'<rect x="{left:.1f}" y="{top:.1f}" width="{max(abs(b - a), 1.5):.1f}" height="{abs(d - c):.1f}" {look}/>'
+def _bar(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str) -> str:
+    """Between two places on the x axis's own scale and two values of the other."""
+    a, b = plot.across(np.array(x))
+    c, d = plot.up(plot.y.at(y))
+    return rect(min(a, b), min(c, d), max(abs(b - a), 1.5), abs(d - c), look)
 
 
 def _heat(trace: Any, plot: Plot) -> str:
     z = values_of(trace.z).astype(float)
-    x, y = _edges(values_of(trace.x), plot.x), _edges(values_of(trace.y), plot.y)
+    across, up = plot.across(_edges(plot.x.at(values_of(trace.x)))), plot.up(_edges(plot.y.at(values_of(trace.y))))
     colours, out = _colours(trace, z), ""
-    across = plot.box.left + plot.box.width * np.clip((x - plot.x.low) / (plot.x.high - plot.x.low), -1, 2)
-    up = plot.box.bottom - plot.box.height * np.clip((y - plot.y.low) / (plot.y.high - plot.y.low), -1, 2)
     gap = 2 if trace.xgap else -0.3  # a little over each other, so that no white line shows between them
     for (row, column), value in np.ndenumerate(z):
         if not math.isfinite(value):
             continue
         left, right = sorted((across[column], across[column + 1]))
         top, bottom = sorted((up[row], up[row + 1]))
-        out += (
-            f'<rect x="{left + gap:.1f}" y="{top + gap:.1f}" width="{right - left - 2 * gap:.1f}" '
-            f'height="{bottom - top - 2 * gap:.1f}" fill="{colours[row][column]}"/>'
-        )
+        look = f'fill="{colours[row][column]}"'
+        out += rect(left + gap, top + gap, right - left - 2 * gap, bottom - top - 2 * gap, look)
         if trace.texttemplate and trace.text is not None:
             words = str(values_of(trace.text)[row][column])
             ink = "#ffffff" if _is_dark(colours[row][column]) else "#1a1a1a"
-            out += label((left + right) / 2, (top + bottom) / 2 + 7, words, _TYPE, "middle", ink) if words else ""
+            out += label((left + right) / 2, (top + bottom) / 2 + 7, words, TYPE, "middle", ink) if words else ""
     return f'<g shape-rendering="crispEdges">{out}</g>'
 
 
-def _edges(values: np.ndarray, side: Side) -> FloatArray:
-    """Where cells begin and end on an axis."""
-    at = side.low + side.share(values) * (side.high - side.low)
+def _edges(at: FloatArray) -> FloatArray:
+    """Where cells around places begin and end."""
     if len(at) == 1:
         return np.array([at[0] - 0.5, at[0] + 0.5])
     middle = (at[1:] + at[:-1]) / 2
@@ -414,15 +266,13 @@ def _colour_bar(trace: Any, plot: Plot) -> str:
     left, box, count = plot.box.right + 24, plot.box, 64
     step = box.height / count
     out = "".join(
-        f'<rect x="{left:.1f}" y="{box.bottom - (at + 1) * step:.1f}" width="18" height="{step + 0.6:.1f}" '
-        f'fill="{colour}"/>'
+        rect(left, box.bottom - (at + 1) * step, 18, step + 0.6, f'fill="{colour}"')
         for at, colour in enumerate(_sampled(trace, np.linspace(0, 1, count)))
     )
     for value, words in marks(low, high):
-        out += label(left + 26, box.bottom - box.height * (value - low) / (high - low) + 7, words, _TYPE)
-    title = _plain(trace.colorbar.title.text or "")
-    middle = f"translate({left + 104:.1f} {box.top + box.height / 2:.1f}) rotate(-90)"
-    return out + (f'<g transform="{middle}">{label(0, 0, title, _TYPE, "middle")}</g>' if title else "")
+        out += label(left + 26, box.bottom - box.height * (value - low) / (high - low) + 7, words, TYPE)
+    title = plain(trace.colorbar.title.text or "")
+    return out + (upright(left + 104, box, title) if title else "")
 
 
 def _over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
@@ -432,10 +282,9 @@ def _over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
         if trace.text is None:
             continue
         starts, width = _sides(trace, plot, figure, bars)
-        across = plot.box.left + plot.box.width * (starts + width / 2 - plot.x.low) / (plot.x.high - plot.x.low)
-        above = plot.up(values_of(trace.y).astype(float)) - 8
+        across, above = plot.across(starts + width / 2), plot.up(plot.y.at(values_of(trace.y).astype(float))) - 8
         for x, y, words in zip(across, above, values_of(trace.text), strict=True):
-            out += label(float(x), float(y), str(words), _TYPE, "middle", fill=_AXIS, weight=600) if str(words) else ""
+            out += label(float(x), float(y), str(words), TYPE, "middle", fill=AXIS, weight=600) if str(words) else ""
     return out
 
 
@@ -452,9 +301,9 @@ def _texts(traces: Sequence[Any], plot: Plot) -> str:
             ]
     out, last = "", dict[int, float]()
     for y, x, words, colour in sorted(found):
-        y = max(y, last.get(round(x), -1e9) + 0.9 * _TYPE)
+        y = max(y, last.get(round(x), -1e9) + 0.9 * TYPE)
         last[round(x)] = y
-        out += label(x + 10, y + 7, words, _TYPE, fill=colour, weight=600)
+        out += label(x + 10, y + 7, words, TYPE, fill=colour, weight=600)
     return out
 
 
@@ -463,7 +312,7 @@ def _shapes(figure: go.Figure, plot: Plot, layer: str) -> Iterator[str]:
         if (layer == "below") != (shape.layer == "below"):
             continue
         look = (
-            f'stroke="{shape.line.color or _AXIS}" stroke-width="{_SCALE * (shape.line.width or 2):.1f}"'
+            f'stroke="{shape.line.color or AXIS}" stroke-width="{_SCALE * (shape.line.width or 2):.1f}"'
             f'{_dashed(shape.line.dash)} fill="none"'
         )
         if shape.type == "path":
@@ -475,10 +324,7 @@ def _shapes(figure: go.Figure, plot: Plot, layer: str) -> Iterator[str]:
         x = [_place(plot, "x", shape.xref, _logarithm(plot.x, shape.xref, v)) for v in (shape.x0, shape.x1)]
         y = [_place(plot, "y", shape.yref, _logarithm(plot.y, shape.yref, v)) for v in (shape.y0, shape.y1)]
         if shape.type == "rect":
-            yield (
-                f'<rect x="{min(x):.1f}" y="{min(y):.1f}" width="{abs(x[1] - x[0]):.1f}" '
-                f'height="{abs(y[1] - y[0]):.1f}" {look}/>'
-            )
+            yield rect(min(x), min(y), abs(x[1] - x[0]), abs(y[1] - y[0]), look)
         else:
             yield f'<path d="M{x[0]:.1f} {y[0]:.1f}L{x[1]:.1f} {y[1]:.1f}" {look}/>'
 
@@ -493,12 +339,10 @@ def _place(plot: Plot, along: str, ref: str | None, value: Any) -> float:
     """A coordinate of a shape or a note: a share of the picture, or a value of the axis (a log axis's logarithm)."""
     side = plot.x if along == "x" else plot.y
     if ref == "paper" or (ref or "").endswith("domain"):
-        share = float(value)
-    elif isinstance(value, str) and side.names:
-        share = float(side.share([value])[0])
+        at = side.low + float(value) * (side.high - side.low)
     else:
-        share = (float(value) - side.low) / (side.high - side.low)
-    return plot.box.left + plot.box.width * share if along == "x" else plot.box.bottom - plot.box.height * share
+        at = float(side.at([value])[0] if isinstance(value, str) and side.names else value)
+    return float(plot.across(at) if along == "x" else plot.up(at))
 
 
 def _notes(figure: go.Figure, plot: Plot) -> str:
@@ -511,7 +355,7 @@ def _notes(figure: go.Figure, plot: Plot) -> str:
             continue
         anchor = {"left": "start", "right": "end"}.get(note.xanchor or "center", "middle")
         down = {"top": 18, "bottom": -8}.get(note.yanchor or "", 0 if not note.showarrow else -18)
-        out += label(x, y + down, _plain(note.text), _TYPE - 2, anchor, note.font.color or _AXIS)
+        out += label(x, y + down, plain(note.text), TYPE - 2, anchor, note.font.color or AXIS)
     return out
 
 
@@ -525,8 +369,8 @@ def _names_at_ends(figure: go.Figure) -> list[Name]:
     for note in figure.layout.annotations:
         if note.text and _is_name(note):
             colour = re.search(r"color:([^\"]+)", note.text)
-            words = _plain(note.text.replace("━", ""))
-            found.append(Name(float(note.y), words, colour[1] if colour else _AXIS))
+            words = plain(note.text.replace("━", ""))
+            found.append(Name(float(note.y), words, colour[1] if colour else AXIS))
     return sorted(found)
 
 
@@ -542,14 +386,14 @@ def _at_ends(names: Sequence[Name], plot: Plot) -> str:
     for y, (_, words, colour, _) in zip(places, names, strict=True):
         x = plot.box.right + 8
         out += f'<path d="M{x:.1f} {y:.1f}h16" stroke="{colour}" stroke-width="4"/>'
-        out += label(x + 22, y + 7, words, _TYPE)
+        out += label(x + 22, y + 7, words, TYPE)
     return out
 
 
 def _legend(traces: Sequence[Any]) -> Iterator[Name]:
     seen = set()
     for at, trace in enumerate(traces):
-        words = _plain(trace.name or "")
+        words = plain(trace.name or "")
         if words and trace.showlegend is not False and words not in seen and trace.type != "heatmap":
             seen.add(words)
             filled = trace.type == "scatter" and trace.fill == "toself"
@@ -560,7 +404,7 @@ def _rows(names: Sequence[Name], across: float) -> list[list[Name]]:
     rows: list[list[Name]] = []
     used = across + 1
     for name in names:
-        long = wide(name.words, _TYPE) + 60
+        long = wide(name.words, TYPE) + 60
         if used + long > across:
             rows.append([])
             used = 0.0
@@ -574,9 +418,9 @@ def _written(rows: Sequence[Sequence[Name]], box: Box) -> str:
     for at, row in enumerate(rows):
         x, y = box.left, box.top + 12 + at * _LINE
         for _, words, colour, _ in row:
-            out += f'<rect x="{x:.1f}" y="{y - 6:.1f}" width="24" height="12" {_paint(colour)}/>'
-            out += label(x + 32, y + 7, words, _TYPE)
-            x += wide(words, _TYPE) + 60
+            out += rect(x, y - 6, 24, 12, _paint(colour))
+            out += label(x + 32, y + 7, words, TYPE)
+            x += wide(words, TYPE) + 60
     return out
 
 
@@ -613,7 +457,3 @@ def _runs(places: FloatArray) -> Iterator[FloatArray]:
     for part in np.split(np.arange(len(places)), cuts):
         if len(part) and known[part[0]]:
             yield places[part]
-
-
-def _plain(written: str) -> str:
-    return html.unescape(_TAG.sub(" ", written)).strip()

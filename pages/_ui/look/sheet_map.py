@@ -11,7 +11,7 @@ from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
 from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, shown, ticks_of
-from pages._ui.look.sheet import Box, label, wide, wrapped
+from pages._ui.look.sheet import Box, label, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
 _HATCHED = f"rgb({HATCH[0]},{HATCH[1]},{HATCH[2]})"
@@ -62,11 +62,8 @@ def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Borough
         painted = "".join(f'<g fill="rgb{paint}">{uses}</g>' for paint, uses in coloured.items())
         out += f'<g transform="translate(0 {number * frame.height:g})">{painted}<use href="#around"/></g>'
     tall = len(frames) * frame.height
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{frame.width:g}" height="{tall:g}" '
-        f'viewBox="0 0 {frame.width:g} {tall:g}"><defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
-        f"{out}</svg>"
-    )
+    defined = f'<defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
+    return svg(frame.width, tall, defined + out)
 
 
 class _Place:

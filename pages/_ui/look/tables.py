@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,78 @@ import pandas as pd
 import plotly.graph_objects as go
 
 DIGITS = 3  # on screen
-
-
 _DIGITS = 6
-
-
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
+NOT_PRIVATE = "not private"  # said of a trace (its ``meta``) that true data are in, and in the name of its column
+
+Lines = Iterator[tuple[str, np.ndarray, np.ndarray]]  # which end it is, x and y
 
 
-Rows = Iterator[tuple[str, Any, Any]]  # what is drawn, its name, its x and y
+def of_figure(
+    *figures: go.Figure, true_data: bool = False, more: Mapping[str, np.ndarray] | None = None
+) -> pd.DataFrame:
+    """What figures draw, one row a place, a column a line, end of a band or bar; of a heat map its value at each tile.
 
+    Points that stand elsewhere than the lines have rows of their own, and rows that have names one for each point.
+    Lines that another tells (boundaries in a heat map) and those not in sight are left out. True data are marked.
 
-def of_figure(figure: go.Figure) -> pd.DataFrame:
-    """One row a point that is drawn: what it belongs to, x, y, and on maps the value.
-
-    Bands are told by their ends, histograms by their bins, in percent where they are drawn so. Boundaries in a heat map
-    are left out: they follow from it.
+    Args:
+        figures: at the same places, the first one's first.
+        true_data: whether true data are in all of them; else only in traces whose ``meta`` is ``NOT_PRIVATE``.
+        more: further columns, with values at the places of the first line.
     """
+    parts = [part for figure in figures for part in _parts(figure, true_data)]
+    if more:
+        parts.append(pd.DataFrame({parts[0].columns[0]: parts[0].iloc[:, 0], **more}))
+    parts.sort(key=lambda part: not part[part.columns[0]].is_unique)  # points come after lines, which they would part
+    return reduce(_joined, parts) if parts else pd.DataFrame()
+
+
+def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
+    """The columns of each trace, after that of its places; traces at the same places may be told together."""
     x_title, y_title = (_title(axis) for axis in (figure.layout.xaxis, figure.layout.yaxis))
-    tables = []
-    for trace in figure.data:
-        if trace.type == "heatmap":
-            tables.append(_heat(trace, x_title or "x", y_title or "y"))
-            continue
-        for name, x, y in _ROWS.get(trace.type, _nothing)(trace):
-            tables.append(pd.DataFrame({"what": name, x_title or "x": _column(x), y_title or "y": _column(y)}))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    if maps:
+        yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
+        return
+    told = [trace for trace in figure.data if trace.type in _LINES and trace.opacity != 0]
+    told = [trace for trace in told if _name(trace)] or told  # without a name they mark a place on another
+    names = [_marked(_name(trace), true_data or trace.meta == NOT_PRIVATE) for trace in told]
+    for at, trace in enumerate(told):
+        marked, name = true_data or trace.meta == NOT_PRIVATE, _name(trace)
+        if names.count(names[at]) > 1:  # draws
+            name = f"{name} {names[: at + 1].count(names[at])}".strip()
+        for end, x, y in _LINES[trace.type](trace):
+            places, values = x_title or "x", _marked(_called((name + end).lstrip(", "), y_title), marked)
+            columns = {places: _column(x), values: _column(y)}
+            if y.dtype.kind in "OU":  # rows that have names
+                rows = [_marked(name or "drawn", marked)] * len(x)
+                columns = {"what": rows, y_title or "row": _column(y), places: _column(x)}
+            yield pd.DataFrame(columns).dropna(subset=[places], ignore_index=True)  # a line may have gaps
+
+
+def _called(name: str, title: str) -> str:
+    """Of a column: the trace, and what its axis shows where that is not the same."""
+    if not title or not name:
+        return name or title or "y"
+    return title if title.startswith(name) else f"{name}: {title}"
+
+
+def _marked(name: str, true_data: bool) -> str:
+    return f"{name} ({NOT_PRIVATE})" if true_data and NOT_PRIVATE not in name.lower() else name
+
+
+def _joined(found: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    """Beside what is there where places are the same, or numbers of which none comes twice; else below it."""
+    place = part.columns[0]
+    if place == found.columns[0] and place != "what":
+        if len(part) == len(found) and (part[place] == found[place]).all():
+            return found.assign(**{name: part[name].to_numpy() for name in part.columns[1:]})
+        numbers = all(each[place].dtype.kind in "if" and each[place].is_unique for each in (found, part))
+        if numbers and not set(part.columns[1:]) & set(found.columns):
+            there, more = (each.astype({place: float}) for each in (found, part))  # one may be whole numbers
+            return there.merge(more, on=place, how="outer")
+    return pd.concat([found, part], ignore_index=True)
 
 
 def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
@@ -60,26 +107,26 @@ def rounded(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**few)
 
 
-def _scatter(trace: Any) -> Rows:
-    name, x, y = _name(trace), values_of(trace.x), values_of(trace.y)
+def _scatter(trace: Any) -> Lines:
+    x, y = values_of(trace.x), values_of(trace.y)
     if trace.fill == "toself":  # there along one edge, and back along the other
         half = len(x) // 2
-        yield f"{name}, upper end", x[:half], y[:half]
-        yield f"{name}, lower end", x[half:][::-1], y[half:][::-1]
+        yield ", lower end", x[half:][::-1], y[half:][::-1]
+        yield ", upper end", x[:half], y[:half]
         return
-    yield name, x, y
+    yield "", x, y
     if trace.error_y.array is not None:
         below = trace.error_y.array if trace.error_y.arrayminus is None else trace.error_y.arrayminus
-        yield f"{name}, upper end", x, y + values_of(trace.error_y.array)
-        yield f"{name}, lower end", x, y - values_of(below)
+        yield ", lower end", x, y - values_of(below)
+        yield ", upper end", x, y + values_of(trace.error_y.array)
 
 
-def _bars(trace: Any) -> Rows:
-    yield _name(trace), values_of(trace.x), values_of(trace.y)
+def _bars(trace: Any) -> Lines:
+    yield "", values_of(trace.x), values_of(trace.y)
 
 
-def _histogram(trace: Any) -> Rows:
-    yield _name(trace), *histogram_of(trace)
+def _histogram(trace: Any) -> Lines:
+    yield "", *histogram_of(trace)
 
 
 def histogram_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -91,22 +138,12 @@ def histogram_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
     return (edges[:-1] + edges[1:]) / 2, counts * share
 
 
-def _points(trace: Any) -> Rows:
-    """Of a box whose points lie along x: they have a number each."""
-    values = values_of(trace.x)
-    yield _name(trace), values, np.arange(1, len(values) + 1)
+_LINES: dict[str, Callable[[Any], Lines]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram}
 
 
-def _nothing(_: Any) -> Rows:
-    return iter(())
-
-
-_ROWS: dict[str, Callable[[Any], Rows]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram, "box": _points}
-
-
-def _heat(trace: Any, x_title: str, y_title: str) -> pd.DataFrame:
+def _heat(trace: Any, x_title: str, y_title: str, true_data: bool) -> pd.DataFrame:
     x, y, z = values_of(trace.x), values_of(trace.y), values_of(trace.z)
-    value = _plain(trace.colorbar.title.text or "") or "value"
+    value = _marked(_plain(trace.colorbar.title.text or "") or "value", true_data or trace.meta == NOT_PRIVATE)
     columns, rows = np.tile(np.arange(len(x)), len(y)), np.repeat(np.arange(len(y)), len(x))
     return pd.DataFrame({x_title: _column(x[columns]), y_title: _column(y[rows]), value: _column(z.reshape(-1))})
 
@@ -130,7 +167,7 @@ def _title(axis: Any) -> str:
 
 
 def _name(trace: Any) -> str:
-    return _plain(trace.name or "") or "drawn"
+    return _plain(trace.name or "")
 
 
 def _plain(written: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from datasets import EXHIBITS, exhibit
@@ -38,6 +37,7 @@ from pages._ui.look.plots import (
 from pages._ui.look.settings import carried
 from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import Promise, delta_fits
+from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
@@ -180,6 +180,7 @@ def differences(fits: Fits) -> go.Figure:
     most = min(1.05 * most, data.output_range)
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[fits.x[0], fits.x[-1]])
     figure.update_yaxes(title=axis("away from the curve without privacy", data.y_unit), range=[-most, most])
+    figure.update_traces(meta=NOT_PRIVATE)
     return named_lines(finish(figure, HEIGHT), _SHORT)
 
 
@@ -229,6 +230,24 @@ def choice_errors(choices: Choices) -> go.Figure:
     return named_lines(finish(figure, 420), _SHORT)
 
 
+PAIRS: dict[SparseView, tuple[tuple[str, str], tuple[str, str]]] = {  # keys and captions of the views with errors
+    "errors": (
+        ("sparse_errors", "Error against epsilon. Smaller epsilon hides more."),
+        (
+            "sparse_likelihood",
+            "How likely the people left out are, by what was published: error and width together. More is better.",
+        ),
+    ),
+    "choice": (
+        (
+            "sparse_choice",
+            "Error after a private choice of lengthscale and spread. Choosing by evidence costs nothing more.",
+        ),
+        ("sparse_shares", "Which lengthscale each method chooses."),
+    ),
+}
+
+
 def choice_shares(choices: Choices) -> go.Figure:
     """How often each lengthscale is chosen, by method and epsilon."""
     figure = go.Figure()
@@ -247,37 +266,6 @@ def choice_shares(choices: Choices) -> go.Figure:
     figure.update_layout(barmode="relative")
     figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
     return finish(figure, 420)
-
-
-def fit_table(fits: Fits) -> pd.DataFrame:
-    """One row a grid point: what three private releases say there. Publishing all spends all."""
-    columns = {axis(fits.dataset.x_names[0], fits.dataset.x_units[0]): fits.x}
-    unit = fits.dataset.y_unit
-    columns[f"{_LOOKS['ours'][0]}: mean [{unit}]"] = fits.means["ours"]
-    for of, subject in zip(KINDS, (f"one more {fits.dataset.y_name}", "the curve"), strict=True):
-        columns[f"ours, ± {100 * LEVEL:g} %: {subject} [{unit}]"] = fits.halves[of]
-    columns[f"{_LOOKS['paper'][0]}: mean [{unit}]"] = fits.means["paper"]
-    name = _LOOKS["bayes"][0]
-    columns[f"{name}: mean [{unit}]"] = fits.bayes.mean
-    columns[f"{name}, 95 % from [{unit}]"], columns[f"{name}, to [{unit}]"] = fits.bayes.low, fits.bayes.high
-    return pd.DataFrame(columns).round(4)
-
-
-def curve_table(curves: Curves) -> pd.DataFrame:
-    """One row an epsilon. Not private."""
-    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CURVE_EPSILONS}
-    for method, line in curves.rmse.items():
-        columns[f"{_LOOKS[method][0]}: error [{curves.dataset.y_unit}] (not private)"] = line.round(4)
-        columns[f"{_LOOKS[method][0]}: log-likelihood (not private)"] = curves.likelihood[method].round(4)
-    return pd.DataFrame(columns)
-
-
-def choice_table(choices: Choices) -> pd.DataFrame:
-    """One row an epsilon. Not private."""
-    columns: dict[str, Sequence[float] | FloatArray] = {"ε": CHOICE_EPSILONS}
-    for name, line in choices.rmse.items():
-        columns[f"{name}: error [{choices.dataset.y_unit}] (not private)"] = line.round(4)
-    return pd.DataFrame(columns)
 
 
 _NEAR = 0.03  # how far from its level a range may hold and be called right

@@ -3,77 +3,37 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
 
-from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
-from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
+from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.accounting.tradeoff import (
     Beliefs,
     Tradeoff,
-    attacker_success,
-    budget_attacker_success,
     budget_tradeoff,
     chance_beyond,
     gaussian_tradeoff,
-    laplace_attacker_success,
     laplace_tradeoff,
     pure_beliefs,
     telling_beliefs,
 )
 from dpgp_core.arrays import FloatArray
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking, LaplaceBinning
 from pages._ui.compare.compute import BINS, INDUCING
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
 from pages._ui.compare.view import DATASET
-from pages._ui.look import offers, settings, text
-from pages._ui.look.controls import HERE, Menu, Slider, menu
+from pages._ui.look import offers, text
+from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits
+from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.model import Draw, usual
-
-Family = Literal["gaussian", "laplace", "any"]
-
-COMMON_EPSILONS = (0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 50)
-
-WHO = """
-The **outcome** (a height, a price) is hidden from everybody who sees the release. It stays hidden from those who know
-all other rows, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took part is not
-hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inputs too.
-
-Whose outcome is meant has three readings:
-
-- **A row.** Everybody has one row, and epsilon and delta are about that row.
-- **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
-- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then epsilon is k times as large,
-  and delta grows by more than that.
-"""
-
-WHAT = """
-Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
-exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
-fails more often than delta says; “All that is promised” draws what such noise promises in full.
-"""
-
-TRADEOFF_ALT = (
-    "People missed against people accused wrongly, by an attacker. No attack gets below the red curve. An attack "
-    "inside the green region would break the promise. The dotted line is blind guessing."
-)
-
-FAMILY_NOTES = {
-    "gaussian": "With Gaussian noise that is exact for cloaking. For other methods of this kind it is a limit.",
-    "laplace": "With Laplace noise on bins that is exact, and delta is 0. The curve touches its limit.",
-    "any": "For posterior paths and private choices only epsilon and delta are proven. So the limit itself is drawn.",
-}
+from pages._ui.start.promise import Family
 
 LESSONS = (
     ("With epsilon = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
@@ -81,91 +41,6 @@ LESSONS = (
     ("Laplace noise at the same epsilon gives away more, and promises more: delta is 0.", {"family": "laplace"}),
     ("How much does epsilon = 1 give away of a fact that is true of 1 in 100?", {"prior": 1}),
 )
-
-
-class Attack(NamedTuple):
-    """The best attacker against one kind of noise.
-
-    Attributes:
-        before: chance of being right without a release.
-        after: the same with it.
-        noise: its standard deviation over what one record can move; None if no kind of noise is assumed.
-        guarantee: the promise of that kind of release.
-    """
-
-    before: float
-    after: float
-    noise: float | None
-    guarantee: Guarantee
-
-
-def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
-    """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
-    before = max(prior, 1 - prior)
-    if family == "laplace":
-        bins = LaplaceBinning(epsilon=draw.epsilon, bins=10)
-        # standard deviation sqrt(2) b of Laplace noise of scale b = reach / epsilon
-        after = laplace_attacker_success(prior, draw.epsilon)
-        return Attack(before, after, math.sqrt(2) / draw.epsilon, bins.guarantee)
-    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
-    if family == "any":
-        after = budget_attacker_success(prior, draw.epsilon, draw.delta)
-        return Attack(before, after, None, _any_release(mechanism.guarantee))
-    after = attacker_success(prior, 1 / mechanism.noise_multiplier)
-    return Attack(before, after, mechanism.noise_multiplier, mechanism.guarantee)
-
-
-def _any_release(like: Guarantee) -> Guarantee:
-    """What (epsilon, delta) says by itself."""
-    loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
-    return replace(
-        like,
-        loss=loss,
-        neighbours="tables that differ in one record, in whatever the mechanism protects of it",
-        unit="one record",
-        theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
-    )
-
-
-def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
-    """Misses against false alarms: blind guessing, the best attack on this noise, the limit of the promise."""
-    rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
-    limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
-    figure = go.Figure()
-    figure.add_scatter(x=rate, y=1 - rate, name="guessing blindly", line={"color": TRUTH, "dash": "dot"})
-    if family == "gaussian":
-        curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
-    else:
-        curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
-    figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
-    figure.add_scatter(
-        x=rate,
-        y=limit,
-        name="limit that epsilon and delta promise",
-        line={"color": GUARANTEE, "dash": "dash"},
-        fill="tozeroy",
-        fillcolor=faded(GUARANTEE, 0.10),
-    )
-    figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
-    figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
-    return finish(figure, 420)
-
-
-def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
-    """The same at common values of epsilon, at this delta."""
-    rows = []
-    for epsilon in COMMON_EPSILONS:
-        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
-        row = {
-            "epsilon": epsilon,
-            "delta": attack.guarantee.budget.delta,
-            "attacker right before [%]": round(100 * attack.before, 2),
-            "attacker right after [%]": round(100 * attack.after, 2),
-        }
-        if attack.noise is not None:
-            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 TELLING = 0.01  # share of the people whom a release speaks most against
@@ -312,16 +187,15 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
-    figure.add_scatter(
-        x=x, y=[100 * each.limit.low for each in beliefs], line={"color": GUARANTEE}, showlegend=False, mode="lines"
-    )
+    low = [100 * each.limit.low for each in beliefs]
+    figure.add_scatter(x=x, y=low, line={"color": GUARANTEE}, name="at least", mode="lines")
     figure.add_scatter(
         x=x,
         y=[100 * each.limit.high for each in beliefs],
         line={"color": GUARANTEE},
         fill="tonexty",
         fillcolor=faded(GUARANTEE, 0.15),
-        name="where epsilon keeps it",
+        name="at most",
         mode="lines",
     )
     figure.add_scatter(
@@ -361,6 +235,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
         marker={"color": PRIVATE, "size": 12},
         showlegend=False,
     )
+    figure.update_traces(meta=NOT_PRIVATE)
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
     return named(_against_epsilon(figure, epsilon), ends)
@@ -370,20 +245,6 @@ def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
     figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(_TICKS))
     return finish(figure, _HEIGHT)
-
-
-def table(beliefs: tuple[Moved, ...], cost: Cost | None) -> pd.DataFrame:
-    """Beliefs of ``along`` and errors against epsilon."""
-    columns: dict[str, object] = {
-        "epsilon": CURVE_EPSILONS,
-        "chance before [%]": [100 * each.prior for each in beliefs],
-        "lowest chance after [%]": [round(100 * each.limit.low, 4) for each in beliefs],
-        "highest chance after [%]": [round(100 * each.limit.high, 4) for each in beliefs],
-        "after the most telling 1 in 100 [%]": [round(100 * each.telling.high, 4) for each in beliefs],
-    }
-    if cost is not None:
-        columns[f"error [{cost.scale.unit}] (not private)"] = cost.errors.round(3)
-    return pd.DataFrame(columns)
 
 
 FAMILY: Menu[Family] = menu(
@@ -442,38 +303,3 @@ class Decision(Promise):
     def contest(self) -> Contest:
         """What is released, as Compare opens with it."""
         return _contest(self.dataset, self.delta)
-
-
-SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
-_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, place=HERE, width=320)
-
-
-def halves(draw: Draw, share: float) -> tuple[float, float]:
-    """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
-
-    Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
-
-    Args:
-        draw: the budget of both together.
-        share: of the first, in (0, 1).
-    """
-    mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
-    first, second = (epsilon_of(1 / (mu * math.sqrt(each)), draw.delta) for each in (share, 1 - share))
-    return first, second
-
-
-def split_sentence(draw: Draw, share: float) -> str:
-    """What each may spend, and what dividing epsilon would give away."""
-    first, second = (text.at_least(each) for each in halves(draw, share))
-    plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
-    return (
-        f"Two releases that together spend ε = {draw.epsilon:g} at δ = {text.small(draw.delta)}: the first may have "
-        f"**ε = {first}**, the second **ε = {second}**, each at the same δ. Dividing ε would leave them {plain[0]} and "
-        f"{plain[1]} only: Gaussian noise adds up in squares."
-    )
-
-
-def show(draw: Draw) -> None:
-    """A slider for the share, and the two budgets."""
-    share = settings.stand(_SPLIT)
-    st.markdown(split_sentence(draw, float(share) / 100))

@@ -1,0 +1,184 @@
+"""What a budget promises in full: the best attacker against a kind of noise, and two releases from one budget."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
+from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.accounting.losses import ApproximateLoss
+from dpgp_core.accounting.tradeoff import (
+    attacker_success,
+    budget_attacker_success,
+    budget_tradeoff,
+    gaussian_tradeoff,
+    laplace_attacker_success,
+    laplace_tradeoff,
+)
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms import Cloaking, LaplaceBinning
+from pages._ui.look import settings, text
+from pages._ui.look.controls import HERE, Slider
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
+from pages._ui.model import Draw
+
+Family = Literal["gaussian", "laplace", "any"]
+
+COMMON_EPSILONS = (0.1, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 50)
+
+WHO = """
+The **outcome** (a height, a price) is hidden from everybody who sees the release. It stays hidden from those who know
+all other rows, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took part is not
+hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inputs too.
+
+Whose outcome is meant has three readings:
+
+- **A row.** Everybody has one row, and epsilon and delta are about that row.
+- **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
+- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then epsilon is k times as large,
+  and delta grows by more than that.
+"""
+
+WHAT = """
+Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
+exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
+fails more often than delta says; “All that is promised” draws what such noise promises in full.
+"""
+
+TRADEOFF_ALT = (
+    "People missed against people accused wrongly, by an attacker. No attack gets below the red curve. An attack "
+    "inside the green region would break the promise. The dotted line is blind guessing."
+)
+
+FAMILY_NOTES = {
+    "gaussian": "With Gaussian noise that is exact for cloaking. For other methods of this kind it is a limit.",
+    "laplace": "With Laplace noise on bins that is exact, and delta is 0. The curve touches its limit.",
+    "any": "For posterior paths and private choices only epsilon and delta are proven. So the limit itself is drawn.",
+}
+
+
+class Attack(NamedTuple):
+    """The best attacker against one kind of noise.
+
+    Attributes:
+        before: chance of being right without a release.
+        after: the same with it.
+        noise: its standard deviation over what one record can move; None if no kind of noise is assumed.
+        guarantee: the promise of that kind of release.
+    """
+
+    before: float
+    after: float
+    noise: float | None
+    guarantee: Guarantee
+
+
+def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
+    """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
+    before = max(prior, 1 - prior)
+    if family == "laplace":
+        bins = LaplaceBinning(epsilon=draw.epsilon, bins=10)
+        # standard deviation sqrt(2) b of Laplace noise of scale b = reach / epsilon
+        after = laplace_attacker_success(prior, draw.epsilon)
+        return Attack(before, after, math.sqrt(2) / draw.epsilon, bins.guarantee)
+    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
+    if family == "any":
+        after = budget_attacker_success(prior, draw.epsilon, draw.delta)
+        return Attack(before, after, None, _any_release(mechanism.guarantee))
+    after = attacker_success(prior, 1 / mechanism.noise_multiplier)
+    return Attack(before, after, mechanism.noise_multiplier, mechanism.guarantee)
+
+
+def _any_release(like: Guarantee) -> Guarantee:
+    """What (epsilon, delta) says by itself."""
+    loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
+    return replace(
+        like,
+        loss=loss,
+        neighbours="tables that differ in one record, in whatever the mechanism protects of it",
+        unit="one record",
+        theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
+    )
+
+
+def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
+    """Misses against false alarms: blind guessing, the best attack on this noise, the limit of the promise."""
+    rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
+    limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
+    figure = go.Figure()
+    figure.add_scatter(x=rate, y=1 - rate, name="guessing blindly", line={"color": TRUTH, "dash": "dot"})
+    if family == "gaussian":
+        curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
+    else:
+        curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
+    figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
+    figure.add_scatter(
+        x=rate,
+        y=limit,
+        name="limit that epsilon and delta promise",
+        line={"color": GUARANTEE, "dash": "dash"},
+        fill="tozeroy",
+        fillcolor=faded(GUARANTEE, 0.10),
+    )
+    figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
+    figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
+    return finish(figure, 420)
+
+
+def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
+    """The same at common values of epsilon, at this delta."""
+    rows = []
+    for epsilon in COMMON_EPSILONS:
+        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        row = {
+            "epsilon": epsilon,
+            "delta": attack.guarantee.budget.delta,
+            "attacker right before [%]": round(100 * attack.before, 2),
+            "attacker right after [%]": round(100 * attack.after, 2),
+        }
+        if attack.noise is not None:
+            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
+_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, place=HERE, width=320)
+
+
+def halves(draw: Draw, share: float) -> tuple[float, float]:
+    """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
+
+    Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
+
+    Args:
+        draw: the budget of both together.
+        share: of the first, in (0, 1).
+    """
+    mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
+    first, second = (epsilon_of(1 / (mu * math.sqrt(each)), draw.delta) for each in (share, 1 - share))
+    return first, second
+
+
+def split_sentence(draw: Draw, share: float) -> str:
+    """What each may spend, and what dividing epsilon would give away."""
+    first, second = (text.at_least(each) for each in halves(draw, share))
+    plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
+    return (
+        f"Two releases that together spend ε = {draw.epsilon:g} at δ = {text.small(draw.delta)}: the first may have "
+        f"**ε = {first}**, the second **ε = {second}**, each at the same δ. Dividing ε would leave them {plain[0]} and "
+        f"{plain[1]} only: Gaussian noise adds up in squares."
+    )
+
+
+def show(draw: Draw) -> None:
+    """A slider for the share, and the two budgets."""
+    share = settings.stand(_SPLIT)
+    st.markdown(split_sentence(draw, float(share) / 100))
