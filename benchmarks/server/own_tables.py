@@ -6,6 +6,10 @@ Actions are uploads, choices, entries and clicks, the release and the download i
 a clean table of that outcome is asked. Seconds are of a visitor who never hesitates, on a server that runs already; of
 the command line they are of the whole process. The table says what is asked, and which keys a configuration has beyond
 the eight that all need. Files of the folder that have no row here are passed over.
+
+Then, for files whose inputs stand on few values or in towns, what both releases publish beside the exact mean of those
+records, on average over the values or towns: the curve where these records are, by linear interpolation between
+published points, and how often its 95 % interval holds the mean.
 """
 
 from __future__ import annotations
@@ -17,10 +21,14 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import RegularGridInterpolator
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
@@ -31,7 +39,8 @@ from tests.e2e.own_table import Counted, answer, choose, download, fill, press, 
 DATES, MISSING, NUMBERS = "the order of dates", "what means missing", "how numbers are written"
 WORDS, ENCODING, GROUPS = "the words for yes and no", "the encoding", "whether words are groups"
 BOTH = "the order of dates with how numbers are written, in one click"
-_GRID = 9
+_GRID = 11
+_JUDGED = 100  # records that have a mean of their own
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,7 @@ class Plan:
         bounds: of the outcome; None for yes and no.
         asked: questions beyond a clean table's, with what is done about each: a button, or a control and its option.
         declared: what a configuration says beyond the eight keys that it needs.
+        near: of each input, the distance within which records are taken together to be judged; none: not judged.
     """
 
     x: tuple[str, ...]
@@ -52,6 +62,7 @@ class Plan:
     bounds: tuple[float, float] | None
     asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     declared: dict[str, Any] = field(default_factory=dict)
+    near: tuple[float, ...] = ()
 
 
 USUAL = "an empty cell, NA and the like"
@@ -117,10 +128,10 @@ PLANS = {
         ((GROUPS, ("Yes: formerly, never, smokes",)),),
         {"x_levels": [None, ["formerly", "never", "smokes"]]},
     ),
-    "survey_years": Plan(("year",), "visits", ((1984, 1988),), (0, 20)),
+    "survey_years": Plan(("year",), "visits", ((1984, 1988),), (0, 20), near=(1,)),
     "claims_few_values": Plan(("ncd",), "claims", ((0, 50),), None),
-    "education_years": Plan(("education",), "wage", ((8, 18),), (0, 100)),
-    "towns": Plan(("lat", "long"), "price", ((50, 60), (-8, 2)), (0, 1_500_000)),
+    "education_years": Plan(("education",), "wage", ((8, 18),), (0, 100), near=(1,)),
+    "towns": Plan(("lat", "long"), "price", ((50, 60), (-8, 2)), (0, 1_500_000), near=(0.5, 0.5)),
 }
 
 
@@ -130,8 +141,8 @@ def numbers_of(plan: Plan) -> list[str]:
     return [name for name, each in zip(plan.x, levels, strict=True) if each is None]
 
 
-def by_page(page: Any, name: str, content: bytes, plan: Plan) -> tuple[int, float, dict[str, Any]]:
-    """Actions, seconds, and the card of the release."""
+def by_page(page: Any, name: str, content: bytes, plan: Plan) -> tuple[int, float, zipfile.ZipFile]:
+    """Actions, seconds, and the release."""
     user, start = Counted(page), time.perf_counter()
     asked = [done for _, done in plan.asked]
     if asked and asked[0][0] == "encoding":
@@ -156,7 +167,7 @@ def by_page(page: Any, name: str, content: bytes, plan: Plan) -> tuple[int, floa
     user.do(fill, "total", "1")
     user.do(release, 1, "Release 1 is made")
     archive = zipfile.ZipFile(io.BytesIO(user.do(download)))
-    return user.actions, time.perf_counter() - start, json.loads(archive.read("release.json"))
+    return user.actions, time.perf_counter() - start, archive
 
 
 def _undecoded(page: Any, name: str, content: bytes) -> None:
@@ -188,8 +199,8 @@ def _typed(day: str, plan: Plan) -> str:
     return f"{of_month}/{month}/{year}" if plan.declared.get("date_order") == YEAR else day
 
 
-def by_command(path: Path, plan: Plan) -> tuple[list[str], float, dict[str, Any]]:
-    """Keys of the configuration beyond eight, seconds, and the card of the release."""
+def by_command(path: Path, plan: Plan) -> tuple[list[str], float, zipfile.ZipFile]:
+    """Keys of the configuration beyond eight, seconds, and the release."""
     numbers = numbers_of(plan)
     box = iter(plan.box)
     config = {
@@ -213,26 +224,68 @@ def by_command(path: Path, plan: Plan) -> tuple[list[str], float, dict[str, Any]
             capture_output=True,
         )
         seconds = time.perf_counter() - start
-        with zipfile.ZipFile(out) as archive:
-            return list(more), seconds, json.loads(archive.read("release.json"))
+        return list(more), seconds, zipfile.ZipFile(io.BytesIO(out.read_bytes()))
 
 
-def rows(folder: Path, names: Sequence[str]) -> Iterator[dict[str, object]]:
-    """Of the table, one a file."""
+def people_of(release: zipfile.ZipFile) -> tuple[int, int]:
+    """How many rows were used, and left out."""
+    public = json.loads(release.read("release.json"))["public"]
+    return public["n"], public["left_out"]
+
+
+def judged(release: zipfile.ZipFile, path: Path, plan: Plan) -> list[tuple[float, float, bool]]:
+    """Of records that stand near each other, 100 at least: their exact mean, the published one, is it inside?"""
+    assert plan.bounds is not None
+    published = pd.read_csv(io.BytesIO(release.read("values.csv")))
+    axes = [np.unique(published[name]) for name in plan.x]
+    shown = published[["value", "curve_low_95", "curve_high_95"]].to_numpy()
+    at = RegularGridInterpolator(axes, shown.reshape(*map(len, axes), 3))
+    table = pd.read_csv(path)
+    X = np.clip(table[list(plan.x)].to_numpy(dtype=float), *np.array(plan.box, dtype=float).T)
+    y = np.clip(table[plan.y].to_numpy(dtype=float), *plan.bounds)
+    _, place, number = np.unique(np.rint(X / plan.near), axis=0, return_inverse=True, return_counts=True)
+    means = []
+    for each in np.flatnonzero(number >= _JUDGED):
+        exact, (value, low, high) = y[place == each].mean(), at(X[place == each]).mean(axis=0)
+        means.append((float(exact), float(value), bool(low <= exact <= high)))
+    return means
+
+
+def published(folder: Path, releases: Mapping[str, Mapping[str, zipfile.ZipFile]]) -> Iterator[dict[str, object]]:
+    """Of the second table, one a file and way."""
+    for name, ways in releases.items():
+        for way, archive in ways.items():
+            exact, value, inside = np.array(judged(archive, folder / f"{name}.csv", PLANS[name])).T
+            yield {
+                "file": name,
+                "by": way,
+                "exact": ", ".join(f"{each:.4g}" for each in exact),
+                "published": ", ".join(f"{each:.4g}" for each in value),
+                "error": float(np.sqrt(np.mean((value - exact) ** 2))),
+                "inside": float(inside.mean()),
+            }
+
+
+def rows(
+    folder: Path, names: Sequence[str], releases: dict[str, dict[str, zipfile.ZipFile]]
+) -> Iterator[dict[str, object]]:
+    """Of the table, one a file; releases that are judged are kept."""
     with tool.serve() as address, tool.launch() as browser:
         for name in names:
             path, plan = folder / f"{name}.csv", PLANS[name]
             if not path.is_file():
                 continue
-            keys, seconds, card = by_command(path, plan)
+            keys, seconds, commanded = by_command(path, plan)
             context = tool.new_context(browser, viewport={"width": 1440, "height": 900})
             page = context.new_page()
             page.goto(f"{address}/your_data")
             tool.settle(page)
             actions, waited, shown = by_page(page, path.name, path.read_bytes(), plan)
             context.close()
-            assert shown["public"]["n"] == card["public"]["n"]
-            complete, left_out = card["public"]["n"], card["public"]["left_out"]
+            complete, left_out = people_of(commanded)
+            assert people_of(shown)[0] == complete
+            if plan.near:
+                releases[name] = {"page": shown, "command line": commanded}
             yield {
                 "file": name,
                 "rows": f"{complete:,} of {complete + left_out:,}",
@@ -248,4 +301,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     options = options_of(__doc__, argv, {"files": list(PLANS)}, folder="../shared/cases")
     print(f"{machine()}\n")
-    show(rows(Path(options.folder), options.files))
+    releases: dict[str, dict[str, zipfile.ZipFile]] = {}
+    show(rows(Path(options.folder), options.files, releases))
+    print()
+    show(published(Path(options.folder), releases))

@@ -39,6 +39,7 @@ MOST = {1: 90, 2: 20, 3: 8}
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
+_CROWD = 8  # people in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians
 _PUBLIC = 2  # times as many cells where counts are public, and cost nothing
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
@@ -172,7 +173,8 @@ def cells_of(
 
     Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
     to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
-    16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there.
+    16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there. With little noise there
+    are no more than leave 8 people each: of fewer, a count that is not public says too little.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
@@ -187,7 +189,8 @@ def cells_of(
     if periods:
         per_side = max(2, round(PER_SIDE_BY_PHASE.get(numbers, 2) / groups ** (0.5 / max(numbers, 1))))
     elif numbers in MOST:
-        cells = _CELLS * (people / (groups * _STRENGTH * noise_multiplier)) ** _POWER * (_PUBLIC if public else 1)
+        cells = _CELLS * (people / (groups * _STRENGTH * noise_multiplier)) ** _POWER
+        cells = cells * _PUBLIC if public else min(cells, people / (groups * _CROWD))
         per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
     else:
         per_side = 2
@@ -267,13 +270,51 @@ def counts_given(
         squares.append(float(w @ w))
         logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
         posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
-        each.append(_or_empty(*posterior, smooth.diagonal() + own, n) if tau >= ROUGH else posterior)
+        if not rough:
+            each.append(posterior)
+        elif tau < ROUGH:
+            each.append(_not_negative(*posterior, n))
+        else:
+            each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
     weights = softmax(logs)
     expected = weights @ np.stack([m for m, _ in each])
     covariance = np.zeros_like(smooth)
     for weight, (m, C) in zip(weights, each, strict=True):
         covariance += weight * (C + np.outer(m - expected, m - expected))
     return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
+
+
+def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
+
+    Where few people are a cell, its noise says as often as not that fewer than none are, and a curve is read from sums
+    over -2 people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
+
+        E N = m + sqrt v h,    var N = v (1 - h (h + z)).
+    """
+    variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
+    above, left = _above_zero(mean, variance)
+    return _of_marginals(above, left, K, variance, n)
+
+
+def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of N(m, v) cut at 0."""
+    sd = np.sqrt(v)
+    z = np.maximum(m / sd, -_FAR)
+    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
+    return m + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
+
+
+def _of_marginals(
+    expected: FloatArray, variances: FloatArray, K: FloatArray, variance: FloatArray, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of such marginals, with correlations as they are in K, of the sum n.
+
+    P leaves the sum as it is known, taking what is too much from each cell by its variance.
+    """
+    shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
+    P = np.eye(len(expected)) - taken[:, None]
+    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -296,18 +337,11 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     log_empty, share = norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd), 0.5
     for _ in range(_ROUNDS):
         r = (1 - share) * M / n
-        z = np.maximum((m - r * v) / sd, -_FAR)
-        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(z)
+        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR))
         full = expit(log_full - log_empty + math.log((1 - share) / share))
         share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
-    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
-    above, left = m - r * v + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
-    expected, variances = full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V
-    shrunk = np.sqrt(variances / variance)
-    # P leaves the sum as it is known, taking what is too much from each cell by its variance
-    taken = variances / variances.sum()
-    P = np.eye(M) - taken[:, None]
-    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
+    above, left = _above_zero(m - r * v, v)
+    return _of_marginals(full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V, K, variance, n)
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

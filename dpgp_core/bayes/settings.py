@@ -100,7 +100,7 @@ class BayesSettings:
         periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
             is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
-            where each draw plans its stages, thirty times as loose.
+            where each draw plans its stages, thirty times as loose, up to three tenths.
 
     Raises:
         ValueError: a parameter is out of range.

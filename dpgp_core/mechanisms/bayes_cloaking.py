@@ -35,7 +35,7 @@ from ..table import Dataset, Kind
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
-LOOSER = 30  # gap of strategies over cells against the one asked for: they are planned anew for each draw
+LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: of the one asked for; at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -252,7 +252,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         """
         n, (x_box, half_range, kind) = dataset.people, public
         grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=not self._inputs_too)
-        gap = LOOSER * self.gap
+        gap = max(self.gap, min(LOOSER * self.gap, LOOSEST))
         if self._inputs_too:
             counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
         else:
