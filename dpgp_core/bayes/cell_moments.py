@@ -14,7 +14,7 @@ What clipping adds of a record is nearly the same number in every stage that loo
 clipped to nearly the same interval: taken for noise of its own in each stage it would be averaged away, and intervals
 would hold too little where noise of records outweighs the noise of privacy. So its usual share, kappa alpha^2 noise
 variance with kappa = extra / (alpha^2 v) of a residual N(0, v) clipped to +-``CLIP`` sqrt v, counts as part of eta, and
-the rest has only what is left of it.
+the rest has only what is left of it. Where in a cell people are is the same in every stage too.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
 _UNHEARD_OF = 1e4  # taken off the log evidence of a model that cannot be computed
 ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
+_LOOKS = 4  # stages that look closely; the place is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
 """What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
@@ -218,9 +219,10 @@ def linearise(
     alike = (V / np.outer(sd, sd)) ** 2
     h = model.bias @ state.mean[k + M :]
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
-    # where in a cell people are is not known: one place that they share moves all of them
+    # where in a cell people are is not known: one place that they share moves all of them, and it is the same in every
+    # stage, so that of L stages which look closely each must have L times its variance for all to have it once
     people = counts.numbers
-    own = people * own + (people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
+    own = people * own + (_LOOKS * people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)

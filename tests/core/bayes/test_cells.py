@@ -374,14 +374,15 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
 
 
 def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
-    """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it."""
+    """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it, in each of four
+    stages that look closely, four times that: information of all four together is of n^2 once."""
     (model,) = cell_models([MODEL], CELLS)
     state, wide = cell_prior(model, Counts(COUNTS, np.zeros((6, 6)))), np.full(6, 50.0)
     seen = about(-wide, wide, np.zeros(18))
     linear = linearise(model, Counts(COUNTS, np.zeros((6, 6))), state, seen, 10.0, 0.2)
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
-    np.testing.assert_allclose(linear.own * 100**2, COUNTS**2 * within, rtol=0.02)
+    np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
 
 
 def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
