@@ -174,7 +174,7 @@ def cells_of(
     Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
     to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
     16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there. With little noise there
-    are no more than leave 8 people each: of fewer, a count that is not public says too little.
+    are no more than leave each 8 people: the count of fewer, where it is not public, says too little.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
@@ -287,8 +287,8 @@ def counts_given(
 def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
 
-    Where few people are a cell, its noise says as often as not that fewer than none are, and a curve is read from sums
-    over -2 people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
+    Where few people are in a cell, noise may say that fewer than none are, and a curve is then read from a sum over -2
+    people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
 
         E N = m + sqrt v h,    var N = v (1 - h (h + z)).
     """
