@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.attacks.null_space_work import null_space_attack
 from dpgp_core import EQ, Cloaking, RefinedCloaking
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.linear import null_space_attack
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, HallPosterior
 from dpgp_core.mechanisms.catalogue import Parameters
