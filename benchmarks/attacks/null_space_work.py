@@ -19,7 +19,7 @@ from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, TeachingRelease
 from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.recorded import numbered
+from dpgp_core.mechanisms.gaussian_stages import numbered
 from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_table
 from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
 from dpgp_core.release.publishing import Published
