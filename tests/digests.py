@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.attacks.audit import fitted_attack
 from benchmarks.excursion.paths import search_hall
+from benchmarks.shared.repeated_runs import BestOfManyLoss, calibrate_runs, choose_repeatedly
 from datasets import excursion_1d
 from dpgp_core import (
     EQ,
@@ -35,11 +37,11 @@ from dpgp_core import (
     posterior_sampling_epsilon,
     selection_probabilities,
 )
-from dpgp_core.accounting.best_of_many import BestOfManyLoss, calibrate_runs, liu_talwar_constants, zcdp_of
+from dpgp_core.accounting.best_of_many import liu_talwar_constants, zcdp_of
 from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.linear import fitted_attack, linear_attack, output_neighbours
+from dpgp_core.attack.linear import linear_attack, output_neighbours
 from dpgp_core.attack.lira import Shadows
 from dpgp_core.attack.mixture import fit_mixture
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
@@ -51,7 +53,7 @@ from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar
 from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built

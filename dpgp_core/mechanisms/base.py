@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, NewType, TypeVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, NamedTuple, NewType, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..kernels import KERNELS
 from ..linalg import Matrix, column_lengths, column_norms
+from ..measurement.statistics import Stage, Statistics
 from ..strategies.noise_design import NoiseDesign
 from ..table import Dataset
 
@@ -99,6 +100,50 @@ class TeachingRelease(Release):
     """
 
     mean: NotPrivate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EachDraw(Sequence[Statistics]):
+    """The statistics of every draw, made when asked for: strategies of many records are large.
+
+    Released values are an affine map of the numbers measured last.
+
+    Attributes:
+        public: the table without its outputs.
+        size: numbers in all strategies.
+        stages: of a draw, what each stage measured.
+        mapped: of a draw, offset (P,), map (P, r) and z (r,): its curve is offset + map z, in the output's unit.
+    """
+
+    public: Dataset
+    guarantee: Guarantee
+    draws: int
+    size: int
+    stages: Callable[[int], Sequence[Stage]]
+    mapped: Callable[[int], tuple[FloatArray, FloatArray, FloatArray]]
+
+    def __len__(self) -> int:
+        return self.draws
+
+    @overload
+    def __getitem__(self, draw: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, draw: slice) -> list[Statistics]: ...
+    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+        """The statistics of one draw, or of several: its stages, the public part, and the promise for all draws."""
+        if isinstance(draw, slice):
+            return [self[i] for i in range(self.draws)[draw]]
+        public, promised = self.public, self.guarantee
+        names = ("protects", "neighbours", "unit", "theorem", "releases", "established")
+        return Statistics(
+            stages=tuple(self.stages(range(self.draws)[draw])),
+            X=public.X,
+            columns=public.columns,
+            y_name=public.y_name,
+            y_unit=public.y_unit,
+            y_scale=public.y_scale,
+            guarantee=asdict(promised.budget) | {name: getattr(promised, name) for name in names},
+        )
 
 
 R = TypeVar("R", bound=Release)

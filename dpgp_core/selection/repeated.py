@@ -11,15 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..accounting.best_of_many import (
-    BestOfManyLoss,
-    best_of_runs,
-    calibrate_runs,
-    draw_runs,
-    liu_talwar_constants,
-    zcdp_of,
-)
-from ..accounting.guarantee import Budget, Guarantee
+from ..accounting.best_of_many import best_of_runs, liu_talwar_constants, zcdp_of
+from ..accounting.guarantee import Budget
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss
 from ..arrays import FloatArray
 from ..checks import check_positive, check_share
@@ -145,53 +138,79 @@ def choose_liu_talwar(
     Source: Honkela & Melkas 2021, algorithm 2; Liu & Talwar 2019, theorem 3.4.
     """
     constants = liu_talwar_constants(mechanism.epsilon, mechanism.delta, gamma)
-    multiplier = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier
-    rho = zcdp_of(constants.epsilon, constants.delta)
-    runs = min(int(_public(rng).geometric(gamma)), constants.draws)
-    loss = ApproximateLoss(mechanism.epsilon, mechanism.delta)
-    theorem = "Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4"
-    guarantee = _guarantee(mechanism, loss, dataset.privacy_unit, theorem)
-    return _choice(_runner(mechanism, candidates, dataset, rng, multiplier, rho), runs, guarantee)
+    return best_of_random_runs(
+        mechanism,
+        candidates,
+        dataset,
+        rng,
+        number=lambda public: min(int(public.geometric(gamma)), constants.draws),
+        multiplier=replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier,
+        rho=zcdp_of(constants.epsilon, constants.delta),
+        loss=ApproximateLoss(mechanism.epsilon, mechanism.delta),
+        theorem="Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4",
+    )
 
 
-def choose_repeatedly(
-    mechanism: SparseVariational,
-    candidates: Sequence[Candidate],
-    dataset: Dataset,
-    rng: np.random.Generator | None = None,
-    eta: float = 1.0,
-    gamma: float = 0.01,
-) -> HyperparameterChoice:
-    """The same with a truncated negative binomial number of runs, accounted by Renyi divergence: far less noise.
-
-    Args:
-        mechanism: as for ``choose_liu_talwar``.
-        dataset: even rows are fitted, odd rows are scored.
-        eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
-        gamma: its other parameter, in (0, 1).
-
-    Raises:
-        ValueError: no candidates, fewer than two records, or the budget is out of reach.
-
-    Source: Papernot & Steinke 2022, theorem 2.
-    """
-    base = calibrate_runs(mechanism.epsilon, mechanism.delta, eta, gamma)
-    theorem = "Papernot & Steinke 2022, theorem 2 (truncated negative binomial), with Honkela & Melkas 2021, lemma 3"
-    guarantee = _guarantee(mechanism, BestOfManyLoss(base, eta, gamma), dataset.privacy_unit, theorem)
-    # CoinPress with rho = mu^2 / 2 has the same Gaussian loss as the fit, and works on the other half
-    run = _runner(mechanism, candidates, dataset, rng, 1 / base.mu, base.mu**2 / 2)
-    return _choice(run, draw_runs(eta, gamma, _public(rng)), guarantee)
-
-
-def _runner(
+def best_of_random_runs(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
     rng: np.random.Generator | None,
+    *,
+    number: Callable[[np.random.Generator], int],
+    multiplier: float,
+    rho: float,
+    loss: PrivacyLoss,
+    theorem: str,
+) -> HyperparameterChoice:
+    """The best of a random number of runs: a random candidate, its fit on one half, its mean density on the other.
+
+    Args:
+        mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
+        dataset: even rows are fitted, odd rows are scored.
+        rng: as for ``choose_liu_talwar``.
+        number: draws the number of runs, whose law is public.
+        multiplier: of the noise of one run's fit.
+        rho: zCDP budget of one run's score.
+        loss: what the whole choice spends.
+        theorem: by which it spends that.
+
+    Raises:
+        ValueError: no candidates, or fewer than two records.
+    """
+    public = _public(rng)
+    runs = number(public)
+    best = best_of_runs(_run(mechanism, candidates, dataset, rng, public, multiplier, rho), runs)
+    one = mechanism.guarantee
+    guarantee = replace(
+        one,
+        budget=Budget(epsilon=mechanism.epsilon, delta=mechanism.delta),
+        loss=loss,
+        unit=dataset.privacy_unit,
+        theorem=f"{theorem}; each run: {one.theorem}",
+        assumptions=(*one.assumptions, "candidates, split and the law of the number of runs are public"),
+    )
+    if best is None:
+        # not how many runs there were: their number is no part of the output that the theorems cover
+        message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
+        return HyperparameterChoice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
+    _, (index, fit) = best
+    message = "the best of a random number of private runs"
+    return HyperparameterChoice(
+        index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message
+    )
+
+
+def _run(
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator | None,
+    public: np.random.Generator,
     multiplier: float,
     rho: float,
 ) -> Run:
-    """One run: a random candidate, its private fit on one half, its private mean log-likelihood on the other."""
+    """One run, to be called as often as there are runs; its score is None where it is refused as impossible."""
     if len(candidates) < 1:
         raise ValueError("there are no candidates to choose from; give at least one")
     train, validate = halves(dataset)
@@ -202,7 +221,7 @@ def _runner(
     noise: dict[object, NoiseScales] = {
         kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
     }
-    coinpress, public = CoinPress(rho=rho), _public(rng)
+    coinpress = CoinPress(rho=rho)
 
     def run() -> tuple[float, tuple[int, SparseFit]] | None:
         index = int(public.integers(len(models)))
@@ -223,29 +242,3 @@ def _runner(
 def _public(rng: np.random.Generator | None) -> np.random.Generator:
     """Source of randomness that depends on no record: candidates and the number of runs."""
     return np.random.default_rng() if rng is None else rng
-
-
-def _choice(run: Run, runs: int, guarantee: Guarantee) -> HyperparameterChoice:
-    best = best_of_runs(run, runs)
-    if best is None:
-        # not how many runs there were: their number is no part of the output that the theorems cover
-        message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
-        return HyperparameterChoice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
-    _, (index, fit) = best
-    message = "the best of a random number of private runs"
-    return HyperparameterChoice(
-        index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message
-    )
-
-
-def _guarantee(mechanism: SparseVariational, loss: PrivacyLoss, unit: str, theorem: str) -> Guarantee:
-    one = mechanism.guarantee
-    budget = Budget(epsilon=mechanism.epsilon, delta=mechanism.delta)
-    return replace(
-        one,
-        budget=budget,
-        loss=loss,
-        unit=unit,
-        theorem=f"{theorem}; each run: {one.theorem}",
-        assumptions=(*one.assumptions, "candidates, split and the law of the number of runs are public"),
-    )

@@ -13,7 +13,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import FIXED_STAGES
-from dpgp_core.mechanisms.recorded import noiseless, numbered
+from dpgp_core.mechanisms.gaussian_stages import noiseless, numbered
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.evaluation.simulated import draw_errors
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import dpgp_core.selection.repeated as repeated
+from benchmarks.shared.repeated_runs import BestOfManyLoss, choose_repeatedly
 from datasets import toy_1d
-from dpgp_core.accounting.best_of_many import BestOfManyLoss
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.kernels import EQ
@@ -118,7 +118,7 @@ def test_bad_input_is_refused():
 SETTINGS = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in (0.2, 1.0, 5) for s in (0.2, 1)]
 TOY = toy_1d.load(n=4000)
 FEW = TOY.subset(np.arange(0, 4000, 20))
-CHOICES = [repeated.choose_liu_talwar, repeated.choose_repeatedly]
+CHOICES = [repeated.choose_liu_talwar, choose_repeatedly]
 
 
 def sparse_with(epsilon, **changes):

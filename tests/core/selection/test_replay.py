@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
+from benchmarks.shared.repeated_runs import choose_repeatedly
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
@@ -15,7 +16,7 @@ from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection import hyperparameters, repeated
 from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar
 from dpgp_core.selection.scores import grid_scores
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
 from tests.core.tables import table
