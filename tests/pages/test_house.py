@@ -22,6 +22,7 @@ from pages._ui.visitor import HOUSE, is_house
 from pages._ui.work import cached
 from pages._ui.work.cached import LOOK_AGAIN
 from pages._ui.work.jobs import Jobs
+from pages._ui.work.waiting import Places
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
@@ -224,8 +225,25 @@ def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
     found = house({})
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
     assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
-    assert found.visited[-2:] == ["", "compare"]  # those that take long
     assert found.most == startup._AT_ONCE
+
+
+def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
+    found, places = House({}), Places(2)
+    monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
+    monkeypatch.setattr(startup.waiting, "PLACES", places)
+
+    async def beside_a_visitor():
+        places.take()
+        visits = asyncio.create_task(startup.open_pages())
+        await asyncio.sleep(5 * startup._LOOK_SECONDS)
+        begun = len(found.visited)
+        places.give_back()
+        await visits
+        return begun
+
+    assert asyncio.run(beside_a_visitor()) == 0
+    assert len(found.visited) == len(menu.shared())
 
 
 def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):

@@ -170,6 +170,7 @@ class Readiness:
 
 _AT_ONCE = 2  # pages: one computes while another is drawn
 _PAUSE_SECONDS = 5.0  # for visitors
+_LOOK_SECONDS = 0.05  # between looks whether a page is being made
 
 
 class Tab(SessionClient):
@@ -213,11 +214,13 @@ async def visit(page: menu.Page) -> Tab:
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share; those that take long, and show what they have meanwhile, come last."""
-    rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
+    """Open every page that visitors share, one after another whenever no page is being made for anybody."""
+    rest = deque(menu.shared())
 
     async def open_next() -> None:
         page = rest.popleft()
+        while not waiting.PLACES.idle:
+            await asyncio.sleep(_LOOK_SECONDS)
         if (await visit(page)).postponed:
             rest.append(page)
             await asyncio.sleep(_PAUSE_SECONDS)
