@@ -166,7 +166,6 @@ class Readiness:
         return None
 
 
-_AT_ONCE = 2  # pages: one computes while another is drawn
 _LOOK_SECONDS = 0.05  # between looks whether a page is being made
 
 
@@ -206,15 +205,10 @@ async def visit(page: menu.Page) -> None:
 
 async def open_pages() -> None:
     """Open every page that visitors share, one after another whenever no page is being made for anybody."""
-    rest = iter(menu.shared())
-
-    async def lane() -> None:
-        for page in rest:
-            while not waiting.PLACES.idle:
-                await asyncio.sleep(_LOOK_SECONDS)
-            await visit(page)
-
-    await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))
+    for page in menu.shared():
+        while not waiting.PLACES.idle:
+            await asyncio.sleep(_LOOK_SECONDS)
+        await visit(page)
 
 
 _EVERYWHERE = ("0.0.0.0", "::", "")
