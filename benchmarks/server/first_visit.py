@@ -6,8 +6,8 @@
 "heading" is when the page's title stands, "number" when its first computed number does, "seen" when words, numbers,
 pictures or maps outside closed tabs change for the last time, "idle" when anything does; then the same for a second
 visitor of that server. Streamlit's page hands every figure to plotly twice, which draws the same again: "idle" counts
-that, and grids in closed tabs; "seen" does not. "browser" is the processor time of the page's own thread: what other
-work on the machine lengthens least.
+that, and grids in closed tabs; "seen" does not. "browser" is the processor time of the page's own thread; on a busy
+machine that, too, varies by a quarter and more.
 """
 
 from __future__ import annotations
