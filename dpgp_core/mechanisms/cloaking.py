@@ -196,22 +196,6 @@ SHARES = 0.25, 0.75
 """Share of mu^2 of each stage of refined cloaking."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RefinedPlan(Plan):
-    """The public part of both stages: ``weights``, ``factor`` and ``design`` are the last stage's, at X_test.
-
-    Attributes:
-        first: plan of the stage before it, at the rows of [X; X_test] (n + P, D).
-    """
-
-    first: Plan
-
-    @property
-    def stages(self) -> tuple[Plan, ...]:
-        """Both stages in order."""
-        return self.first, self
-
-
 @dataclass(frozen=True, kw_only=True)
 class RefinedCloaking(OfModel, OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
@@ -277,7 +261,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         """Clipped to the bounds, if asked to."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
-    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
         X = model.X
         last = self.designed(model.C, self.test_weights, model, model.inference, executor)
@@ -286,4 +270,4 @@ class RefinedCloaking(OfModel, OptimisedNoise):
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
         # k(x / 2, x' / 2): the kernel with twice its lengthscale
         C, low = self.cloaking_matrix(self.kernel, X / 2, everywhere / 2, self.kernel.variance, executor)
-        return RefinedPlan(**vars(last), first=self.designed(C, weights, None, describe(low), executor))
+        return replace(last, first=self.designed(C, weights, None, describe(low), executor))
