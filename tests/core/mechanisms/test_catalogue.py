@@ -65,7 +65,7 @@ spec = replace(EXAMPLE, mechanism="toy")
 ledger = spec.new_ledger()
 ledger.spend([("toy", spec.guarantee)])
 table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
-assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), spec, ledger)
+assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), ledger)
 """
 
 
