@@ -154,17 +154,25 @@ def centile_lines(
     outer = list(lines)
     band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
     for centile, values in lines.items():
-        label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
         figure.add_scatter(
             x=x,
             y=values,
-            mode="lines+text",
-            text=label,
-            textposition="middle right",
-            cliponaxis=False,
+            mode="lines",
             name=name if centile == _MEDIAN else f"centile {centile}",
             showlegend=centile == _MEDIAN,
             line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
+        )
+    if labelled:  # a trace of its own: plotly makes a node for each point of one with texts, also where they are empty
+        figure.add_scatter(
+            x=[x[-1]] * len(lines),
+            y=[values[-1] for values in lines.values()],
+            mode="text",
+            text=[f"{centile}" for centile in lines],
+            textposition="middle right",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": colour},  # of the words in a picture to take along
         )
 
 
