@@ -17,9 +17,10 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.attacks.audit import Audit, fitted_attack
 from benchmarks.shared.options import options_of
-from dpgp_core.attack.audit import Audit, epsilon_lower_bound
-from dpgp_core.attack.linear import LinearAttack, fitted_attack, linear_attack
+from dpgp_core.attack.audit import epsilon_lower_bound
+from dpgp_core.attack.linear import LinearAttack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.release import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
 from dpgp_core.release.bundle import MAP

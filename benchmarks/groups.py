@@ -5,8 +5,8 @@
 Error of each group's curve [cm] and share of its points inside the 95 % interval, from one release with a category
 ("together") and from one release of each group's records alone ("apart"). Both spend the same epsilon: where one
 output changes, one of the two tables does. With ages and groups hidden too, "apart" spends as little only if nobody
-changes groups, so "together" promises more there. Groups are taken for about as smooth as each other: of one that is
-much "rougher" than the other, too little is known, and intervals say so too late.
+changes groups, so "together" promises more there. One of them may be much "rougher" than the other, which models of
+one lengthscale for all took for smooth.
 """
 
 from __future__ import annotations

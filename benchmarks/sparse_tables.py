@@ -23,6 +23,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from benchmarks.shared.options import options_of
+from benchmarks.shared.repeated_runs import choose_repeatedly
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.timing import machine, quickest
 from datasets import load
@@ -32,7 +33,7 @@ from dpgp_core.gp.inducing import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, choose_repeatedly
+from dpgp_core.selection.repeated import choose_liu_talwar
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset, declared_columns
 

@@ -190,7 +190,7 @@ class AcrossLevels:
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
-        K = self.inner(self._numbers(X), self._numbers(Z))
+        K = self.inner(self.numbers(X), self.numbers(Z))
         for d in self.columns:
             K *= np.where(X[:, d : d + 1] == Z[:, d], 1.0, self.shared)
         return K
@@ -199,8 +199,41 @@ class AcrossLevels:
         """Prior variances k(x_i, x_i), shape (n,)."""
         return self.inner.diagonal(X)
 
-    def _numbers(self, X: FloatArray) -> FloatArray:
+    def numbers(self, X: FloatArray) -> FloatArray:
+        """The inputs of X (n, D) that are numbers."""
         return X[:, [d for d in range(X.shape[1]) if d not in self.columns]]
+
+
+@dataclass(frozen=True)
+class OneRougher:
+    """k(x, x') + [g_d = g'_d = G] r(x, x'): the curve of one group has more shape than those of the others.
+
+    Args:
+        alike: k, of all groups.
+        own: r, of the inputs that are numbers.
+        column: the input d that says which group somebody is in.
+        level: G.
+    """
+
+    alike: AcrossLevels
+    own: Kernel
+    column: int
+    level: int
+
+    @property
+    def variance(self) -> float:
+        """Largest prior variance, in squared model units: that of the one group."""
+        return self.alike.variance + self.own.variance
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        both = np.outer(X[:, self.column] == self.level, Z[:, self.column] == self.level)
+        return self.alike(X, Z) + both * self.own(self.alike.numbers(X), self.alike.numbers(Z))
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances k(x_i, x_i), shape (n,)."""
+        own = np.where(X[:, self.column] == self.level, self.own.diagonal(self.alike.numbers(X)), 0.0)
+        return np.asarray(self.alike.diagonal(X) + own)
 
 
 RBF = EQ  # the name by which many know it

@@ -30,8 +30,8 @@ if show:
     pictures.clickable(
         cached.drawn(view.tiles, table, grid, budgets, unit, y_unit, of=data.name),
         "tiles",
-        f"{view.tiles_alt(table, grid, budgets, unit)} More privacy noise makes the best lengthscale (★) longer. Click "
-        "a tile to take its setting along.",
+        f"{view.tiles_alt(table, grid, budgets, unit)} More privacy noise makes the best lengthscale (★) longer.",
+        "Click a tile to take its setting along.",
         view.carry_tile,
         numbers,
     )

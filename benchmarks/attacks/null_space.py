@@ -28,7 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.attacks.null_space_work import BOUNDS, Case, before, in_zips, samples
+from benchmarks.attacks.null_space_work import BOUNDS, Case, before, in_zips, null_space_attack, samples
 from benchmarks.audit_releases import CONFIDENCE
 from benchmarks.shared.options import options_of
 from benchmarks.shared.results import finished, keep
@@ -38,7 +38,6 @@ from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.accounting.tradeoff import attacker_success, laplace_attacker_success
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.linear import null_space_attack
 from dpgp_core.mechanisms.catalogue import CATALOGUE
 from dpgp_core.release import CHOICES, read_table
 

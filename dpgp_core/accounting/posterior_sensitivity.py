@@ -102,34 +102,6 @@ def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> F
     return math.sqrt(8) * M * np.sqrt(peak(V, r))
 
 
-def constant_sensitivity(r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Constant kernel k = 1: Delta = 2 M sqrt(n - 1 + q) / (r (n + q)), exactly.
-
-    Proof: the mean is the constant sum(y) / (n + q), so it moves by at most 2M / (n + q); constants have squared
-    norm 1 / k_0 = (n - 1 + q) / q in H_0.
-    """
-    q = r * r
-    return np.asarray(2 * M * np.sqrt(n - 1 + q) / (r * (n + q)))
-
-
-def diagonal_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> FloatArray:
-    """Kernel that is 0 unless x = x': Delta <= 2 sqrt(2) M sqrt(Phi).
-
-    Proof: m is a shrunk average of outputs, |m| <= M; u and u' are orthogonal unless z = z', where the shift is
-    (y - y') u / (v + q), shorter still.
-    """
-    return math.sqrt(8) * M * np.sqrt(peak(V, r))
-
-
-def rkhs_sensitivity(V: FloatArray, r: FloatArray, B: FloatArray) -> FloatArray:
-    """Outputs y = f(x) without noise, one fixed f with RKHS norm <= B: Delta <= B V / (V + q).
-
-    Proof: f - m = q (S + q)^-1 f has norm f^T q (S + q)^-1 f <= |f|^2 in H_0 (squared). The shift is (A - A') (f - m)
-    with A as in ``operator_sensitivity``.
-    """
-    return B * V / (V + r * r)
-
-
 def generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
     """Any bounded kernel: the centred bound, or an older one where that is less by the last digits."""
     older = np.minimum(operator_sensitivity(V, r, n, M), coupled_sensitivity(V, r, n, M))

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtri
 from scipy.stats import binom
 
-from ..accounting.tradeoff import budget_tradeoff
 from ..arrays import FloatArray
 from ..checks import check_share
 
@@ -96,14 +95,6 @@ class Roc:
         m = len(self.inside)
         low = float(clopper_pearson_low(np.array(low_hits), m, tail))
         return Estimate(hits / m, low, float(clopper_pearson_high(np.array(high_hits), m, tail)))
-
-    def allowed(self, epsilon: float, delta: float) -> FloatArray:
-        """Largest true positive rate that (epsilon, delta) allows at the curve's false positive rates.
-
-        Raises:
-            ValueError: epsilon or delta out of range.
-        """
-        return 1 - budget_tradeoff(self.curve()[0], epsilon, delta)
 
     def _hits(self, above: int) -> int:
         """Count the inside scores above the threshold that ``above`` outside scores exceed."""

@@ -35,7 +35,7 @@ from ..linalg import sturdy_cholesky
 from ..seasons import lifted
 from .cells import CellGrid, Counts
 from .engine import Observed
-from .models import Model, family_of, is_rough
+from .models import Model, family_of, looked_for
 from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
@@ -59,7 +59,7 @@ class CellModel:
         cells: its means over the cells (M, k).
         bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
         family: the same for models that differ in noise or amplitude alone.
-        rough: whether the curve is nowhere smooth.
+        looked_for: whether plans look for the curve whatever its probability.
         label: the same for models of one kernel.
     """
 
@@ -71,7 +71,7 @@ class CellModel:
     noise_variance: float
     weight: float
     family: object
-    rough: bool
+    looked_for: bool
     label: int
 
     def at(self, X: FloatArray) -> FloatArray:
@@ -92,12 +92,14 @@ class CellState(NamedTuple):
         covariance: of the same.
         log_evidence: log p(z of all stages | model).
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
+        out: whether people are known not to scatter as the model has it, so that later stages need not be read by it.
     """
 
     mean: FloatArray
     covariance: FloatArray
     log_evidence: float
     misfit: tuple[float, ...] = ()
+    out: bool = False
 
 
 class Outlook(NamedTuple):
@@ -153,7 +155,7 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
                 noise_variance=model.noise_variance,
                 weight=model.weight,
                 family=family_of(model.kernel),
-                rough=is_rough(model.kernel),
+                looked_for=looked_for(model.kernel),
                 label=label,
             )
         )
@@ -249,6 +251,11 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
         # a model that cannot be computed has no say; nothing may fail after it was measured
         return state._replace(log_evidence=state.log_evidence - _UNHEARD_OF, misfit=(*state.misfit, 0.0))
     return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
+
+
+def not_read(state: CellState) -> CellState:
+    """The state of a model that is out, after a stage."""
+    return state._replace(out=True, misfit=(*state.misfit, 0.0))
 
 
 def learnt(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:

@@ -37,6 +37,7 @@ from .cell_moments import (
     cell_update,
     learnt,
     linearise,
+    not_read,
     outlook,
 )
 from .cells import CellGrid, Counts, counts_given
@@ -47,12 +48,13 @@ from .spread import GAP, spread_models
 from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
 from .waves import on_dates
 
-ROUGHEST = 0.03  # least weight in plans of the roughest curve, over its prior one: what nobody looks for is not seen
+LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that nobody would see otherwise
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
 _LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
+_OUT = 1e-9  # probability of people's noise below which its models are read no further
 _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
 
@@ -155,13 +157,22 @@ class CellFilter(Filter[CellState]):
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
         return tuple(cell_prior(model, self.counts) for model in self.models), numbers
 
+    def read_on(self, posterior: Posterior[CellState]) -> list[int]:
+        """The models that are read further: all but those of a noise that squares have ruled out.
+
+        Kernels stay all of them: at one noise they share what the evidence says of it (see ``scatter.model_weights``).
+        """
+        of_noise = dict[float, float]()
+        for model, weight in zip(self.models, posterior.weights[0], strict=True):
+            of_noise[model.noise_variance] = of_noise.get(model.noise_variance, 0.0) + float(weight)
+        states = zip(self.models, posterior.states, strict=True)
+        return [i for i, (model, s) in enumerate(states) if not s.out and of_noise[model.noise_variance] >= _OUT]
+
     def linearised(
-        self, posterior: Posterior[CellState], seen: Observed, about: Sequence[Outlook] | None = None
+        self, posterior: Posterior[CellState], seen: Observed, about: Mapping[int, Outlook] | None = None
     ) -> dict[int, Linear]:
-        """The residual sums as each model has them; ``about`` g, if that is known."""
-        return {
-            i: self._linear(i, posterior, seen, None if about is None else about[i]) for i in range(len(self.models))
-        }
+        """The residual sums as each model that is read further has them; ``about`` g, if that is known."""
+        return {i: self._linear(i, posterior, seen, (about or {}).get(i)) for i in self.read_on(posterior)}
 
     def _linear(self, i: int, posterior: Posterior[CellState], seen: Observed, about: Outlook | None) -> Linear:
         """The same of one model."""
@@ -174,14 +185,15 @@ class CellFilter(Filter[CellState]):
         """See ``Filter``; ``again`` are the sums as each model has them."""
         linear = self.linearised(posterior, seen) if again is None else again
         return tuple(
-            cell_update(state, linear[i], seen.B, seen.noise_multiplier, seen.z[0])
+            cell_update(state, linear[i], seen.B, seen.noise_multiplier, seen.z[0]) if i in linear else not_read(state)
             for i, state in enumerate(posterior.states)
         )
 
     def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
         square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
-        for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
+        for i in self.read_on(posterior):
+            model, state, weight = self.models[i], posterior.states[i], posterior.weights[0, i]
             k, variance = model.cells.shape[1], model.variance_over_cells(state.covariance)
             square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
         return square[None]
@@ -228,12 +240,14 @@ class CellFilter(Filter[CellState]):
         B = stage.strategy.B if stage.strategy is not None else self.plan_stage(posterior, linear, s, begin).B
         return asked._replace(B=B, noise_multiplier=s), linear
 
-    def _of_least_risk(self, posterior: Posterior[CellState], s: float) -> tuple[Observed, FloatArray, list[Outlook]]:
+    def _of_least_risk(
+        self, posterior: Posterior[CellState], s: float
+    ) -> tuple[Observed, FloatArray, dict[int, Outlook]]:
         """Intervals, the strategy (r, M) they were compared by, and each model's outlook."""
         pairs = likeliest(self.models, posterior.weights[0])
         asked = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
         g = self.curve(posterior)[0]
-        about = [outlook(model, state, g) for model, state in zip(self.models, posterior.states, strict=True)]
+        about = {i: outlook(self.models[i], posterior.states[i], g) for i in self.read_on(posterior)}
         tried = []
         for each in asked:
             linear = {i: self._linear(i, posterior, each, about[i]) for i, _ in pairs}
@@ -368,7 +382,7 @@ def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[in
     """Of each family of kernels that counts, the index of a model, and the weight of all of them.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
-    would be measured. The roughest curves always count.
+    would be measured. Curves that are ``looked_for`` always count.
     """
     families = dict[object, list[int]]()
     for index, model in enumerate(models):
@@ -379,7 +393,7 @@ def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[in
     chosen = list[tuple[int, float]]()
     for index, each in largest:
         share = float(weights[each].sum())
-        least = ROUGHEST * models[index].weight if models[index].rough else 0.0
+        least = LOOKED_FOR * models[index].weight if models[index].looked_for else 0.0
         if share >= _LEAST_WEIGHT or least:
             chosen.append((index, max(share, least)))
     return chosen

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, Matern12, Matern32, Stationary
-from ..levels import level_columns, number_sides
+from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, Matern12, Matern32, OneRougher, Stationary
+from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
@@ -100,6 +100,11 @@ _SEEN, _UNSEEN = 8000, 0.05  # n / s from which rough curves have their whole we
 _COMMON = 1 / 4  # where there are groups, rough curves of shorter lengthscales are left out, and time with them
 
 
+MOST_ROUGHER = 6  # levels in all up to which each has models of its own shape: more would cost more time than they show
+_SMOOTH = (1 / 4, 1 / 2)  # lengthscales of what groups have in common then, of each side of the box
+_OWN = Curve(Matern32, 1 / 8, 0.3, 3.0)  # what the one group has beside it; of less weight, nobody believes it in time
+
+
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Share of their weight that rough curves have, from public numbers.
 
@@ -127,15 +132,10 @@ def curve_models(
     if rough:
         kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
-    sides, unit = [high - low for low, high in number_sides(box)], AUTO_VARIANCE * half_range**2
+    level = LEVEL * AUTO_VARIANCE * half_range**2
     models = (
         Model(
-            kernel=LevelAndCurve(
-                level=LEVEL * unit,
-                curve=curve.kernel(
-                    variance=curve.amplitude * unit, lengthscale=[curve.lengthscale * side for side in sides]
-                ),
-            ),
+            kernel=LevelAndCurve(level=level, curve=_curve(curve, box, half_range)),
             noise_variance=(noise * half_range) ** 2,
             weight=curve.weight,
         )
@@ -165,6 +165,40 @@ def across_levels(
         for rho in shared
         for model in given
         if isinstance(model.kernel, Stationary | LevelAndCurve)
+    )
+
+
+def rougher_groups(
+    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = AUTO_NOISE_SDS
+) -> tuple[Model, ...]:
+    """Models in which the curve of one group has more shape than those of the others, for each group in turn.
+
+    Where all groups are of one lengthscale, the largest says which: a small group that is much rougher would be read as
+    smooth, and surely so. Empty without categories, and where there are more than ``MOST_ROUGHER`` levels.
+    """
+    columns, numbers = level_columns(box), number_sides(box)
+    levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
+    if len(levels) > MOST_ROUGHER or not numbers:
+        return ()
+    unit, own = AUTO_VARIANCE * half_range**2, _curve(_OWN, box, half_range)
+    kernels = (
+        OneRougher(
+            alike=AcrossLevels(
+                inner=LevelAndCurve(level=LEVEL * unit, curve=_curve(Curve(EQ, share, LARGE, 1.0), box, half_range)),
+                columns=columns,
+                shared=SHARED[1],
+            ),
+            own=own,
+            column=column,
+            level=level,
+        )
+        for column, level in levels
+        for share in _SMOOTH
+    )
+    return tuple(
+        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=_OWN.weight)
+        for kernel in kernels
+        for noise in noise_sds
     )
 
 
@@ -214,11 +248,12 @@ def models_of(
         noise_sds: of ``curve_models``.
         rough: of ``curve_models``.
     """
+    rougher = () if rough is None else rougher_groups(box, half_range, noise_sds)
     if not kernels:
-        return curve_models(box, half_range, noise_sds, rough)
+        return curve_models(box, half_range, noise_sds, rough) + rougher
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
     around = (models_around(*each, box, half_range, noise_sds, rough) for each in zip(kernels, noises, strict=True))
-    return tuple(model for family in around for model in family)
+    return tuple(model for family in around for model in family) + rougher
 
 
 def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
@@ -237,6 +272,8 @@ def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
 
 def family_of(kernel: Kernel) -> object:
     """What kernels that differ in their amplitude alone have in common; groups that share more are another family."""
+    if isinstance(kernel, OneRougher):
+        return kernel.column, kernel.level, family_of(kernel.alike)
     if isinstance(kernel, AcrossLevels):
         return kernel.shared, family_of(kernel.inner)
     if isinstance(kernel, Seasonal):
@@ -270,14 +307,25 @@ def seen_width(models: Sequence[Model], variances: FloatArray, weights: FloatArr
     return None
 
 
-def is_rough(kernel: Kernel) -> bool:
-    """Whether curves are nowhere differentiable."""
+def looked_for(kernel: Kernel) -> bool:
+    """Whether plans look for such curves whatever is believed of them: what nobody looks for is not seen.
+
+    Curves that are nowhere differentiable, and one group that is rougher than the others.
+    """
     while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
         if isinstance(kernel, AcrossLevels):
             kernel = kernel.inner
         else:
             kernel = kernel.trend if isinstance(kernel, Seasonal) else kernel.curve
-    return isinstance(kernel, Matern12)
+    return isinstance(kernel, Matern12 | OneRougher)
+
+
+def _curve(curve: Curve, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:
+    """The kernel of the deviation, of inputs that are numbers."""
+    return curve.kernel(
+        variance=curve.amplitude * AUTO_VARIANCE * half_range**2,
+        lengthscale=[curve.lengthscale * (high - low) for low, high in number_sides(box)],
+    )
 
 
 def _typical(family: Sequence[Model]) -> Model:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import EQ, AcrossLevels, Kernel
+from ..kernels import EQ, AcrossLevels, Kernel, OneRougher
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
@@ -100,6 +100,9 @@ def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
     """A kernel whose part that is of numbers is changed, given the periods of these inputs."""
+    if isinstance(kernel, OneRougher):
+        alike, of = kernel.alike, _own(periods, kernel.alike.columns)
+        return replace(kernel, alike=replace(alike, inner=change(alike.inner, of)), own=change(kernel.own, of))
     if isinstance(kernel, AcrossLevels):
         return replace(kernel, inner=change(kernel.inner, _own(periods, kernel.columns)))
     return change(kernel, periods)

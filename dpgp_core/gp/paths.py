@@ -1,4 +1,4 @@
-"""Sample paths of a Gaussian process, drawn at some points now and at further points later."""
+"""Sample paths of a Gaussian process at given points."""
 
 from __future__ import annotations
 
@@ -63,59 +63,23 @@ def posterior_process(
     return Process(mean=lambda Z: whitened(Z).T @ whitened_y, covariance=covariance, variance=variance)
 
 
-class Paths:
-    """Independent paths of one process, evaluated where and when asked; earlier values stay as they are.
+def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Values (draws, P) of independent paths at X (P, D), and a factor L (P, k) of their covariance L L^T.
 
-    Values at new points are drawn given all values so far, from the block-extended Cholesky factor of their joint
-    covariance, so all values together are the joint draw: further points of a path cost no further privacy.
-    A point seen before gets its value of before. A factor on the points, not Matheron's rule, which would need
-    the prior path at all n inputs too: (P + P')^3 / 3 operations for any number of paths.
+    A point that stands twice in X has one value. A factor on the points, not Matheron's rule, which would need the
+    prior path at all n inputs too: P^3 / 3 operations for any number of paths.
 
     Args:
-        process: posterior that the paths are drawn from.
-        rng: source of the randomness, kept for later points.
+        process: that the paths are drawn from.
+        rng: source of the randomness.
     """
-
-    def __init__(self, process: Process, draws: int, rng: np.random.Generator) -> None:
-        self._process, self._rng = process, rng
-        self._seen: dict[bytes, int] = {}
-        self._X: FloatArray | None = None
-        self._root: FloatArray = np.zeros((0, 0))
-        self._normals: FloatArray = np.zeros((draws, 0))
-        self._values: FloatArray = np.zeros((draws, 0))
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        """Values of every path at X (P, D), shape (draws, P)."""
-        rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
-        keys = [row.tobytes() for row in rows]
-        first = {key: i for i, key in reversed(list(enumerate(keys))) if key not in self._seen}
-        if first:
-            new = sorted(first.values())
-            self._extend(rows[new])
-            self._seen |= {keys[i]: j for j, i in enumerate(new, start=len(self._seen))}
-        return self._values[:, [self._seen[key] for key in keys]]
-
-    def factor(self, X: FloatArray) -> FloatArray:
-        """Factor L (P, k) of the covariance L L^T of the values at points X already evaluated. Private if that is."""
-        rows = np.ascontiguousarray(X, dtype=float) + 0.0
-        return self._root[[self._seen[row.tobytes()] for row in rows]]
-
-    def _extend(self, X: FloatArray) -> None:
-        own = self._process.covariance(X, X)
-        cross: FloatArray = np.zeros((len(X), 0))
-        if self._X is not None:
-            # [A; B] [A; B]^T with B = S_21 A^-T, and the remainder S_22 - B B^T factorised
-            cross = solve_triangular(self._root, self._process.covariance(self._X, X), lower=True).T
-        block = _cholesky(own - cross @ cross.T, _JITTER * self._process.variance)
-        old = len(self._root)
-        root = np.zeros((old + len(X),) * 2)
-        root[:old, :old], root[old:, :old], root[old:, old:] = self._root, cross, block
-        normals = self._rng.standard_normal((len(self._normals), len(X)))
-        mean = self._process.mean(X)
-        values = mean + self._normals @ cross.T + normals @ block.T
-        self._X = X if self._X is None else np.vstack([self._X, X])
-        self._root, self._normals = root, np.hstack([self._normals, normals])
-        self._values = np.hstack([self._values, values])
+    rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
+    number = dict[bytes, int]()
+    which = [number.setdefault(row.tobytes(), len(number)) for row in rows]
+    points = np.array([np.frombuffer(key) for key in number])
+    root = _cholesky(process.covariance(points, points), _JITTER * process.variance)
+    values = process.mean(points) + rng.standard_normal((draws, len(points))) @ root.T
+    return values[:, which], root[which]
 
 
 def _cholesky(S: FloatArray, jitter: float) -> FloatArray:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, NewType, TypeVar
+from typing import Any, ClassVar, NamedTuple, NewType, TypeVar, overload
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
 from ..kernels import KERNELS
 from ..linalg import Matrix, column_lengths, column_norms
+from ..measurement.statistics import Stage, Statistics
 from ..strategies.noise_design import NoiseDesign
 from ..table import Dataset
 
@@ -99,6 +100,49 @@ class TeachingRelease(Release):
     """
 
     mean: NotPrivate
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EachDraw(Sequence[Statistics]):
+    """The statistics of every draw, made when asked for: strategies of many records are large.
+
+    Released values are an affine map of the numbers measured last.
+
+    Attributes:
+        public: the table without its outputs.
+        size: numbers in all strategies.
+        stages: of a draw, what each stage measured.
+        mapped: of a draw, offset (P,), map (P, r) and z (r,): its curve is offset + map z, in the output's unit.
+    """
+
+    public: Dataset
+    guarantee: Guarantee
+    draws: int
+    size: int
+    stages: Callable[[int], Sequence[Stage]]
+    mapped: Callable[[int], tuple[FloatArray, FloatArray, FloatArray]]
+
+    def __len__(self) -> int:
+        return self.draws
+
+    @overload
+    def __getitem__(self, draw: int) -> Statistics: ...
+    @overload
+    def __getitem__(self, draw: slice) -> list[Statistics]: ...
+    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+        """The statistics of one draw, or of several: its stages, the public part, and the promise for all draws."""
+        if isinstance(draw, slice):
+            return [self[i] for i in range(self.draws)[draw]]
+        public, promised = self.public, self.guarantee
+        return Statistics(
+            stages=tuple(self.stages(range(self.draws)[draw])),
+            X=public.X,
+            columns=public.columns,
+            y_name=public.y_name,
+            y_unit=public.y_unit,
+            y_scale=public.y_scale,
+            guarantee=promise_of(promised) | {"releases": promised.releases, "established": promised.established},
+        )
 
 
 R = TypeVar("R", bound=Release)
@@ -235,12 +279,15 @@ class Plan:
     Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] the place of output j in its interval of width u; the
     curve is u L z about the middle. So L B = A is what acts on the outputs and u s L w its noise.
 
+    Where there are two stages, this is the last one, whose map is to X_test.
+
     Attributes:
         strategy: B (r, n). For very many records it is kept as a product (``FactoredMatrix``).
         factor: L (P, r).
         design: the optimised noise, for mechanisms that have one.
         inference: how A was computed, for mechanisms that have a choice.
         model: the declared model, for intervals; None where there is none.
+        first: the stage before, whose map is to the rows of [X; X_test] (n + P, D); None where this is the only one.
     """
 
     strategy: Matrix
@@ -248,11 +295,12 @@ class Plan:
     design: NoiseDesign | None = None
     inference: Inference | None = None
     model: Predictive | None = None
+    first: Plan | None = None
 
     @property
     def stages(self) -> tuple[Plan, ...]:
-        """All measurements in order; here one."""
-        return (self,)
+        """All measurements in order."""
+        return (self,) if self.first is None else (self.first, self)
 
     @property
     def weights(self) -> Matrix:

@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -26,10 +26,9 @@ from ..kernels import EQ
 from ..measurement.integers import GRID, place_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
-from ..measurement.statistics import Stage, Statistics
+from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release
-from .recorded import EachDraw, statistics_of
+from .base import ANY_ROWS, Draws, EachDraw, Hidden, Mechanism, Release
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -150,18 +149,25 @@ class BinMeans(Mechanism):
 
     def recorded(
         self, plan: BinPlan, dataset: Dataset, z: FloatArray, maps: Sequence[FloatArray], guarantee: Guarantee
-    ) -> BinSums:
-        """The released statistics, one a draw; ``maps`` (P, b) take means of bins to released values."""
-        per_sum = dataset.output_range / plan.counts
+    ) -> EachDraw:
+        """The statistics of draws; ``maps`` (P, b) take means of bins to released values."""
+        public, per_sum = dataset.public_part(), dataset.output_range / plan.counts
         different = {id(each): each * per_sum for each in maps}
-        return BinSums(
-            plan=plan,
-            public=dataset.public_part(),
-            epsilon=self.epsilon,
-            z=z,
-            maps=tuple(different[id(each)] for each in maps),
+        return EachDraw(
+            public=public,
             guarantee=guarantee,
+            draws=len(z),
+            size=len(plan.counts) * public.n,
+            stages=partial(self._stages, plan, public, z),
+            mapped=partial(_mapped, public.midpoint, [different[id(each)] for each in maps], z),
         )
+
+    def _stages(self, plan: BinPlan, public: Dataset, z: FloatArray, draw: int) -> list[Stage]:
+        """The noisy sums of one draw, as measured by the bins' indicators."""
+        low, high = (np.full(public.n, end) for end in public.y_bounds)
+        B = plan.weights * plan.counts[:, None]
+        measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=public.y_bounds, epsilon=self.epsilon)
+        return [Stage(measurement=measurement, z=z[draw])]
 
     def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
@@ -171,40 +177,12 @@ class BinMeans(Mechanism):
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class BinSums(EachDraw):
-    """Noisy sums over bins.
-
-    Attributes:
-        z: noisy sums (draws, b).
-        maps: of each draw (P, b): released values are midpoint + map z.
-    """
-
-    plan: BinPlan
-    public: Dataset
-    epsilon: float
-    z: FloatArray
-    maps: tuple[FloatArray, ...]
-    guarantee: Guarantee
-
-    def __len__(self) -> int:
-        return len(self.z)
-
-    @property
-    def size(self) -> int:
-        """Numbers in the strategy."""
-        return len(self.plan.counts) * self.public.n
-
-    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See ``EachDraw``."""
-        factor = self.maps[draw]
-        return np.full(len(factor), self.public.midpoint), factor, self.z[draw]
-
-    def _of_draw(self, draw: int) -> Statistics:
-        low, high = (np.full(self.public.n, end) for end in self.public.y_bounds)
-        B = self.plan.weights * self.plan.counts[:, None]
-        measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=self.public.y_bounds, epsilon=self.epsilon)
-        return statistics_of(self.public, [Stage(measurement=measurement, z=self.z[draw])], self.guarantee)
+def _mapped(
+    middle: float, maps: Sequence[FloatArray], z: FloatArray, draw: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Offset, map and z of one draw: released values are the middle + map z."""
+    factor = maps[draw]
+    return np.full(len(factor), middle), factor, z[draw]
 
 
 @dataclass(frozen=True, kw_only=True)

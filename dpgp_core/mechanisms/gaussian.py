@@ -21,7 +21,7 @@ from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
 from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .recorded import Intervals, Measure, Measured, Recorded, SimulatedInterval, exact, noiseless, numbered
+from .gaussian_stages import Intervals, Measure, Measured, SimulatedInterval, exact, noiseless, numbered, recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ class GaussianMechanism(Mechanism):
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
-        return Recorded(run=self.measured, plan=plan, public=dataset.public_part(), z=z, guarantee=guarantee)
+        return recorded(self.measured, plan, dataset.public_part(), z, guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""

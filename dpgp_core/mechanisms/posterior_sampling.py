@@ -12,7 +12,7 @@ from ..accounting.guarantee import BEYOND_ONE_RELEASE, Budget, Guarantee
 from ..accounting.posterior_paths import PosteriorLoss
 from ..arrays import FloatArray
 from ..checks import check_interval, check_positive
-from ..gp.paths import Paths, posterior_process
+from ..gp.paths import draw_paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
 from ..table import Dataset
@@ -36,18 +36,10 @@ class PathRelease(TeachingRelease):
     Attributes:
         mean: posterior mean at X_test (P,), in the output's unit. Not private.
         noise_factor: (P, P), factor of the posterior covariance at X_test, in the output's unit. Not private.
-        dataset: supplies unit and midpoint for later values. Private.
-        paths: the paths in model units, for ``further``. Private except for its values.
     """
 
     mean: NotPrivate
     noise_factor: NotPrivate
-    dataset: Dataset
-    paths: Paths
-
-    def further(self, X: FloatArray) -> FloatArray:
-        """Values of the same paths at more points X (P', D), shape (draws, P'): covered by the same guarantee."""
-        return self.dataset.midpoint + self.dataset.output_range / 2 * self.paths(X)
 
     @property
     def noise_sd(self) -> NotPrivate:
@@ -160,18 +152,16 @@ class PosteriorSampling(Mechanism):
         half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
         process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
-        centre, paths = process.mean(X_test), Paths(process, draws.times, draws.rng)
-        mean, values = NotPrivate(dataset.midpoint + half * centre), paths(X_test)
+        mean = NotPrivate(dataset.midpoint + half * process.mean(X_test))
+        values, factor = draw_paths(process, X_test, draws.times, draws.rng)
         release = PathRelease(
             X_test=X_test,
             statistics=(),
             uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
             mean=mean,
-            noise_factor=NotPrivate(half * paths.factor(X_test)),
+            noise_factor=NotPrivate(half * factor),
             samples=dataset.midpoint + half * values,
             guarantee=draws.promise,
-            dataset=dataset,
-            paths=paths,
         )
         return release, lambda: mean
 

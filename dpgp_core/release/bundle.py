@@ -25,7 +25,7 @@ from ..dates import shown
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_to_files
-from ..mechanisms.recorded import EachDraw
+from ..mechanisms.base import EachDraw
 from ..sparse.statistics import NoisyStatistics
 from ..table import Column
 from .figure import figure

@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ..accounting.best_of_many import (
-    BestOfManyLoss,
-    best_of_runs,
-    calibrate_runs,
-    draw_runs,
-    liu_talwar_constants,
-    zcdp_of,
-)
-from ..accounting.guarantee import Budget, Guarantee
-from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss
+from ..accounting.best_of_many import best_of_runs, liu_talwar_constants, zcdp_of
+from ..accounting.guarantee import Budget
+from ..accounting.losses import ApproximateLoss, PrivacyLoss
 from ..arrays import FloatArray
-from ..checks import check_positive, check_share
+from ..checks import check_positive
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit
@@ -30,91 +23,59 @@ from ..sparse.statistics import NoiseScales, noise_scales, noisy
 from ..table import Dataset
 from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
 
+_STEPS = 12
+_LAST_SHARE = 0.75  # of rho, for the last step; the others share the rest equally
+_SD = 1.0  # that the numbers are taken to have at most
+_FAILURE = 0.01  # chance of it in each step that the interval's width is chosen for
 
-@dataclass(frozen=True, kw_only=True)
-class CoinPress:
-    """Private mean of n numbers near an interval centre +- radius.
+
+def private_mean(
+    values: FloatArray, centre: float, radius: float, rho: float, rng: np.random.Generator | None = None
+) -> float:
+    """CoinPress: the private mean of ``values`` (n,), n public, from the public interval centre +- radius.
 
     Each step t clips to the interval widened by sd sqrt(2 log(2n / beta)), whose half-width is w_t, and releases
         m_t = mean + N(0, (2 w_t / n)^2 / (2 rho_t));
     the next interval is m_t +- sqrt(2 log(2 / beta) (sd^2 / n + (2 w_t / n)^2 / (2 rho_t))). The last m_t counts.
-    One number moves a clipped mean by at most 2 w_t / n: step t is rho_t-zCDP whatever the numbers are. That they are
-    spread like a Gaussian of this sd is needed for accuracy only.
+    One number moves a clipped mean by at most 2 w_t / n: step t is rho_t-zCDP whatever the numbers are, and all
+    together, being Gaussian, have mu^2 / 2 = rho. That they are spread like a Gaussian of this sd is needed for
+    accuracy only. Each step is a ``Measurement`` of one number, the sum of the places that the values have.
 
     Args:
+        values: finite numbers (n,), n >= 1. Private.
+        centre: of the public interval, in the unit of the values.
+        radius: of the public interval, > 0, in the same unit.
         rho: zCDP budget > 0 of all steps.
-        steps: number of steps, >= 1.
-        last_share: share of rho in (0, 1) for the last step; the others share the rest equally.
-        sd: standard deviation > 0 that the numbers are taken to have at most.
-        beta: chance in (0, 1) of failure of each step that the interval's width is chosen for.
 
     Raises:
-        ValueError: a parameter is out of range.
+        ValueError: there are no values, or radius or rho is not positive.
 
     Source: Biswas, Dong, Kamath & Ullman 2020, algorithm 1 (one dimension); shares as in Honkela & Melkas 2021.
     """
-
-    rho: float
-    steps: int = 12
-    last_share: float = 0.75
-    sd: float = 1.0
-    beta: float = 0.01
-
-    def __post_init__(self) -> None:
-        check_positive("rho", self.rho)
-        check_positive("sd", self.sd)
-        if self.steps < 1:
-            raise ValueError(f"steps must be at least 1, got {self.steps}")
-        check_share("last_share", self.last_share)
-        check_share("beta", self.beta)
-
-    @property
-    def loss(self) -> GaussianLoss:
-        """Adaptive composition of Gaussian mechanisms: mu^2 / 2 = rho."""
-        return GaussianLoss(math.sqrt(2 * self.rho))
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """Budget of each step, adding up to rho."""
-        if self.steps == 1:
-            return (self.rho,)
-        early = (1 - self.last_share) / (self.steps - 1)
-        return (early * self.rho,) * (self.steps - 1) + (self.last_share * self.rho,)
-
-    def mean(self, values: FloatArray, centre: float, radius: float, rng: np.random.Generator | None = None) -> float:
-        """Private mean of ``values`` (n,), n public, from the public interval centre +- radius.
-
-        Each step is a ``Measurement`` of one number, the sum of the places that the values have in the interval.
-
-        Args:
-            values: finite numbers (n,), n >= 1. Private.
-            centre: of the public interval, in the unit of the values.
-            radius: of the public interval, > 0, in the same unit.
-
-        Raises:
-            ValueError: there are no values, or radius is not positive.
-        """
-        check_positive("radius", radius)
-        n = len(values)
-        if n < 1:
-            raise ValueError("there are no values to take the mean of; give at least one")
-        tail = self.sd * math.sqrt(2 * math.log(2 * n / self.beta))
-        for share in self.shares:
-            low, high = centre - radius - tail, centre + radius + tail
-            ends = np.full(n, low), np.full(n, high)
-            total = Measurement(
-                B=np.ones((1, n)), low=ends[0], high=ends[1], bounds=(low, high), noise_multiplier=_multiplier(share)
-            )
-            z = total.measure(values) if rng is None else total.teaching(values, rng)[0]
-            noise_sd = (high - low) / n * total.noise_sd
-            centre = low + (high - low) * (float(z[0]) / n + 0.5)
-            radius = math.sqrt(2 * math.log(2 / self.beta) * (self.sd**2 / n + noise_sd**2))
-        return centre
+    check_positive("rho", rho)
+    check_positive("radius", radius)
+    n = len(values)
+    if n < 1:
+        raise ValueError("there are no values to take the mean of; give at least one")
+    tail = _SD * math.sqrt(2 * math.log(2 * n / _FAILURE))
+    for share in _shares(rho):
+        low, high = centre - radius - tail, centre + radius + tail
+        ends = np.full(n, low), np.full(n, high)
+        multiplier = 1 / math.sqrt(2 * share)  # s = 1 / mu, mu^2 / 2 = rho
+        total = Measurement(
+            B=np.ones((1, n)), low=ends[0], high=ends[1], bounds=(low, high), noise_multiplier=multiplier
+        )
+        z = total.measure(values) if rng is None else total.teaching(values, rng)[0]
+        noise_sd = (high - low) / n * total.noise_sd
+        centre = low + (high - low) * (float(z[0]) / n + 0.5)
+        radius = math.sqrt(2 * math.log(2 / _FAILURE) * (_SD**2 / n + noise_sd**2))
+    return centre
 
 
-def _multiplier(rho: float) -> float:
-    """Noise multiplier s = 1 / mu of a Gaussian mechanism that is rho-zCDP: mu^2 / 2 = rho."""
-    return 1 / math.sqrt(2 * rho)
+def _shares(rho: float) -> tuple[float, ...]:
+    """Budget of each step, adding up to rho."""
+    early = (1 - _LAST_SHARE) / (_STEPS - 1)
+    return (early * rho,) * (_STEPS - 1) + (_LAST_SHARE * rho,)
 
 
 Run = Callable[[], tuple[float, tuple[int, SparseFit]] | None]
@@ -145,88 +106,58 @@ def choose_liu_talwar(
     Source: Honkela & Melkas 2021, algorithm 2; Liu & Talwar 2019, theorem 3.4.
     """
     constants = liu_talwar_constants(mechanism.epsilon, mechanism.delta, gamma)
-    multiplier = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier
-    rho = zcdp_of(constants.epsilon, constants.delta)
-    runs = min(int(_public(rng).geometric(gamma)), constants.draws)
-    loss = ApproximateLoss(mechanism.epsilon, mechanism.delta)
-    theorem = "Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4"
-    guarantee = _guarantee(mechanism, loss, dataset.privacy_unit, theorem)
-    return _choice(_runner(mechanism, candidates, dataset, rng, multiplier, rho), runs, guarantee)
+    return best_of_random_runs(
+        mechanism,
+        candidates,
+        dataset,
+        rng,
+        number=lambda public: min(int(public.geometric(gamma)), constants.draws),
+        multiplier=replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier,
+        rho=zcdp_of(constants.epsilon, constants.delta),
+        loss=ApproximateLoss(mechanism.epsilon, mechanism.delta),
+        theorem="Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4",
+    )
 
 
-def choose_repeatedly(
-    mechanism: SparseVariational,
-    candidates: Sequence[Candidate],
-    dataset: Dataset,
-    rng: np.random.Generator | None = None,
-    eta: float = 1.0,
-    gamma: float = 0.01,
-) -> HyperparameterChoice:
-    """The same with a truncated negative binomial number of runs, accounted by Renyi divergence: far less noise.
-
-    Args:
-        mechanism: as for ``choose_liu_talwar``.
-        dataset: even rows are fitted, odd rows are scored.
-        eta: shape of the number of runs, see ``BestOfManyLoss``; 0 spends less, but most often makes few runs.
-        gamma: its other parameter, in (0, 1).
-
-    Raises:
-        ValueError: no candidates, fewer than two records, or the budget is out of reach.
-
-    Source: Papernot & Steinke 2022, theorem 2.
-    """
-    base = calibrate_runs(mechanism.epsilon, mechanism.delta, eta, gamma)
-    theorem = "Papernot & Steinke 2022, theorem 2 (truncated negative binomial), with Honkela & Melkas 2021, lemma 3"
-    guarantee = _guarantee(mechanism, BestOfManyLoss(base, eta, gamma), dataset.privacy_unit, theorem)
-    # CoinPress with rho = mu^2 / 2 has the same Gaussian loss as the fit, and works on the other half
-    run = _runner(mechanism, candidates, dataset, rng, 1 / base.mu, base.mu**2 / 2)
-    return _choice(run, draw_runs(eta, gamma, _public(rng)), guarantee)
-
-
-def _runner(
+def best_of_random_runs(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
     rng: np.random.Generator | None,
+    *,
+    number: Callable[[np.random.Generator], int],
     multiplier: float,
     rho: float,
-) -> Run:
-    """One run: a random candidate, its private fit on one half, its private mean log-likelihood on the other."""
-    if len(candidates) < 1:
-        raise ValueError("there are no candidates to choose from; give at least one")
-    train, validate = halves(dataset)
-    models = [with_candidate(mechanism, each) for each in candidates]
-    R_y = dataset.output_range / dataset.y_scale / 2
-    kernels = {model.kernel: model for model in models}
-    sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
-    noise: dict[object, NoiseScales] = {
-        kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
-    }
-    coinpress, public = CoinPress(rho=rho), _public(rng)
+    loss: PrivacyLoss,
+    theorem: str,
+) -> HyperparameterChoice:
+    """The best of a random number of runs: a random candidate, its fit on one half, its mean density on the other.
 
-    def run() -> tuple[float, tuple[int, SparseFit]] | None:
-        index = int(public.integers(len(models)))
-        model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
-        whole, scales = sums[model.kernel], noise[model.kernel]
-        released = noisy(whole, scales, rng)
-        fit = model.fit_statistics(released, train)
-        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
-        radius = (R_y / sigma) ** 2
-        centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
-        values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
-        score = coinpress.mean(values, centre, radius, rng)
-        return (score, (index, fit)) if score <= centre + radius else None
+    Args:
+        mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
+        dataset: even rows are fitted, odd rows are scored.
+        rng: as for ``choose_liu_talwar``.
+        number: draws the number of runs, whose law is public.
+        multiplier: of the noise of one run's fit.
+        rho: zCDP budget of one run's score.
+        loss: what the whole choice spends.
+        theorem: by which it spends that.
 
-    return run
-
-
-def _public(rng: np.random.Generator | None) -> np.random.Generator:
-    """Source of randomness that depends on no record: candidates and the number of runs."""
-    return np.random.default_rng() if rng is None else rng
-
-
-def _choice(run: Run, runs: int, guarantee: Guarantee) -> HyperparameterChoice:
-    best = best_of_runs(run, runs)
+    Raises:
+        ValueError: no candidates, or fewer than two records.
+    """
+    public = _public(rng)
+    runs = number(public)
+    best = best_of_runs(_run(mechanism, candidates, dataset, rng, public, multiplier, rho), runs)
+    one = mechanism.guarantee
+    guarantee = replace(
+        one,
+        budget=Budget(epsilon=mechanism.epsilon, delta=mechanism.delta),
+        loss=loss,
+        unit=dataset.privacy_unit,
+        theorem=f"{theorem}; each run: {one.theorem}",
+        assumptions=(*one.assumptions, "candidates, split and the law of the number of runs are public"),
+    )
     if best is None:
         # not how many runs there were: their number is no part of the output that the theorems cover
         message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
@@ -238,14 +169,43 @@ def _choice(run: Run, runs: int, guarantee: Guarantee) -> HyperparameterChoice:
     )
 
 
-def _guarantee(mechanism: SparseVariational, loss: PrivacyLoss, unit: str, theorem: str) -> Guarantee:
-    one = mechanism.guarantee
-    budget = Budget(epsilon=mechanism.epsilon, delta=mechanism.delta)
-    return replace(
-        one,
-        budget=budget,
-        loss=loss,
-        unit=unit,
-        theorem=f"{theorem}; each run: {one.theorem}",
-        assumptions=(*one.assumptions, "candidates, split and the law of the number of runs are public"),
-    )
+def _run(
+    mechanism: SparseVariational,
+    candidates: Sequence[Candidate],
+    dataset: Dataset,
+    rng: np.random.Generator | None,
+    public: np.random.Generator,
+    multiplier: float,
+    rho: float,
+) -> Run:
+    """One run, to be called as often as there are runs; its score is None where it is refused as impossible."""
+    if len(candidates) < 1:
+        raise ValueError("there are no candidates to choose from; give at least one")
+    train, validate = halves(dataset)
+    models = [with_candidate(mechanism, each) for each in candidates]
+    R_y = dataset.output_range / dataset.y_scale / 2
+    kernels = {model.kernel: model for model in models}
+    sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
+    noise: dict[object, NoiseScales] = {
+        kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
+    }
+
+    def run() -> tuple[float, tuple[int, SparseFit]] | None:
+        index = int(public.integers(len(models)))
+        model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
+        whole, scales = sums[model.kernel], noise[model.kernel]
+        released = noisy(whole, scales, rng)
+        fit = model.fit_statistics(released, train)
+        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
+        radius = (R_y / sigma) ** 2
+        centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
+        values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
+        score = private_mean(values, centre, radius, rho, rng)
+        return (score, (index, fit)) if score <= centre + radius else None
+
+    return run
+
+
+def _public(rng: np.random.Generator | None) -> np.random.Generator:
+    """Source of randomness that depends on no record: candidates and the number of runs."""
+    return np.random.default_rng() if rng is None else rng

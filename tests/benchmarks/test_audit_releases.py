@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.attacks.audit import check_neighbours
 from benchmarks.attacks.null_space import attacked
 from benchmarks.attacks.null_space_work import in_zips
 from benchmarks.audit_releases import (
@@ -19,7 +20,6 @@ from benchmarks.audit_releases import (
     scaled_noise,
     values_in,
 )
-from dpgp_core.attack.audit import check_neighbours
 from dpgp_core.release import CHOICES, read_table
 from dpgp_core.release.specification import EXAMPLE
 from tests.core.replay import gaussian_epsilon, gaussian_mu, pure_epsilon, taped

@@ -11,6 +11,7 @@ from dpgp_core.kernels import (
     Matern12,
     Matern32,
     Matern52,
+    OneRougher,
     RationalQuadratic,
     Stationary,
 )
@@ -142,6 +143,19 @@ def test_two_categories_multiply():
     kernel = AcrossLevels(inner=EQ(), columns=(0, 2), shared=0.5)
     X = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
     np.testing.assert_array_equal(kernel(X[:1], X), [[1.0, 0.25, 0.5]])
+
+
+def test_one_group_may_have_a_curve_of_its_own_beside_what_all_share():
+    rng = np.random.default_rng(0)
+    x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
+    X, alike = np.hstack([x, group]), AcrossLevels(inner=EQ(lengthscale=0.3), columns=(1,), shared=0.5)
+    own = Matern32(variance=0.2, lengthscale=0.1)
+    kernel = OneRougher(alike=alike, own=own, column=1, level=2)
+    both = (group == 2) & (group.T == 2)
+    np.testing.assert_allclose(kernel(X, X), alike(X, X) + np.where(both, own(x, x), 0.0), rtol=1e-15)
+    np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), rtol=1e-15)
+    assert np.linalg.eigvalsh(kernel(X, X)).min() > -1e-12
+    assert kernel.variance == kernel.diagonal(X).max() == 1.2
 
 
 def test_a_share_is_between_nothing_and_all():

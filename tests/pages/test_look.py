@@ -103,3 +103,11 @@ def test_names_stand_at_their_lines_ends_in_the_picture_and_not_upon_each_other(
     assert np.diff(places).min() >= 15
     assert places[-1] <= tall + named.layout.margin.t / 2
     assert named.layout.showlegend is False
+
+
+def test_a_growth_chart_names_its_lines_by_one_point_each():
+    x, figure = np.linspace(0.0, 90.0, 50), go.Figure()
+    plots.centile_lines(figure, x, {3: x, 50: x + 1, 97: x + 2}, plots.PRIVATE, "published")
+    *_, names = figure.data
+    assert [each.mode for each in figure.data if each.text is not None] == ["text"]
+    assert (list(names.text), list(names.x), list(names.y)) == (["3", "50", "97"], [90.0] * 3, [90.0, 91.0, 92.0])

@@ -294,7 +294,7 @@ def curves(picture: go.Figure, said: str, contest: Contest, name: str | None, ep
     """
     left, right = (st.container(), None) if name is None else st.columns([3, 2])
     with left:
-        pictures.clickable(picture, CHART, f"{said} {words.ERRORS_CAPTION}", take_point)
+        pictures.clickable(picture, CHART, f"{said} {words.ERRORS_CAPTION}", words.CLICK, take_point)
     if name is not None and right is not None:
         with right:
             _release(contest, name, epsilon)

@@ -176,8 +176,9 @@ def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozens
 
 ERRORS_CAPTION = (
     "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
-    "= 1 the 2018 method has no proven guarantee. Click a point for a release."
+    "= 1 the 2018 method has no proven guarantee."
 )
+CLICK = "Click a point for a release."
 _TOLD = (0.1, 1.0, 100.0)
 
 

@@ -109,7 +109,7 @@ def show(result: Result, overlay: bool) -> None:
     picture, sizes = (cached.drawn(each, moved, data, of=of) for each in (curves, against_noise))
     numbers = tables.of_figure(picture, sizes, true_data=True)
     with left:
-        pictures.clickable(picture, CHART, CURVES_ALT, lambda: _take_click(name), numbers)
+        pictures.clickable(picture, CHART, CURVES_ALT, _CLICK, lambda: _take_click(name), numbers)
     with right:
         pictures.chart(sizes, "move_noise", NOISE_ALT, numbers=numbers)
     frame.metrics(metrics(moved, data), "person")
@@ -251,6 +251,7 @@ def metrics(moved: Moved, data: Dataset) -> list[Metric]:
 
 CURVES_ALT = (
     "The curve without privacy (blue), after one person is moved (dashed purple), and without that person (dotted). "
-    "95 % of releases lie in the orange band, point by point. Click a person to move. Not private."
+    "95 % of releases lie in the orange band, point by point. Not private."
 )
+_CLICK = "Click a person to move."
 NOISE_ALT = "How far the curve moves (dashed purple), and the standard deviation of privacy noise (orange)."

@@ -128,10 +128,8 @@ _WIDTH = Slider(
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 _APART = 2.5  # years between places that can be clicked
-_ALT = (
-    "Each diamond is a sum of the heights of people near that age, with privacy noise. Click a cross to measure there, "
-    "a diamond to stop."
-)
+_ALT = "Each diamond is a sum of the heights of people near that age, with privacy noise."
+_CLICK = "Click a cross to measure there, a diamond to stop."
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
@@ -144,7 +142,8 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, lead(spending, spent, data))
     with spot:
-        pictures.clickable(cached.drawn(figure, spent, spending, data, of=spending), CHART, _ALT, lambda: _take(places))
+        picture = cached.drawn(figure, spent, spending, data, of=spending)
+        pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(places))
     frame.metrics(metrics(spent, data), "spend")
 
 

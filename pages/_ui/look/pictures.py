@@ -165,6 +165,7 @@ def chart(
     alt: str,
     public: Public | None = None,
     numbers: pd.DataFrame | None = None,
+    does: str = "",
     **options: Any,
 ) -> None:
     """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
@@ -175,6 +176,7 @@ def chart(
         alt: what it shows, with values and trend: said once, in the text below it.
         public: how it is drawn without true data; None: true data are in all of it.
         numbers: of its table, where they stand on the page too; else those that are drawn.
+        does: what a click on it does; of no use to whoever has its picture.
     """
 
     def told() -> pd.DataFrame:
@@ -185,7 +187,7 @@ def chart(
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
         st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
-    _caption(key, alt, told, lambda: of_figure(figure, alt, public))
+    _caption(key, f"{alt} {does}".strip(), told, lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
@@ -351,10 +353,15 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
 
 
 def clickable(
-    figure: go.Figure, key: str, alt: str, on_click: Callable[[], None], numbers: pd.DataFrame | None = None
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    does: str,
+    on_click: Callable[[], None],
+    numbers: pd.DataFrame | None = None,
 ) -> None:
-    """A chart whose points can be clicked; the callback reads them from the session under ``key``."""
-    chart(figure, key, alt, numbers=numbers, on_select=on_click, selection_mode="points")
+    """A chart whose points can be clicked, which does what is said; the callback reads them from the session."""
+    chart(figure, key, alt, numbers=numbers, does=does, on_select=on_click, selection_mode="points")
 
 
 def clicked(key: str) -> list[Any] | None:

@@ -58,6 +58,7 @@ _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
+_ABOVE = 6  # px between a row and the name above it
 _LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
     "thickness": 10,
@@ -153,17 +154,25 @@ def centile_lines(
     outer = list(lines)
     band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
     for centile, values in lines.items():
-        label = [""] * (len(x) - 1) + [f"{centile}" if labelled else ""]
         figure.add_scatter(
             x=x,
             y=values,
-            mode="lines+text",
-            text=label,
-            textposition="middle right",
-            cliponaxis=False,
+            mode="lines",
             name=name if centile == _MEDIAN else f"centile {centile}",
             showlegend=centile == _MEDIAN,
             line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
+        )
+    if labelled:  # a trace of its own: plotly makes a node for each point of one with texts, also where they are empty
+        figure.add_scatter(
+            x=[x[-1]] * len(lines),
+            y=[values[-1] for values in lines.values()],
+            mode="text",
+            text=[f"{centile}" for centile in lines],
+            textposition="middle right",
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": colour},  # of the words in a picture to take along
         )
 
 
@@ -209,7 +218,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
     """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
-    figure.update_yaxes(ticklabelposition="inside top", automargin=False)
+    figure.update_yaxes(ticklabelposition="inside top", ticklabelshift=_ABOVE, automargin=False)
     return figure.update_layout(margin={"l": 20})
 
 

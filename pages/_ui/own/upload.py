@@ -17,7 +17,7 @@ from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.look import lines_within, unit_of, with_ignored
 from dpgp_core.reading.rows import as_written
-from dpgp_core.reading.survey import Column, survey, words_of
+from dpgp_core.reading.survey import Contents, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
     CENTILES,
@@ -66,7 +66,7 @@ class Table:
     columns: tuple[str, ...]
     writing: Writing
     digest: str = field(repr=False)
-    survey: dict[str, Column] = field(repr=False)
+    survey: dict[str, Contents] = field(repr=False)
     no_rows: tuple[int | str, ...] = field(default=(), repr=False)
 
     @property

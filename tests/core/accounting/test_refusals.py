@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.best_of_many import BestOfManyLoss, calibrate_runs
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import Budget, budget_of_one_row, loss_of_rows
 from dpgp_core.accounting.ledger import Ledger
@@ -26,18 +25,6 @@ from tests.core.accounting.test_tradeoff import RATES
 from tests.refusals import each, told
 
 REFUSALS = [
-    # best of many
-    (
-        lambda: calibrate_runs(1e-4, 1e-30, 1.0, 1e-30),
-        r"epsilon = 0.0001 is out of reach with eta = 1.0, gamma = 1e-30",
-    ),
-    *told(
-        lambda eta, gamma: BestOfManyLoss(GaussianLoss(1.0), eta, gamma),
-        [
-            (-0.5, 0.1, "eta must be a finite number of at least 0"),
-            (0.0, 1.0, "gamma must lie strictly between 0 and 1"),
-        ],
-    ),
     # gaussian
     *each(
         lambda epsilon: noise_multiplier(epsilon, 0.01, "hall"),

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from benchmarks.attacks.audit import audit, fitted_attack
 from dpgp_core.accounting.gaussian import epsilon_of
-from dpgp_core.attack.audit import audit, epsilon_lower_bound
-from dpgp_core.attack.linear import fitted_attack, linear_attack, output_neighbours
+from dpgp_core.attack.audit import epsilon_lower_bound
+from dpgp_core.attack.linear import linear_attack, output_neighbours
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import (
     MECHANISMS,

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from benchmarks.attacks.audit import fitted_attack
+from benchmarks.attacks.null_space_work import null_space_attack
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.linear import draw_releases, fitted_attack, linear_attack, null_space_attack, output_neighbours
+from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
 from dpgp_core.attack.roc import Roc
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.kernels import EQ

@@ -15,6 +15,7 @@ from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import WIDTHS, PlannedStage
 from dpgp_core.strategies.bayes import bayes, risk
+from tests.core.tables import table
 
 BOX, HALF = ((0.0, 10.0),), 2.0
 CELLS = CellGrid(box=BOX, per_side=8)
@@ -99,7 +100,7 @@ def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
 def test_what_is_known_of_the_curve_is_the_same_whenever_it_is_computed(even):
     now = even.begin()
     [asked] = even.intervals(now, 1.5)
-    before = [outlook(*each, asked.g[0]) for each in zip(even.models, now.states, strict=True)]
+    before = {i: outlook(even.models[i], state, asked.g[0]) for i, state in enumerate(now.states)}
     for one, other in zip(
         even.linearised(now, asked).values(), even.linearised(now, asked, before).values(), strict=True
     ):
@@ -168,3 +169,25 @@ def test_a_strategy_has_columns_of_at_most_one():
     counts = public_counts(grid, np.linspace(0, 1, 200)[:, None])
     filtered = cell_filter(auto_models(grid.box, 1.0)[:1], grid, 200, 1.0).given(counts)
     assert (np.linalg.norm(filtered.plan_distances(0.4, 5.0).B, axis=0) <= 1).all()
+
+
+def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothing_else_changes(monkeypatch):
+    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, binned=True)
+    rng = np.random.default_rng(2)
+    x = rng.uniform(size=4000)
+    data = table(x[:, None], np.sin(5 * x) + 0.1 * rng.standard_normal(4000), y_bounds=(-2.0, 2.0), x_box=((0.0, 1.0),))
+    plan = mechanism.plan_for(data, X_TEST)
+    [measured] = mechanism.measure(plan, data, X_TEST, np.random.default_rng(1), mean=False).measured
+    filtered = plan.cells.at(X_TEST).given(measured.counts)
+    posterior = filtered.read(measured.stages)
+    out = np.array([state.out for state in posterior.states])
+    noises = np.array([model.noise_variance for model in plan.models])
+    assert set(noises[out]).isdisjoint(noises[~out])
+    assert 2 * out.sum() >= len(out)
+    monkeypatch.setattr(filter_cells, "_OUT", 0.0)
+    every = filtered.read(measured.stages)
+    assert not any(state.out for state in every.states)
+    np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
+    intervals = (filtered.predict(each).interval(0.95) for each in (posterior, every))
+    for one, other in zip(*intervals, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)

@@ -8,8 +8,10 @@ from dpgp_core.bayes.models import (
     Model,
     auto_models,
     curve_models,
-    is_rough,
+    family_of,
+    looked_for,
     models_around,
+    models_of,
     rough_share,
     typical_models,
     weights_of,
@@ -74,8 +76,8 @@ def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
     assert rough[: len(smooth)] == smooth
     assert {type(model.kernel.curve) for model in rough[len(smooth) :]} == {Matern12, Matern32}
     assert {model.weight for model in rough[len(smooth) :]} == {0.5}
-    assert {is_rough(model.kernel) for model in smooth} == {False}
-    assert sum(is_rough(model.kernel) for model in rough) == 5
+    assert {looked_for(model.kernel) for model in smooth} == {False}
+    assert sum(looked_for(model.kernel) for model in rough) == 5
     assert [rough_share(n, 3.73) for n in (300, 1000, 10**6)] == [0, 0, 1]
     assert 0.05 < rough_share(3000, 3.73) < rough_share(6000, 3.73) < 0.25
 
@@ -85,6 +87,31 @@ def test_groups_have_large_amplitudes_and_few_rough_curves_each_with_every_share
     kernels = {model.kernel for model in curve_models(box, 1.0, rough=1.0)}
     assert {kernel.shared for kernel in kernels} == {0.0, 0.5, 0.9}
     assert len(kernels) == 3 * (4 + 3)
+
+
+def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_it():
+    box = [side_of(("a", "b", "c")), (0.0, 2.0)]
+    models = models_of((), None, box, 3.0, rough=0.0)
+    own = models[len(curve_models(box, 3.0, rough=0.0)) :]
+    assert sorted({(model.kernel.column, model.kernel.level) for model in own}) == [(0, 0), (0, 1), (0, 2)]
+    assert all(looked_for(model.kernel) for model in own)
+    assert {len({model.noise_variance for model in own if model.kernel.level == level}) for level in range(3)} == {5}
+    assert len({family_of(model.kernel) for model in own}) == 6
+    assert models_of((EQ(),), None, box, 3.0, rough=0.0)[-len(own) :] == own
+    for others in ([(0.0, 1.0)], [side_of(tuple("abcdefg")), (0.0, 1.0)], [side_of(("a", "b"))]):
+        assert models_of((), None, others, 3.0, rough=0.0) == curve_models(others, 3.0, rough=0.0)
+    assert models_of((), None, box, 3.0) == curve_models(box, 3.0)
+
+
+def test_a_rougher_group_is_taken_to_dates_with_the_others():
+    box = [(0.0, DAYS - 1.0), side_of(("a", "b"))]
+    one = models_of((), None, box, 3.0, rough=0.0)[-1]
+    [dated] = on_dates([one], (YEAR, None))
+    assert (dated.kernel.alike.inner.trend, dated.kernel.own.trend) == (one.kernel.alike.inner, one.kernel.own)
+    days = np.array([[0.0, 0.0], [100.0, 1.0], [900.0, 1.0]])
+    np.testing.assert_allclose(
+        dated.kernel(lifted(days, (YEAR, None)), lifted(days, (YEAR, None))), one.kernel(days, days)
+    )
 
 
 DAYS = 5000

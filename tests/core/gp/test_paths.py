@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpgp_core.gp.clipping import clipped, clipped_moments
-from dpgp_core.gp.paths import Paths, posterior_process
+from dpgp_core.gp.paths import draw_paths, posterior_process
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
 
@@ -44,54 +44,26 @@ def test_process_is_the_posterior_with_scaled_covariance():
 
 @pytest.mark.parametrize("eta", [0.0, 0.6])
 @pytest.mark.parametrize("kernel", [Matern12(lengthscale=2.0), EQ(lengthscale=2.0)], ids=["rough", "smooth"])
-def test_early_and_late_values_are_jointly_a_draw_of_the_posterior(kernel, eta):
+def test_values_are_jointly_a_draw_of_the_posterior(kernel, eta):
     law = process(kernel, eta)
-    paths = Paths(law, DRAWS, np.random.default_rng(2))
-    values = np.hstack([paths(NEW[:3]), paths(NEW[3:4]), paths(NEW[4:])])
+    values, factor = draw_paths(law, NEW, DRAWS, np.random.default_rng(2))
     assert_moments(values, law.mean(NEW), law.covariance(NEW, NEW))
+    np.testing.assert_allclose(factor @ factor.T, law.covariance(NEW, NEW), atol=1e-8)
 
 
-def test_points_seen_before_keep_their_values():
-    paths = Paths(process(), 3, np.random.default_rng(3))
-    first = paths(NEW[:4])
-    again = paths(np.vstack([NEW[2], NEW[5], NEW[2], NEW[0]]))
-    np.testing.assert_array_equal(again[:, [0, 2, 3]], first[:, [2, 2, 0]])
-    np.testing.assert_array_equal(paths(NEW[:4]), first)
-
-
-def test_negative_zero_is_zero():
-    paths = Paths(process(), 1, np.random.default_rng(3))
-    np.testing.assert_array_equal(paths(np.zeros((1, 2))), paths(-np.zeros((1, 2))))
-
-
-def test_one_evaluation_is_as_good_as_many():
-    # the factor is the same however the points arrive, so the same normal numbers give the same path
-    together, apart = (Paths(process(), 2, np.random.default_rng(4)) for _ in range(2))
-    whole = together(NEW[:1])
-    np.testing.assert_array_equal(whole, apart(NEW[:1]))
-    np.testing.assert_allclose(together.factor(NEW[:1]), apart.factor(NEW[:1]))
-    together(NEW)
-    for point in NEW[1:]:
-        apart(point[None])
-    np.testing.assert_allclose(together.factor(NEW), apart.factor(NEW), atol=1e-8)
+def test_a_point_that_stands_twice_has_one_value():
+    twice = np.vstack([NEW[2], NEW[5], NEW[2], NEW[0], np.zeros(2), -np.zeros(2)])
+    values, factor = draw_paths(process(), twice, 3, np.random.default_rng(3))
+    np.testing.assert_array_equal(values[:, [0, 4]], values[:, [2, 5]])
+    assert len(np.unique(values[0])) == 4
+    np.testing.assert_allclose(factor @ factor.T, process().covariance(twice, twice), atol=1e-8)
 
 
 def test_a_smooth_path_on_a_fine_grid_is_drawn_without_complaint():
     grid = np.linspace(0, 5, 500)[:, None] * np.ones(2)
-    paths = Paths(process(EQ(lengthscale=3.0)), 2, np.random.default_rng(5))
-    values = paths(grid)
-    late = paths(grid[:-1] + 0.004)
+    values, _ = draw_paths(process(EQ(lengthscale=3.0)), grid, 2, np.random.default_rng(5))
     # jitter is 1e-5 of the scale; a smooth path hardly moves between neighbouring points
     assert np.abs(np.diff(values)).max() < 0.05
-    assert np.abs(late - (values[:, :-1] + values[:, 1:]) / 2).max() < 0.05
-
-
-def test_factor_is_that_of_the_covariance_at_the_points_asked():
-    paths = Paths(process(), 1, np.random.default_rng(6))
-    paths(NEW)
-    some = NEW[[4, 1]]
-    L = paths.factor(some)
-    np.testing.assert_allclose(L @ L.T, process().covariance(some, some), atol=1e-8)
 
 
 CASES = [

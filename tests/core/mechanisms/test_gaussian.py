@@ -13,8 +13,8 @@ from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms import GPPrior
 from dpgp_core.mechanisms.base import Plan, Release, within_unit
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
+from dpgp_core.mechanisms.gaussian_stages import Intervals, Measured, exact, noiseless, numbered
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
-from dpgp_core.mechanisms.recorded import Intervals, Measured, exact, noiseless, numbered
 
 
 def release(factor):

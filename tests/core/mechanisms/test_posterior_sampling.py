@@ -97,16 +97,6 @@ def test_inputs_outside_the_domain_are_moved_to_its_edge(make_dataset):
     np.testing.assert_array_equal(one, other)
 
 
-def test_further_points_continue_the_same_paths(make_dataset):
-    mechanism, data = PosteriorSampling(**MODEL, **PUBLIC), make_dataset()
-    released = mechanism.release(data, X_TEST, np.random.default_rng(1), draws=3)
-    late = released.further(np.vstack([X_TEST[4], [[5.1]]]))
-    np.testing.assert_array_equal(late[:, 0], released.samples[:, 4])
-    assert late.shape == (3, 2)
-    # X_TEST[4] is 5: within 0.1 a path moves by at most sqrt(2 s^2 (1 - exp(-0.05))) * 2 kg, times 6
-    assert np.abs(late[:, 1] - late[:, 0]).max() < 6 * 2 * 0.8 * math.sqrt(2 * (1 - math.exp(-0.05))) + 0.5
-
-
 def test_spread_depends_on_the_inputs_and_is_therefore_private(make_dataset):
     data, mechanism = make_dataset(), PosteriorSampling(**MODEL, **PUBLIC)
     one, other = (mechanism.release(make_dataset(X=X), X_TEST, np.random.default_rng(1)) for X in (data.X, data.X / 3))

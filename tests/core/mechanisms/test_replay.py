@@ -8,13 +8,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from benchmarks.attacks.null_space_work import null_space_attack
 from dpgp_core import EQ, Cloaking, RefinedCloaking
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.attack.linear import null_space_attack
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, HallPosterior
+from dpgp_core.mechanisms.base import EachDraw
 from dpgp_core.mechanisms.catalogue import Parameters
-from dpgp_core.mechanisms.recorded import EachDraw, SimulatedInterval
+from dpgp_core.mechanisms.gaussian_stages import SimulatedInterval
 from tests.core.mechanisms.cases import PARAMETERS, VARIANTS, X_TEST, built, with_output
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
@@ -24,7 +25,6 @@ from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_e
 
 
 BUILT = {name: CATALOGUE[name].build(PARAMETERS) for name in CATALOGUE if name not in ("paths", "published")} | {
-    "three stages": built("three stages"),
     "two stages of Bayes": BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.01),
     "two stages over cells": BayesCloaking(epsilon=1.0, delta=0.01, protects="inputs and outputs", stages=2),
 }

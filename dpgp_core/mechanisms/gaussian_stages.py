@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import NamedTuple, overload
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from ..linalg import column_norms, columns_of
 from ..measurement.integers import exact_sums
 from ..measurement.measurement import STEPS, Measurement
 from ..measurement.noise import GaussianNoise, with_noise
-from ..measurement.statistics import Stage, Statistics
+from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import Plan
+from .base import EachDraw, Plan
 
 
 class Intervals(NamedTuple):
@@ -97,79 +96,43 @@ Run = Callable[[Plan, Dataset, Measure], Iterator[Measured]]
 """All stages of a plan, one after another: ``GaussianMechanism.measured``."""
 
 
-class EachDraw(Sequence[Statistics], ABC):
-    """The statistics of every draw, made when asked for: strategies of many records are large.
-
-    Released values are an affine map of the numbers measured last.
-    """
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Numbers in all strategies."""
-
-    @abstractmethod
-    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Offset (P,), map (P, r) and z (r,) of a draw: its curve is offset + map z, in the output's unit."""
-
-    @overload
-    def __getitem__(self, draw: int) -> Statistics: ...
-    @overload
-    def __getitem__(self, draw: slice) -> list[Statistics]: ...
-    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
-        """The statistics of one draw, or of several."""
-        if isinstance(draw, slice):
-            return [self[i] for i in range(len(self))[draw]]
-        return self._of_draw(draw)
-
-    @abstractmethod
-    def _of_draw(self, draw: int) -> Statistics: ...
+def recorded(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> EachDraw:
+    """The statistics of draws, from what each stage measured: intervals and maps follow from z (draws, r)."""
+    return EachDraw(
+        public=public,
+        guarantee=guarantee,
+        draws=len(z[0]),
+        size=sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in plan.stages),
+        stages=partial(_stages, run, plan, public, z),
+        mapped=partial(_mapped, run, plan, public, z),
+    )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Recorded(EachDraw):
-    """Of a Gaussian release.
+def _replayed(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int) -> list[Measured]:
+    """The stages of one draw as they were."""
+    waiting = iter(z)
+    return list(run(plan, public, lambda stage, s, intervals: next(waiting)[[draw]]))
 
-    Attributes:
-        run, plan: what was measured.
-        z: of each stage (draws, r).
-    """
 
-    run: Run
-    plan: Plan
-    public: Dataset
-    z: tuple[FloatArray, ...]
-    guarantee: Guarantee
-
-    def __len__(self) -> int:
-        return len(self.z[0])
-
-    def _of_draw(self, draw: int) -> Statistics:
-        stages = [self._stage(stage) for stage in self.replayed(range(len(self))[draw])]
-        return statistics_of(self.public, stages, self.guarantee)
-
-    @property
-    def size(self) -> int:
-        """Numbers in all strategies."""
-        return sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in self.plan.stages)
-
-    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """See ``EachDraw``."""
-        last = self.replayed(range(len(self))[draw])[-1]
-        return self.public.midpoint + last.intervals.offset[0], last.intervals.widest[0] * last.plan.factor, last.z[0]
-
-    def replayed(self, draw: int) -> list[Measured]:
-        """The stages of one draw, from what was measured: intervals and maps follow from z."""
-        waiting = iter(self.z)
-        return list(self.run(self.plan, self.public, lambda stage, s, intervals: next(waiting)[[draw]]))
-
-    def _stage(self, stage: Measured) -> Stage:
+def _stages(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int) -> list[Stage]:
+    """Strategies, intervals and outcomes of one draw."""
+    stages = []
+    for stage in _replayed(run, plan, public, z, draw):
         low, high = stage.intervals.low[0], stage.intervals.high[0]
         B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.intervals.widest[0])
         measurement = Measurement(
-            B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=stage.noise_multiplier
+            B=B, low=low, high=high, bounds=public.y_bounds, noise_multiplier=stage.noise_multiplier
         )
-        return Stage(measurement=measurement, z=stage.z[0])
+        stages.append(Stage(measurement=measurement, z=stage.z[0]))
+    return stages
+
+
+def _mapped(
+    run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Offset, map and z of one draw."""
+    last = _replayed(run, plan, public, z, draw)[-1]
+    return public.midpoint + last.intervals.offset[0], last.intervals.widest[0] * last.plan.factor, last.z[0]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -256,17 +219,3 @@ class _Simulated(NamedTuple):
     bias: FloatArray
     without_noise: FloatArray
     variance: FloatArray
-
-
-def statistics_of(public: Dataset, stages: Sequence[Stage], guarantee: Guarantee) -> Statistics:
-    """Stages with what is public about the data set and the promise for all draws together."""
-    names = ("protects", "neighbours", "unit", "theorem", "releases", "established")
-    return Statistics(
-        stages=tuple(stages),
-        X=public.X,
-        columns=public.columns,
-        y_name=public.y_name,
-        y_unit=public.y_unit,
-        y_scale=public.y_scale,
-        guarantee=asdict(guarantee.budget) | {name: getattr(guarantee, name) for name in names},
-    )
