@@ -210,7 +210,7 @@ def test_counts_on_few_values_are_not_looked_for_where_nobody_is():
 )
 def test_bounds_that_are_far_wider_than_outcomes_scatter_move_no_curve(where, most):
     """Was 5.7 with none inside: models of more scatter than people have took what nobody reaches for cut off."""
-    judged, _ = found_at(World(PLACES[where], wage, OUTCOMES["wide_bounds"]), 30_000, "inputs", 2)
+    judged, _ = found_at(World(PLACES[where], wage, OUTCOMES["wide_bounds"]), 30_000, "inputs", FEW)
     assert judged.error < most
     assert judged.inside >= INSIDE
 
