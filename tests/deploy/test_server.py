@@ -6,11 +6,14 @@ import threading
 from concurrent.futures import Future
 from http.cookies import SimpleCookie
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.types import ASGIApp
+from streamlit import config
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
@@ -42,8 +45,19 @@ CLOSED = [
 ]
 
 
-@pytest.fixture
-def app():
+class Front(NamedTuple):
+    """An application, and the path that all of it stands under."""
+
+    app: ASGIApp
+    base: str
+
+
+@pytest.fixture(params=["", "/dpgp"], ids=["at the root", "under a path"])
+def app(request, monkeypatch):
+    known = config.get_option
+    named = {"server.baseUrlPath": request.param.strip("/")}
+    monkeypatch.setattr(config, "get_option", lambda name: named[name] if name in named else known(name))
+
     async def page(request):
         return HTMLResponse("page", 304 if "if-none-match" in request.headers else 200)
 
@@ -57,7 +71,8 @@ def app():
     parts = ["/static/x.js", *OPEN, *CLOSED, "/media/x", "/component/x", "/favicon.png"]
     routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
     routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
-    return http.Reception(Starlette(routes=routes))
+    below = [Mount(request.param, routes=routes)] if request.param else routes
+    return Front(http.Reception(Starlette(routes=below)), request.param)
 
 
 @pytest.fixture
@@ -70,7 +85,7 @@ def draining():
 def ask(app, path, kind="http", method="GET", scheme="http", **headers):
     """(status, headers, body) of one request; a WebSocket that is accepted has status 101."""
     named = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    sent = answered(app, path, named, kind, method=method, scheme=scheme)
+    sent = answered(app.app, app.base + path, named, kind, method=method, scheme=scheme)
     if sent[0]["type"] == "websocket.accept":
         return 101, {}, b""
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
