@@ -137,7 +137,7 @@ def deaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
     yield from hear_nobody(tmp_path_factory.mktemp("deaf"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def deaf_under_a_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
     yield from hear_nobody(tmp_path_factory.mktemp("deaf"), STREAMLIT_SERVER_BASE_URL_PATH="dpgp", DPGP_UPLOADS="0")
 

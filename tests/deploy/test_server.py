@@ -29,7 +29,6 @@ pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
-OPEN = ["/_stcore/health", "/_stcore/host-config"]
 
 
 class Front(NamedTuple):
@@ -55,7 +54,7 @@ def app(request, monkeypatch):
         await websocket.accept()
         await websocket.close()
 
-    parts = ["/static/x.js", *OPEN, "/media/x", "/component/x", "/favicon.png"]
+    parts = ["/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png"]
     routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
     routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
     below = [Mount(request.param, routes=routes)] if request.param else routes
