@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.cloaking import computed
 from pages._ui.compare import contenders
+from pages._ui.explore import statistic
 from pages._ui.hiding import measured
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
@@ -41,6 +42,7 @@ def quick_work() -> Iterator[None]:
         quick.setattr(contenders, "PICTURE_GAP", 10.0)
         quick.setattr(computed, "PICTURE_GAP", 10.0)
         quick.setattr(measured, "EPSILONS", (0.1, 1))
+        quick.setattr(statistic, "_GAP", 5.0)
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)
