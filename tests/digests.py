@@ -44,7 +44,7 @@ from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import linear_attack, output_neighbours
 from dpgp_core.attack.lira import Shadows
 from dpgp_core.attack.mixture import fit_mixture
-from dpgp_core.evaluation.comparison import held_out_errors, hold_out
+from dpgp_core.evaluation.comparison import sweep
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out
 from dpgp_core.excursion.search import SearchSpace, search
@@ -53,7 +53,7 @@ from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar
+from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
 from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
@@ -156,7 +156,7 @@ def _selection() -> Figures:
         scores.sse,
         selection_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),
         permute_and_flip_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),
-        [CoinPress(rho=0.5).mean(data.y, -9.0, 9.0, _RNG(3))],
+        [private_mean(data.y, -9.0, 9.0, 0.5, _RNG(3))],
     ]
 
 
@@ -191,7 +191,8 @@ def _attack() -> Figures:
 
 def _evaluation() -> Figures:
     data, folds = small(40), k_folds(40, 4)
-    errors = [held_out_errors(built(case), hold_out(built(case), data, folds), 3, 7) for case in ("cloaking", "sparse")]
+    judged = [built(case) for case in ("cloaking", "sparse")]
+    errors = [sweep(each, data, folds, (each.guarantee.budget.epsilon,), 3, 7).errors[0] for each in judged]
     peers = [held_out(peer, data, folds, 0.5, 3, 7) for peer in (Polynomial(2), BinnedMeans(4))]
     return [*(part for each in errors for part in each), *peers]
 

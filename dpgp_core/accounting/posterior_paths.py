@@ -252,7 +252,7 @@ class PosteriorLoss:
     """L whole paths of a GP posterior, one record (input and output) being replaced. Composes by Renyi curves.
 
     Args:
-        n, r, sigma, kappa, M, L, eta, sensitivity: see ``posterior_sampling_epsilon``.
+        n, r, sigma, kappa, L, eta, sensitivity: see ``posterior_sampling_epsilon``; outputs lie in [-1, 1].
 
     Raises:
         ValueError: a number is out of range, or an unknown sensitivity.
@@ -264,7 +264,6 @@ class PosteriorLoss:
     r: float
     sigma: float
     kappa: float
-    M: float = 1.0
     L: int = 1
     eta: float = 0.0
     sensitivity: Sensitivity = "generic"
@@ -276,7 +275,7 @@ class PosteriorLoss:
     def epsilon(self, delta: float) -> float:
         """Smallest epsilon that the proven curve gives at this delta in (0, 1)."""
         return posterior_sampling_epsilon(
-            self.n, self.r, self.sigma, self.kappa, delta, self.M, self.L, self.eta, self.sensitivity
+            self.n, self.r, self.sigma, self.kappa, delta, 1.0, self.L, self.eta, self.sensitivity
         )
 
     def rdp(self, orders: FloatArray) -> FloatArray:
@@ -292,5 +291,5 @@ class PosteriorLoss:
         return replace(self, L=self.L * times)
 
     def _curves(self) -> list[Curve]:
-        numbers = (self.n, self.r, self.sigma, self.kappa, self.M, self.eta)
+        numbers = (self.n, self.r, self.sigma, self.kappa, 1.0, self.eta)
         return path_curves(*(np.asarray(number, dtype=float) for number in numbers), sensitivity=self.sensitivity)

@@ -18,7 +18,7 @@ from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
 
 from ..arrays import FloatArray
 from ..measurement.fit import Fit
-from ..table import Dataset
+from ..table import Outcome
 from .models import Model
 
 Of = Literal["outputs", "function"]
@@ -279,21 +279,21 @@ class MixtureUncertainty:
         return self.midpoint + self.y_scale * values
 
 
-def uncertainty_of(dataset: Dataset, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
+def uncertainty_of(outcome: Outcome, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
     """The mixture in the output's unit.
 
     Args:
-        dataset: for bounds, scale and kind of the output.
+        outcome: for bounds, scale and kind.
         prediction: in model units.
         cut: see ``MixtureUncertainty``.
     """
     return MixtureUncertainty(
         prediction=prediction,
-        bounds=dataset.y_bounds,
-        midpoint=dataset.midpoint,
-        y_scale=dataset.y_scale,
+        bounds=outcome.bounds,
+        midpoint=outcome.midpoint,
+        y_scale=outcome.scale,
         cut=cut,
-        two_valued=dataset.y_kind == "yes/no",
+        two_valued=outcome.kind == "yes/no",
     )
 
 

@@ -105,22 +105,20 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
     return held
 
 
-def held_out_errors(
-    mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int, *, intervals: bool = True
-) -> Errors:
-    """Errors of ``draws`` simulated releases, each trained without the records that it is tested on.
+def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> FloatArray:
+    """RMSE of each of ``draws`` simulated releases (draws,), trained without the records that they are tested on.
 
     The same seed gives the same underlying draws at every epsilon, so errors are smooth in epsilon.
 
     Args:
         mechanism: at the budget to be judged.
         held: from ``hold_out`` of the same mechanism at any budget.
-        intervals: whether half-widths are wanted too; without, they are nan.
 
     Raises:
         ValueError: draws < 1.
     """
-    return errors_of(residuals_of(mechanism, fold, draws, [seed, index], intervals) for index, fold in enumerate(held))
+    parts = [residuals_of(mechanism, fold, draws, [seed, index], intervals=False) for index, fold in enumerate(held)]
+    return held_out_rmse([part.residuals for part in parts])
 
 
 def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
@@ -283,8 +281,7 @@ def error_without_privacy(
         errors.append(held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)]))
     for mechanism in mechanisms:
         planned = [fold._replace(plans={}) for fold in held]
-        exact = held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), planned, _DRAWS, 0, intervals=False)
-        errors.append(exact.rmse.mean())
+        errors.append(held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), planned, _DRAWS, 0).mean())
     return float(min(errors))
 
 

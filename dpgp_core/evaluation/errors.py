@@ -88,17 +88,14 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
     return score
 
 
-def epsilon_for_error(
-    error: Callable[[float], float], target: float, low: float = 0.05, high: float = 100.0
-) -> float | None:
-    """Smallest epsilon in [low, high] whose expected error is at most ``target``; None if not even ``high`` reaches it.
+def epsilon_for_error(error: Callable[[float], float], target: float) -> float | None:
+    """Smallest epsilon from 0.05 to 100 whose expected error is at most ``target``; None if not even 100 reaches it.
 
     Args:
         error: expected error at an epsilon; falls as epsilon grows, up to simulation noise.
         target: error wanted, in the same unit.
-        low: returned if it reaches the target already.
-        high: largest epsilon considered.
     """
+    low, high = 0.05, 100.0
     if error(high) > target:
         return None
     if error(low) <= target:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, NewType, TypeVar, overload
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee
+from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..gp.regression import Inference
 from ..gp.uncertainty import Of, Predictive, Uncertainty
@@ -134,7 +134,6 @@ class EachDraw(Sequence[Statistics]):
         if isinstance(draw, slice):
             return [self[i] for i in range(self.draws)[draw]]
         public, promised = self.public, self.guarantee
-        names = ("protects", "neighbours", "unit", "theorem", "releases", "established")
         return Statistics(
             stages=tuple(self.stages(range(self.draws)[draw])),
             X=public.X,
@@ -142,7 +141,7 @@ class EachDraw(Sequence[Statistics]):
             y_name=public.y_name,
             y_unit=public.y_unit,
             y_scale=public.y_scale,
-            guarantee=asdict(promised.budget) | {name: getattr(promised, name) for name in names},
+            guarantee=promise_of(promised) | {"releases": promised.releases, "established": promised.established},
         )
 
 
@@ -280,12 +279,15 @@ class Plan:
     Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] the place of output j in its interval of width u; the
     curve is u L z about the middle. So L B = A is what acts on the outputs and u s L w its noise.
 
+    Where there are two stages, this is the last one, whose map is to X_test.
+
     Attributes:
         strategy: B (r, n). For very many records it is kept as a product (``FactoredMatrix``).
         factor: L (P, r).
         design: the optimised noise, for mechanisms that have one.
         inference: how A was computed, for mechanisms that have a choice.
         model: the declared model, for intervals; None where there is none.
+        first: the stage before, whose map is to the rows of [X; X_test] (n + P, D); None where this is the only one.
     """
 
     strategy: Matrix
@@ -293,11 +295,12 @@ class Plan:
     design: NoiseDesign | None = None
     inference: Inference | None = None
     model: Predictive | None = None
+    first: Plan | None = None
 
     @property
     def stages(self) -> tuple[Plan, ...]:
-        """All measurements in order; here one."""
-        return (self,)
+        """All measurements in order."""
+        return (self,) if self.first is None else (self.first, self)
 
     @property
     def weights(self) -> Matrix:

@@ -301,7 +301,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             if rng is None and not isinstance(reader, RecordsInFloats):
                 statistics.append(reader.statistics(measured, self.promise_for(dataset)))
         cut: tuple[Of, ...] = () if plan.cells is None else ("outputs", "function")
-        uncertainty = uncertainty_of(dataset, side_by_side(predictions), cut)
+        uncertainty = uncertainty_of(dataset.outcome, side_by_side(predictions), cut)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,

@@ -34,7 +34,7 @@ class Parameters:
         inducing: number of inducing inputs in all; None for one in every cell.
         clip: of refined cloaking, in noise standard deviations; None for its default.
         fit_noise: integral bins choose the noise variance themselves.
-        ridge, path_scale: r and s of kernel sums and posterior paths.
+        ridge: r of kernel sums and posterior paths, whose s is 0.8.
         periods: of each input, for mechanisms that make their models themselves; () where none has one.
         gap: of planned strategies; looser is faster, costs accuracy and never privacy. None for its default.
     """
@@ -50,7 +50,6 @@ class Parameters:
     clip: float | None = None
     fit_noise: bool = False
     ridge: float = 2.0
-    path_scale: float = 0.8
     periods: Periods = ()
     gap: float | None = None
 
@@ -136,9 +135,7 @@ def _integral_bins(p: Parameters) -> Mechanism:
 
 
 def _paths(p: Parameters) -> Mechanism:
-    return PosteriorSampling(
-        kernel=p.kernel, r=p.ridge, sigma=p.path_scale, delta=p.delta, n=p.n, x_box=p.x_box, eta=0.5
-    )
+    return PosteriorSampling(kernel=p.kernel, r=p.ridge, sigma=0.8, delta=p.delta, n=p.n, x_box=p.x_box, eta=0.5)
 
 
 _ROWS = (

@@ -192,22 +192,8 @@ class CloakingInducing(OptimisedNoise):
 
 
 FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RefinedPlan(Plan):
-    """The public part of all stages: ``weights``, ``factor`` and ``design`` are the last stage's, at X_test.
-
-    Attributes:
-        earlier: plans of the stages before it, in order, each at the rows of [X; X_test] (n + P, D).
-    """
-
-    earlier: tuple[Plan, ...]
-
-    @property
-    def stages(self) -> tuple[Plan, ...]:
-        """All stages in order."""
-        return *self.earlier, self
+SHARES = 0.25, 0.75
+"""Share of mu^2 of each stage of refined cloaking."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,19 +201,18 @@ class RefinedCloaking(OfModel, OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
 
     With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
-    smoother model at [X; X*] in one release, so g(X) and g(X*) come from the same noise; g is clipped to the
-    public range. One record then moves its residual by at most min(2B, d), and the next stage cloaks those.
+    smoother model (twice the lengthscale, the kernel's variance as noise variance) at [X; X*] in one release, so g(X)
+    and g(X*) come from the same noise; g is clipped to the public range. One record then moves its residual by at most
+    min(2B, d), and stage 2 cloaks those.
 
     Args:
-        shares: share of mu^2 of each stage, two or more, with sum 1. Early stages have ..., 4 and 2 times the kernel's
-            lengthscale, and its variance as noise variance.
         clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
         within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
         calibration: "analytic" only.
         inference, tolerance: exact or low-rank, of each stage by itself; see ``InferenceChoice``.
         kernel, noise_variance: the last stage's model; see ``OptimisedNoise``.
-        objective, weights, gap, rank_tolerance: of every stage; see ``OptimisedNoise``. In early stages each
-            training input weighs as much as the average test input.
+        objective, weights, gap, rank_tolerance: of both stages; see ``OptimisedNoise``. In the first each training
+            input weighs as much as the average test input.
         epsilon, delta, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -236,7 +221,6 @@ class RefinedCloaking(OfModel, OptimisedNoise):
     Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
     """
 
-    shares: Sequence[float] = (0.25, 0.75)
     clip: float = 1.5
     within_bounds: bool = False
 
@@ -248,15 +232,12 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         if self.calibration != "analytic":
             raise ValueError(f"refined cloaking needs calibration='analytic', got {self.calibration!r}")
         check_positive("clip", self.clip)
-        if len(self.shares) < 2 or not all(share > 0 for share in self.shares) or not math.isclose(sum(self.shares), 1):
-            raise ValueError(f"shares must be two or more numbers above 0 with sum 1, got {tuple(self.shares)}")
-        object.__setattr__(self, "shares", tuple(float(share) for share in self.shares))
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw of all stages together, known before any data are read."""
+        """The promise for one draw of both stages together, known before any data are read."""
         whole = super().guarantee
-        composed = f"{len(self.shares)} releases composed, each chosen after the ones before it"
+        composed = f"{len(SHARES)} releases composed, each chosen after the ones before it"
         source = "adaptive composition of Gaussian mechanisms is exact (Dong, Roth & Su 2022, corollary 3.3)"
         theorem = f"{composed}: {source}; in each, {whole.theorem}"
         return replace(whole, theorem=theorem, assumptions=(*whole.assumptions, FIXED_STAGES))
@@ -264,8 +245,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
     @property
     def stage_mus(self) -> tuple[float, ...]:
         """mu_i of each stage: the largest shift of one record in units of that stage's noise."""
-        total = math.fsum(self.shares)
-        return tuple(math.sqrt(share / total) / self.noise_multiplier for share in self.shares)
+        return tuple(math.sqrt(share) / self.noise_multiplier for share in SHARES)
 
     @property
     def stage_multipliers(self) -> tuple[float, ...]:
@@ -275,22 +255,19 @@ class RefinedCloaking(OfModel, OptimisedNoise):
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
         """The whole range first, then B, in the output's unit."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
-        return dataset.output_range, *[B] * (len(self.shares) - 1)
+        return dataset.output_range, B
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
         """Clipped to the bounds, if asked to."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
-    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> RefinedPlan:
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
-        X, early = model.X, len(self.shares) - 1
+        X = model.X
         last = self.designed(model.C, self.test_weights, model, model.inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
-        earlier = []
-        for stage in range(early):
-            a = 2.0 ** (early - stage)  # k(x / a, x' / a): the kernel with a times its lengthscale
-            C, low = self.cloaking_matrix(self.kernel, X / a, everywhere / a, self.kernel.variance, executor)
-            earlier.append(self.designed(C, weights, None, describe(low), executor))
-        return RefinedPlan(**vars(last), earlier=tuple(earlier))
+        # k(x / 2, x' / 2): the kernel with twice its lengthscale
+        C, low = self.cloaking_matrix(self.kernel, X / 2, everywhere / 2, self.kernel.variance, executor)
+        return replace(last, first=self.designed(C, weights, None, describe(low), executor))

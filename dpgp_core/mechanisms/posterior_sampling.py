@@ -152,8 +152,8 @@ class PosteriorSampling(Mechanism):
         half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
         process = posterior_process(self.kernel, inputs, outputs, self.r, self.sigma, self.eta)
-        values, factor = draw_paths(process, X_test, draws.times, draws.rng)
         mean = NotPrivate(dataset.midpoint + half * process.mean(X_test))
+        values, factor = draw_paths(process, X_test, draws.times, draws.rng)
         release = PathRelease(
             X_test=X_test,
             statistics=(),

@@ -228,7 +228,7 @@ def _stands(cell: str, words: Words, numbers: str) -> bool:
     return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)
 
 
-class Columns(NamedTuple):
+class CompleteRows(NamedTuple):
     """Columns as read.
 
     Attributes:
@@ -251,7 +251,7 @@ def read_columns(
     max_rows: int,
     writing: Writing | None = None,
     person: str | None = None,
-) -> Columns:
+) -> CompleteRows:
     """Read inputs and outcome of a stream with a header line; keep nothing else of it.
 
     Args:
@@ -295,7 +295,7 @@ def read_columns(
         if len(floats) == len(numbers):
             complete.add(floats, whose)
     problems.refuse(count, leaves_out=leaves_out)
-    return complete.columns(count, problems.neither)
+    return complete.all_of(count, problems.neither)
 
 
 class _Complete:
@@ -322,7 +322,7 @@ class _Complete:
             counted = "people" if self._of_people else "rows"
             raise ValueError(f"the file has more than {self._most} {counted}, the limit; keep a random sample of them")
 
-    def columns(self, count: int, neither: int) -> Columns:
+    def all_of(self, count: int, neither: int) -> CompleteRows:
         """All of ``count`` rows that were kept. ValueError where they, or the people, are fewer than 2."""
         people, kept = len(self._with_rows), self._kept
         if self._of_people and count and people < 2:
@@ -336,7 +336,7 @@ class _Complete:
                 "what is declared as missing, yes and no"
             )
         left_out = len(self._people) - people if self._of_people else count - kept
-        return Columns(np.array(self._values).reshape(kept, self._width + self._of_people), left_out, neither)
+        return CompleteRows(np.array(self._values).reshape(kept, self._width + self._of_people), left_out, neither)
 
 
 @dataclass

@@ -27,7 +27,7 @@ from .rows import (
     plain_name,
     read_lines,
 )
-from .survey import Column, survey, words_of
+from .survey import Contents, survey, words_of
 from .writing import NUMBERS, Writing, entries_of, folded, ways_of, writing_to_object
 
 MARK = "not_private"
@@ -57,7 +57,7 @@ class Look(NamedTuple):
     """
 
     writing: Writing
-    columns: Mapping[str, Column]
+    columns: Mapping[str, Contents]
 
 
 def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
@@ -82,7 +82,7 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
 
 
-def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Column]]:
+def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Contents]]:
     """Contents of the columns, also of a table between lines that are no rows."""
     declared = with_ignored(stream, declared, names) or declared
     writing = as_written(stream, declared)
@@ -97,7 +97,7 @@ def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tupl
     return writing, columns
 
 
-def lines_within(columns: Mapping[str, Column]) -> tuple[int | str, ...]:
+def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
     """The first row of a table, if its columns of numbers have text there alone, their units; and the last likewise.
 
     The last one is a sum where the first column of the table has text there, and numbers elsewhere.
@@ -108,18 +108,18 @@ def lines_within(columns: Mapping[str, Column]) -> tuple[int | str, ...]:
     return tuple(entries_of(numbers[0].ends[at] for at, there in ((0, units), (-1, total)) if there))
 
 
-def _is_text_alone(column: Column, end: int) -> bool:
+def _is_text_alone(column: Contents, end: int) -> bool:
     """Whether a column of numbers has text in its first or last row alone."""
     return column.rows > 2 and column.unread[column.ways[0]] == (1, column.ends[end])
 
 
-def numbers_of(columns: Sequence[Column]) -> str:
+def numbers_of(columns: Sequence[Contents]) -> str:
     """The way of writing numbers that reads most of some columns."""
     ways = [each.ways[0] for each in columns if each.ways]
     return max(dict.fromkeys(way for way in ways if way != "1234.5"), key=ways.count, default="1234.5")
 
 
-def order_of_dates(columns: Sequence[Column]) -> str | None:
+def order_of_dates(columns: Sequence[Contents]) -> str | None:
     """The order that reads most of the columns of dates; None without any, or if it is year, month and day."""
     orders = [each.orders[0] for each in columns if each.orders and not each.ways]
     return max(dict.fromkeys(orders), key=orders.count, default=None)
@@ -158,7 +158,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     return configuration, lines
 
 
-def described(column: Column, numbers: str = "1234.5") -> str:
+def described(column: Contents, numbers: str = "1234.5") -> str:
     """Likely contents of a column, in words. Not private."""
     if column.ways:
         text = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
@@ -187,7 +187,7 @@ def usual_delta(rows: int) -> float:
     return float(min(_MOST_DELTA, 10.0 ** math.floor(math.log10(0.1 / max(rows, 1)))))
 
 
-def missing_of(columns: Sequence[Column]) -> list[str | float] | None:
+def missing_of(columns: Sequence[Contents]) -> list[str | float] | None:
     """Codes that may mean that a value is missing; None where every row has a value in these columns."""
     codes: list[str | float] = [*dict.fromkeys(code for each in columns for code in each.codes)]
     return codes if codes or any(each.usual for each in columns) else None
@@ -331,13 +331,13 @@ def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
     )
 
 
-def _outcome(columns: Mapping[str, Column]) -> str | None:
+def _outcome(columns: Mapping[str, Contents]) -> str | None:
     """The last column that may be an outcome: of numbers, or of a few words."""
     usable = [name for name, each in columns.items() if each.ways or (each.holds_words and each.values < MOST_LEVELS)]
     return usable[-1] if usable else None
 
 
-def _inputs(columns: Mapping[str, Column], y: str | None) -> list[str]:
+def _inputs(columns: Mapping[str, Contents], y: str | None) -> list[str]:
     """The first other column of numbers that are not a number for every row, or else of dates."""
     numbers = [name for name, each in columns.items() if name != y and each.ways and each.values < each.rows]
     dates = [name for name, each in columns.items() if name != y and each.orders and not each.ways]
@@ -345,6 +345,6 @@ def _inputs(columns: Mapping[str, Column], y: str | None) -> list[str]:
     return (dates or numbers or others)[:1]
 
 
-def _is_zero_or_one(column: Column) -> bool:
+def _is_zero_or_one(column: Contents) -> bool:
     rows = column.texts.rows
     return rows is not None and column.values == 2 and all(column.texts.digest(each) in rows for each in "01")

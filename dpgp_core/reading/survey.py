@@ -51,8 +51,8 @@ class Texts:
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
 
-class Column(NamedTuple):
-    """One column.
+class Contents(NamedTuple):
+    """Of one column.
 
     Attributes:
         rows: of the table.
@@ -166,7 +166,7 @@ class Column(NamedTuple):
         return ""
 
 
-def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = None) -> dict[str, Column]:
+def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = None) -> dict[str, Contents]:
     """Columns of a stream with a header line, by name.
 
     Args:
@@ -231,8 +231,8 @@ class _Cells:
         self.texts[cell] += 1
         self.lines.setdefault(cell, line)
 
-    def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Column:
-        """The column, of a table of so many rows with these first and last lines."""
+    def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Contents:
+        """The contents, of a column in a table of so many rows with these first and last lines."""
         usual = times = 0
         numbers = Counter[float]()
         alike = dict[tuple[frozenset[str], tuple[Format, ...]], tuple[int, int]]()  # rows that are read alike
@@ -250,7 +250,7 @@ class _Cells:
             orders = tuple(order for order in ORDERS if parsed(cell, order) is not None) if dated else ()
             before, first = alike.get((ways, orders), (0, self.lines[cell]))
             alike[ways, orders] = before + count, first
-        return Column(
+        return Contents(
             rows=rows,
             usual=usual,
             unread={way: _total([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},

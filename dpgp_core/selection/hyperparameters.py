@@ -95,12 +95,14 @@ def choose_by_evidence(
     )
 
 
+LOG_DENSITY_RANGE = 10.0  # of one record's score, in nats
+
+
 def choose_jointly(
     mechanism: SparseVariational,
     candidates: Sequence[Candidate],
     dataset: Dataset,
     rng: np.random.Generator | None = None,
-    log_density_range: float = 10.0,
 ) -> HyperparameterChoice:
     """Release the statistics of every distinct kernel on one half, then choose on the other half's log-likelihood.
 
@@ -112,13 +114,11 @@ def choose_jointly(
     Args:
         mechanism: gives budget, variant and inducing inputs; its kernel and noise variance are not used.
         dataset: even rows are fitted, odd rows are scored.
-        log_density_range: public range > 0 of one record's score, in nats.
 
     Raises:
-        ValueError: no candidates, fewer than two records, or the range is not positive.
+        ValueError: no candidates, or fewer than two records.
     """
     _check(candidates)
-    check_positive("log_density_range", log_density_range)
     train, validate = halves(dataset)
     kernels = list(dict.fromkeys(each.kernel for each in candidates))
     released = {}
@@ -132,11 +132,11 @@ def choose_jointly(
     top = max(-0.5 * math.log(2 * math.pi * each.noise_variance) for each in candidates)
     scores = np.array(
         [
-            np.clip(log_densities(fit, each, validate), top - log_density_range, top).sum()
+            np.clip(log_densities(fit, each, validate), top - LOG_DENSITY_RANGE, top).sum()
             for fit, each in zip(fits, candidates, strict=True)
         ]
     )
-    chosen = choose(scores, log_density_range, mechanism.epsilon, rng=rng)
+    chosen = choose(scores, LOG_DENSITY_RANGE, mechanism.epsilon, rng=rng)
     guarantee = _joint_guarantee(mechanism, dataset.privacy_unit)
     return HyperparameterChoice(
         index=chosen,

@@ -260,15 +260,12 @@ class SparseInterval:
         )
         return self.centre - half, self.centre + half
 
-    def level_of(self, values: FloatArray, of: Of) -> FloatArray:
-        """Level of the interval that just reaches values (P,) in the output's unit, (draws, P)."""
-        more = self.noise_variance if of == "outputs" else 0.0
-        return np.stack(
-            [
-                mixture_level(*self._errors(released, posterior, more), np.abs(values - centre) / self.y_scale)
-                for released, posterior, centre in zip(self.released, self.posteriors, self.centre, strict=True)
-            ]
-        )
+    def level_of(self, values: FloatArray) -> FloatArray:
+        """Level of the interval for one more output that just reaches values (P,) in its unit, (draws, P)."""
+        pairs = zip(self.released, self.posteriors, strict=True)
+        errors = [self._errors(released, posterior, self.noise_variance) for released, posterior in pairs]
+        distances = np.abs(values - self.centre) / self.y_scale
+        return np.stack([mixture_level(*each, distance) for each, distance in zip(errors, distances, strict=True)])
 
     def _errors(
         self, released: NoisyStatistics, posterior: SparsePosterior, more: float

@@ -297,15 +297,21 @@ def link(number: int) -> str:
     return f"./{'' if step.page == 'start' else step.page}?{query}"
 
 
+def step_of(asked: str) -> int | str:
+    """The number of the step that a link asks for, or what to say where there is none."""
+    if asked in _NUMBERS:
+        return int(asked)
+    return text.bad_link_value("tour", asked, f"the tour has steps 1 to {len(STEPS)}.", "the page without it")
+
+
 def _number() -> int | None:
-    raw = st.query_params.get("tour")
-    if raw is None:
+    asked = st.query_params.get("tour")
+    found = None if asked is None else step_of(asked)
+    if isinstance(found, str):
+        st.warning(found)
+        settings.leave_out("tour")
         return None
-    if raw in _NUMBERS:
-        return int(raw)
-    st.warning(text.bad_link_value("tour", raw, f"the tour has steps 1 to {len(STEPS)}.", "the page without it"))
-    settings.leave_out("tour")
-    return None
+    return found
 
 
 def _ways_on(number: int, away: bool) -> None:

@@ -293,12 +293,11 @@ def test_bounds_that_clip_widen_them(make_dataset):
 
 def test_the_level_of_an_end_is_the_intervals(make_dataset):
     release = MECHANISM.release(make_dataset(), PLACES, np.random.default_rng(2), draws=3)
-    for of in ("outputs", "function"):
-        low, high = release.interval(0.9, of)
-        for draw in range(3):
-            for end in (low, high):
-                found = release.uncertainty.level_of(end[draw], of)[draw]
-                assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
+    low, high = release.interval(0.9, "outputs")
+    for draw in range(3):
+        for end in (low, high):
+            found = release.uncertainty.level_of(end[draw])[draw]
+            assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
 
 
 AGES = np.linspace(-2, 12, 9)[:, None]

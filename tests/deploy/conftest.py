@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import os
 import re
+import socket
 import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from email.message import Message
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -23,11 +27,16 @@ class Answer:
     body: bytes
 
 
-class Gate:
-    """A running cluster, and what can be asked of it."""
+class Asked:
+    """A server at an address, and what can be asked of it."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.address = cluster, cluster.address
+    address: str
+
+    @property
+    def address_of_pages(self) -> str:
+        """The origin of its pages: the address without a path."""
+        parts = urlsplit(self.address)
+        return f"{parts.scheme}://{parts.netloc}"
 
     def ask(self, path: str, body: bytes | None = None, method: str | None = None, **headers: str) -> Answer:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -38,6 +47,13 @@ class Gate:
         except urllib.error.HTTPError as error:
             with error:
                 return Answer(error.code, error.headers, error.read())
+
+
+class Gate(Asked):
+    """A running cluster, and what can be asked of it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.address = cluster, cluster.address
 
     def replica_of(self, cookie: str) -> int:
         """Port of the replica that answers a browser with this cookie."""
@@ -73,6 +89,75 @@ def not_warmed() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("DPGP_WARM", "0")
         yield
+
+
+# Loaded by python before anything else: whoever looks up or connects to a host outside is noted, and waits for ever.
+NO_ANSWER = """
+import os, socket, time
+
+def outside(host):
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if host and not name.startswith("127.") and name not in ("localhost", "::1", "0.0.0.0"):
+        with open(os.environ["NOTED"], "a") as noted:
+            print(name, file=noted)
+        time.sleep(600)
+
+class Socket(socket.socket):
+    def connect(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            outside(address[0])
+        return super().connect(address)
+
+look_up = socket.getaddrinfo
+
+def getaddrinfo(host, *more, **named):
+    outside(host)
+    return look_up(host, *more, **named)
+
+socket.socket, socket.getaddrinfo = Socket, getaddrinfo
+"""
+
+
+class Deaf(Asked):
+    """A server that knows nobody outside; ``noted`` has the names that it looked up, if any."""
+
+    def __init__(self, address: str, noted: Path) -> None:
+        self.address, self.noted = address, noted
+
+
+def hear_nobody(folder: Path, **settings: str) -> Iterator[Deaf]:
+    (folder / "sitecustomize.py").write_text(NO_ANSWER)
+    settings |= {"PYTHONPATH": f"{folder}{os.pathsep}{tool.ROOT}", "NOTED": str(folder / "noted")}
+    with tool.serve(**settings, DPGP_WORKERS="1") as address:
+        yield Deaf(address, folder / "noted")
+
+
+@pytest.fixture(scope="session")
+def deaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
+    yield from hear_nobody(tmp_path_factory.mktemp("deaf"))
+
+
+@pytest.fixture(scope="module")
+def deaf_under_a_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
+    yield from hear_nobody(tmp_path_factory.mktemp("deaf"), STREAMLIT_SERVER_BASE_URL_PATH="dpgp", DPGP_UPLOADS="0")
+
+
+def handshake(address: str, origin: str | None, host: str | None = None, door: str = "/_stcore/stream") -> int:
+    """Status of a WebSocket handshake at a door; TimeoutError if there is none."""
+    parts = urlsplit(address)
+    lines = [
+        f"GET {parts.path}{door} HTTP/1.1",
+        f"Host: {host or parts.netloc}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+        "Sec-WebSocket-Protocol: streamlit",
+        *([] if origin is None else [f"Origin: {origin}"]),
+    ]
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(connection.recv(4096).split()[1])
 
 
 def start(replicas: int) -> Iterator[Gate]:

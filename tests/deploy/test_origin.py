@@ -1,15 +1,9 @@
-"""Attacks by pages of other sites: on a real server whose resolver never answers, and on the doorkeeper itself."""
+"""Attacks by pages of other sites: many at once on a real server, and every name and origin on the doorkeeper."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,96 +14,14 @@ from pages._ui.environment import Host
 from pages._ui.serve import http
 from pages._ui.serve.http import Doorkeeper
 from tests.deploy.asgi import answered
-from tests.e2e import browser as tool
-from tests.waiting import PATIENCE
+from tests.deploy.conftest import handshake
 
 pytestmark = pytest.mark.full
-
-ROOT = Path(__file__).resolve().parents[2]
-# Loaded by python before anything else: whoever looks up or connects to a host outside is noted, and waits for ever.
-NO_ANSWER = """
-import os, socket, time
-
-def outside(host):
-    name = host.decode() if isinstance(host, bytes) else str(host)
-    if host and not name.startswith("127.") and name not in ("localhost", "::1", "0.0.0.0"):
-        with open(os.environ["NOTED"], "a") as noted:
-            print(name, file=noted)
-        time.sleep(600)
-
-class Socket(socket.socket):
-    def connect(self, address):
-        if self.family in (socket.AF_INET, socket.AF_INET6):
-            outside(address[0])
-        return super().connect(address)
-
-look_up = socket.getaddrinfo
-
-def getaddrinfo(host, *more, **named):
-    outside(host)
-    return look_up(host, *more, **named)
-
-socket.socket, socket.getaddrinfo = Socket, getaddrinfo
-"""
-
-
-@pytest.fixture(scope="module")
-def deaf(tmp_path_factory):
-    """(address, file of names looked up) of a server that knows nobody outside."""
-    folder = tmp_path_factory.mktemp("deaf")
-    (folder / "sitecustomize.py").write_text(NO_ANSWER)
-    noted = folder / "noted"
-    settings = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "NOTED": str(noted), "DPGP_WORKERS": "1"}
-    with tool.serve(**settings) as address:
-        yield address, noted
-
-
-def handshake(address, origin, host=None):
-    """Status of a WebSocket handshake; TimeoutError if there is none."""
-    parts = urlsplit(address)
-    lines = [
-        "GET /_stcore/stream HTTP/1.1",
-        f"Host: {host or parts.netloc}",
-        "Upgrade: websocket",
-        "Connection: Upgrade",
-        "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
-        "Sec-WebSocket-Protocol: streamlit",
-        *([] if origin is None else [f"Origin: {origin}"]),
-    ]
-    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
-        connection.sendall("\r\n".join([*lines, "", ""]).encode())
-        return int(connection.recv(4096).split()[1])
-
-
-def test_a_foreign_page_is_refused_and_holds_up_nobody(deaf):
-    address, noted = deaf
-    port = urlsplit(address).port
-    pages = [
-        "http://evil.example",
-        f"http://evil.example:{port}",
-        "null",
-        f"http://127.0.0.1:{port + 1}",
-        "http://127.0.0.1",
-    ]
-    assert [handshake(address, origin) for origin in pages] == [403] * len(pages)
-    with urllib.request.urlopen(f"{address}/_stcore/health", timeout=PATIENCE) as answer:
-        assert answer.status == 200
-    assert handshake(address, address) == 101
-    assert not noted.exists()  # no name was looked up, nobody outside was connected to
-
-
-@pytest.mark.parametrize("door", ["metrics", "agent/openapi.json", "agent/mcp", "script-health-check", "%6detrics"])
-def test_without_nginx_streamlits_private_doors_are_closed(deaf, door):
-    with pytest.raises(urllib.error.HTTPError, match="404") as refusal:
-        urllib.request.urlopen(f"{deaf[0]}/_stcore/{door}", timeout=PATIENCE)
-    with refusal.value as answer:
-        assert answer.read() == b"Not found"  # ours: streamlit was not asked
 
 
 def test_a_hundred_foreign_handshakes_hold_up_no_visitor(deaf):
     """Prints how long a visitor waits for a page meanwhile; run with -s to see it."""
-    address, noted = deaf
+    address, noted = deaf.address, deaf.noted
 
     async def visit():
         async with Session(address, "your_data") as tab:
@@ -129,18 +41,6 @@ def test_a_hundred_foreign_handshakes_hold_up_no_visitor(deaf):
         seconds = [answer.seconds for answer in answers]
         print(f"\na page {when}: {len(seconds)} times, p50 {quantile(seconds, 0.5):.3f} s, ", end="")
         print(f"p95 {quantile(seconds, 0.95):.3f} s, longest {max(seconds):.3f} s")
-
-
-def test_a_name_that_was_made_to_lead_here_is_refused(deaf):
-    address, noted = deaf
-    port = urlsplit(address).port
-    assert handshake(address, f"http://evil.example:{port}", f"evil.example:{port}") == 403
-    request = urllib.request.Request(f"{address}/", headers={"Host": f"evil.example:{port}"})
-    with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
-        urllib.request.urlopen(request, timeout=PATIENCE)
-    with refusal.value as answer:
-        assert b"DPGP_HOSTS" in answer.read()
-    assert not noted.exists()
 
 
 def asked(host, origin=None, hosts=None, here=False, kind="http"):

@@ -53,7 +53,7 @@ def serve(log: IO[bytes] | None = None, **settings: str) -> Iterator[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
     environment |= {"DPGP_WARM": "0"}  # the machine is for the tests
     to = log or subprocess.DEVNULL
-    address = f"http://127.0.0.1:{port}"
+    address = f"http://127.0.0.1:{port}/{settings.get('STREAMLIT_SERVER_BASE_URL_PATH', '')}".rstrip("/")
     with tempfile.TemporaryDirectory() as folder:  # ledgers of pictures and tests end with them
         environment = {"DPGP_STATE": str(Path(folder) / "state")} | environment | settings
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=to, stderr=to)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
 from pages._ui.work.cached import LOOK_AGAIN
 from tests.e2e import browser as tool
@@ -30,9 +30,13 @@ class Visit:
         self.page, self.address, self.path = page, address, path
         self.external: list[str] = []
         self.errors: list[str] = []
-        page.on("request", self._note_request)
-        page.on("console", self._note_console)
-        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self._noted = (
+            ("request", self._note_request),
+            ("console", self._note_console),
+            ("pageerror", self._note_error),
+        )
+        for event, note in self._noted:
+            page.on(event, note)
 
     def open(self, path: str) -> Page:
         self.page.goto(f"{self.address}/{path}")
@@ -44,6 +48,14 @@ class Visit:
             again.first.click()
             tool.settle(self.page)
         return self.page
+
+    def end(self) -> None:
+        """Leave the tab to the next visit: what it asks for is not this one's."""
+        for event, note in self._noted:
+            self.page.remove_listener(event, note)
+
+    def _note_error(self, error: Error) -> None:
+        self.errors.append(str(error))
 
     def _note_request(self, request: Request) -> None:
         if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class Dashboard:
         address: where it is.
     """
 
-    def __init__(self, folder: Path, port: int, log: Path) -> None:
+    def __init__(self, folder: Path, port: int, log: Path, settings: Mapping[str, str]) -> None:
         self.address, self._log = f"http://localhost:{port}", log
         # The settings of tests, or of a make that runs them, are not a newcomer's; what is released here is forgotten.
         ours = {name: value for name, value in os.environ.items() if not name.startswith(NOT_A_NEWCOMERS)}
@@ -62,7 +62,7 @@ class Dashboard:
             self._process = subprocess.Popen(
                 ["make", "app", f"PORT={port}"],
                 cwd=folder,
-                env=ours | {"XDG_STATE_HOME": str(folder.parent / "state")},
+                env=ours | {"XDG_STATE_HOME": str(folder.parent / "state")} | settings,
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=subprocess.STDOUT,
@@ -79,10 +79,10 @@ class Dashboard:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[Dashboard]:
-    """Run `make app` in a clean clone below a folder."""
+def started(folder: Path, **settings: str) -> Iterator[Dashboard]:
+    """Run `make app` in a clean clone below a folder, with these settings beside a newcomer's."""
     (folder / "clone").mkdir()
-    dashboard = Dashboard(clone(folder / "clone"), tool.free_port(), folder / "terminal")
+    dashboard = Dashboard(clone(folder / "clone"), tool.free_port(), folder / "terminal", settings)
     try:
         yield dashboard
     finally:

@@ -1,7 +1,9 @@
 """What holds for every page: it draws, on the first screen, for everybody, and its link shows the same elsewhere.
 
 The server is a newcomer's: `make app` in a clean clone, whose terminal is read to its end when all pages were open.
-Each page is opened once on a desk and once on a telephone; the tests look at it one after another, in any order.
+Each page is opened once on a desk and once on a telephone; the tests look at it one after another, in any order. The
+pages of a desk follow each other in one tab, which reads the scripts once, and nothing moves: half of a browser's work.
+In `make test` the server does not open its own pages meanwhile: in `make test-all` it does, as a newcomer's.
 """
 
 from __future__ import annotations
@@ -48,12 +50,15 @@ RULES = {
     "rules": {"heading-order": {"enabled": True}},
     "resultTypes": ["violations"],  # what passes is not described: a third of the time
 }
+STILL = {"color_scheme": "light", "reduced_motion": "reduce"}
 PAPER = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
 
 
 @pytest.fixture(scope="module")
-def own_server(tmp_path_factory) -> Iterator[str]:
-    with newcomer.started(tmp_path_factory.mktemp("newcomer")) as dashboard:
+def own_server(tmp_path_factory, request) -> Iterator[str]:
+    quick = request.config.option.markexpr == "not full"
+    settings = {"DPGP_WARM": "0"} if quick else {}
+    with newcomer.started(tmp_path_factory.mktemp("newcomer"), **settings) as dashboard:
         yield dashboard.address
         terminal = dashboard.stop()
     lines = [line for line in terminal.splitlines() if not newcomer.INSTALLING.fullmatch(line)]
@@ -63,33 +68,38 @@ def own_server(tmp_path_factory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def on_a_desk(chromium: Browser) -> Iterator[BrowserContext]:
-    context = tool.new_context(chromium, viewport={"width": 1280, "height": 720}, color_scheme="light")
+    context = tool.new_context(chromium, viewport={"width": 1280, "height": 720}, **STILL)
     yield context
     context.close()
 
 
 @pytest.fixture(scope="module")
-def on_a_telephone(chromium: Browser) -> Iterator[BrowserContext]:
-    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, color_scheme="light")
-    yield context
+def tab_on_a_desk(on_a_desk: BrowserContext) -> Page:
+    return on_a_desk.new_page()
+
+
+@pytest.fixture(scope="module")
+def tab_on_a_telephone(chromium: Browser) -> Iterator[Page]:
+    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, **STILL)
+    yield context.new_page()
     context.close()
 
 
-def opened(context: BrowserContext, server: str, path: str) -> Iterator[Visit]:
-    visit = Visit(context.new_page(), server, path)
+def opened(tab: Page, server: str, path: str) -> Iterator[Visit]:
+    visit = Visit(tab, server, path)
     visit.open("" if path == "start" else path)
     yield visit
-    visit.page.close()
+    visit.end()
 
 
 @pytest.fixture(scope="module", params=QUESTIONS)
-def desk(request, on_a_desk, own_server):
-    yield from opened(on_a_desk, own_server, request.param)
+def desk(request, tab_on_a_desk, own_server):
+    yield from opened(tab_on_a_desk, own_server, request.param)
 
 
 @pytest.fixture(scope="module", params=PHONES)
-def phone(request, on_a_telephone, own_server):
-    yield from opened(on_a_telephone, own_server, request.param)
+def phone(request, tab_on_a_telephone, own_server):
+    yield from opened(tab_on_a_telephone, own_server, request.param)
 
 
 def practise(page: Page) -> None:

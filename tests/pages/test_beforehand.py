@@ -17,8 +17,6 @@ from pages._ui.model import PICTURE_GAP
 from pages._ui.work import beforehand, cached, jobs
 from pages._ui.work.jobs import Jobs
 
-READ = beforehand.kept  # before tests
-FILE = READ()  # tests of other pages go without it
 DRAWS = {name: CONTENDERS[name].simulated for name in USUAL}  # read before other tests have fewer
 ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
 PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
@@ -33,7 +31,6 @@ LONG = {  # functions that take seconds: of a first visit none of them is left
 @pytest.fixture
 def used(monkeypatch):
     """The file, and nothing else that was computed before."""
-    monkeypatch.setattr(beforehand, "kept", lambda: FILE)
     monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM, shipped=beforehand.find))
 
 
@@ -42,7 +39,7 @@ def used(monkeypatch):
 def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
     for name in USUAL:
         found = compute.curve(contest, name)
-        assert found is FILE[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
+        assert found is beforehand.kept()[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
         assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
         assert np.isfinite(found.errors).all()
         assert not found.errors.flags.writeable
@@ -90,11 +87,12 @@ def test_what_is_written_is_read_back(tmp_path, value):
 
 
 def test_all_of_the_file_is_written_and_read_back(tmp_path):
-    path = tmp_path / "results.npz"
-    beforehand.write(FILE.items(), path)
+    path, shipped = tmp_path / "results.npz", beforehand.kept()
+    beforehand.write(shipped.items(), path)
     again = beforehand.read(path)
-    assert again.keys() == FILE.keys()
-    assert all(beforehand.change(FILE[name], again[name]) == 0 for name in FILE)
+    assert shipped
+    assert again.keys() == shipped.keys()
+    assert all(beforehand.change(shipped[name], again[name]) == 0 for name in shipped)
 
 
 def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
@@ -127,11 +125,11 @@ def test_it_is_what_would_be_computed_now(monkeypatch):
         monkeypatch.setitem(contenders.CONTENDERS, name, replace(CONTENDERS[name], simulated=draws))
         monkeypatch.setitem(computed.CATALOGUE, name, replace(computed.CATALOGUE[name], simulated=draws))
     monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
-    computed_now = set()
+    computed_now, shipped = set(), beforehand.kept()
     for wish in opening.wishes():
         name = beforehand.name_of(wish.function, wish.settings)
-        assert name in FILE, "python -m benchmarks first_results"
+        assert name in shipped, "python -m benchmarks first_results"
         now = wish.function(*wish.given, *wish.settings)
-        assert beforehand.change(FILE[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
+        assert beforehand.change(shipped[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
         computed_now.add(name)
-    assert computed_now == set(FILE)
+    assert computed_now == set(shipped)

@@ -61,7 +61,7 @@ def test_epsilon_needed_reaches_the_target(seen):
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     held = contenders.prepare(data, contest, "refined")
     at = contenders.held_out_errors(contenders.contender(contest, "refined", float(needed)), held, 60, 1)
-    assert at.rmse.mean() == pytest.approx(9.0, rel=0.01)
+    assert at.mean() == pytest.approx(9.0, rel=0.01)
 
 
 @pytest.mark.full

@@ -291,12 +291,6 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
 GROUPED = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
 
 
-@pytest.fixture
-def quick_groups(monkeypatch):
-    monkeypatch.setattr(statistic, "_GAP", 5.0)
-
-
-@pytest.mark.usefixtures("quick_groups")
 def test_women_and_men_have_a_curve_each_and_can_be_told_apart(open_page):
     app = open_page("explore_release", **GROUPED)
     assert not app.exception
@@ -311,7 +305,6 @@ def test_women_and_men_have_a_curve_each_and_can_be_told_apart(open_page):
     assert "women and girls" not in str(dict(app.query_params))
 
 
-@pytest.mark.usefixtures("quick_groups")
 def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
     app = open_page("explore_release", explore_shown="difference", **GROUPED)
     assert not app.exception
@@ -327,7 +320,6 @@ def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
     assert spent(app)[1] == "ε = 0"
 
 
-@pytest.mark.usefixtures("quick_groups")
 @pytest.mark.parametrize("shown", ["centiles", "threshold"])
 def test_centiles_and_levels_are_shown_for_every_group(open_page, shown):
     app = open_page("explore_release", explore_shown=shown, **GROUPED)
@@ -347,7 +339,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
     published = publish(spec, data, plan_release(spec, data.X, data.person))
-    app = uploaded(open_page, bundle(published, spec, ledger))
+    app = uploaded(open_page, bundle(published, ledger))
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))

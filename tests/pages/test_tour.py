@@ -107,12 +107,22 @@ def blocks(block):
 
 
 @pytest.mark.parametrize("garbage", ["0", "8", "-1", "1.5", "one", "<b>", "", "inf", "9" * 5000])
-def test_a_bad_step_is_explained_and_the_page_shown_without_the_tour(open_page, garbage):
-    app = open_page("start", tour=garbage)
+def test_a_bad_step_is_explained(garbage):
+    said = tour.step_of(garbage)
+    assert said.startswith("The link asks for tour = `")
+    assert "the tour has steps 1 to 7" in said
+    assert "<" not in said
+    assert len(said) < 200
+
+
+def test_steps_are_taken_as_the_tours_links_write_them():
+    assert [tour.step_of(str(number)) for number in NUMBERS] == [*NUMBERS]
+
+
+def test_the_page_of_a_bad_step_is_shown_without_the_tour(open_page):
+    app = open_page("start", tour="<b>")
     [warning] = app.warning
-    assert "The link asks for tour = `" in warning.value
-    assert "the tour has steps 1 to 7" in warning.value
-    assert "<" not in warning.value
+    assert warning.value == tour.step_of("<b>")
     assert "Guided tour" not in banner(app)
     assert "tour" not in app.query_params
 

@@ -240,7 +240,7 @@ def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
 
 def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
     draws = CATALOGUE[design.mechanism].simulated
-    return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED, intervals=False).rmse
+    return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED)
 
 
 def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:

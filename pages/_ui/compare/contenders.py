@@ -169,7 +169,7 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
 
     def error(epsilon: float) -> float:
         tried, draws = with_epsilon(mechanism, epsilon), CONTENDERS[name].simulated
-        return float(held_out_errors(tried, held, draws, SEED, intervals=False).rmse.mean())
+        return float(held_out_errors(tried, held, draws, SEED).mean())
 
     return epsilon_for_error(error, target)
 

@@ -58,6 +58,7 @@ _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
+_ABOVE = 6  # px between a row and the name above it
 _LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
     "thickness": 10,
@@ -217,7 +218,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
     """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
-    figure.update_yaxes(ticklabelposition="inside top", automargin=False)
+    figure.update_yaxes(ticklabelposition="inside top", ticklabelshift=_ABOVE, automargin=False)
     return figure.update_layout(margin={"l": 20})
 
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.dates import ORDERS, Format, parsed, shown
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
-from dpgp_core.reading.survey import Column
+from dpgp_core.reading.survey import Contents
 from dpgp_core.reading.writing import NUMBERS
 from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui import session
@@ -75,7 +75,7 @@ _CAPTION = (
 )
 
 
-def groups_asked(name: str, column: Column) -> tuple[Levels | None, str]:
+def groups_asked(name: str, column: Contents) -> tuple[Levels | None, str]:
     """The groups of an input, None while none are declared; and what is wrong with them, "" for nothing.
 
     Args:
@@ -147,7 +147,7 @@ _MISSING_HELP = (
 )
 
 
-def numbers(columns: Iterable[Column]) -> str:
+def numbers(columns: Iterable[Contents]) -> str:
     """How numbers are written: asked where a column that is used has numbers that are not plain.
 
     Args:
@@ -277,7 +277,7 @@ _HELP_HOLDS = (
 )
 
 
-def one_way(columns: Iterable[Column], numbers: str) -> str:
+def one_way(columns: Iterable[Contents], numbers: str) -> str:
     """How the numbers of some columns are written, if that is not declared and all ways that read them read the same.
 
     Args:

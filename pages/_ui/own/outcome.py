@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.accounting.guarantee import MOST_ROWS
 from dpgp_core.bounds.buying import SHARE
 from dpgp_core.bounds.cells import LEAST_UNIT, MOST_UNIT
-from dpgp_core.reading.survey import Column
+from dpgp_core.reading.survey import Contents
 from dpgp_core.release import Published
 from dpgp_core.release.publishing import bounds_bought
 from pages._ui import session
@@ -107,7 +107,7 @@ _HELP_WHOSE = (
 _MANY = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
 
 
-def whose_asked(columns: Sequence[str], used: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
+def whose_asked(columns: Sequence[str], used: Sequence[str], survey: Mapping[str, Contents]) -> dict[str, Any]:
     """The question, and what its answer needs.
 
     Args:
@@ -134,7 +134,7 @@ def whose_asked(columns: Sequence[str], used: Sequence[str], survey: Mapping[str
     return {"whose": answer == NO, "person": None, "rows_per_person": 1}
 
 
-def _column(columns: Sequence[str], survey: Mapping[str, Column]) -> dict[str, Any]:
+def _column(columns: Sequence[str], survey: Mapping[str, Contents]) -> dict[str, Any]:
     person = st.selectbox(
         "Whose row it is",
         columns,

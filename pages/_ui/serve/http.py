@@ -156,16 +156,17 @@ class Reception:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        if _is_closed(scope["path"]):
+        path = _below_base(scope["path"])
+        if _is_closed(path):
             await _answer(PlainTextResponse("Not found", 404), scope, receive, send)
             return
-        if scope["path"].startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
+        if path.startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
             await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
             return
-        if scope["path"].startswith(forgetting.PATH) and not _may_have(scope):
+        if path.startswith(forgetting.PATH) and not _may_have(scope):
             await _answer(PlainTextResponse("File not found", 404), scope, receive, send)
             return
-        page = _is_page(scope)
+        page = _is_page(scope, path)
         if DRAINING.is_set() and (page or scope["type"] == "websocket"):
             await _refuse(scope, receive, send)
             return
@@ -175,13 +176,19 @@ class Reception:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                if scope["path"].startswith(forgetting.PATH):
+                if path.startswith(forgetting.PATH):
                     headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _below_base(path: str) -> str:
+    """The path without the one that the whole server stands under (``server.baseUrlPath``), if it does."""
+    base = str(config.get_option("server.baseUrlPath") or "").strip("/")
+    return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def _is_closed(path: str) -> bool:
@@ -206,11 +213,11 @@ def _may_have(scope: Scope) -> bool:
     return forgetting.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
 
 
-def _is_page(scope: Scope) -> bool:
+def _is_page(scope: Scope, path: str) -> bool:
     """Whether this request is for the document of a page, not for one of its parts."""
-    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or scope["path"].startswith(_NOT_PAGES):
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.startswith(_NOT_PAGES):
         return False
-    return "." not in scope["path"].rsplit("/", 1)[-1]
+    return "." not in path.rsplit("/", 1)[-1]
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

@@ -241,7 +241,7 @@ def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
         rng = np.random.default_rng([setting.seed, index, 8])
         release = setting.mechanism().release(train, test.X, rng, REPEATS)
         assert isinstance(release.uncertainty, SparseInterval)
-        reached = release.uncertainty.level_of(test.clipped_y, "outputs")
+        reached = release.uncertainty.level_of(test.clipped_y)
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
     held: FloatArray = np.mean(inside, axis=0)
     return held

@@ -133,7 +133,6 @@ def test_curve_with_vanishing_additional_noise_is_the_plain_one():
         ({"r": 0.0}, "r must be a finite number above 0; larger is more private; got 0"),
         ({"sigma": -1.0}, "sigma must be above 0; inf leaves only what the covariance leaks; got -1"),
         ({"kappa": 1.5}, r"kappa must be in \[0, 1\]: the least kernel value; got 1.5"),
-        ({"M": 0.0}, "M must be a finite number above 0: the bound on outputs; got 0"),
         ({"L": 0}, "L must be a number of paths, at least 1; got 0"),
         ({"eta": float("nan")}, "eta must be a finite number, at least 0; got nan"),
         ({"sensitivity": "2-D"}, "sensitivity must be one of generic, exponential_1d, exponential_1d_min, got '2-D'"),
@@ -145,6 +144,11 @@ def test_bad_settings_are_named(changes, sentence):
         PosteriorLoss(**arguments)
     with pytest.raises(ValueError, match=sentence):
         posterior_sampling_epsilon(**arguments, delta=0.01)
+
+
+def test_a_bad_bound_on_outputs_is_named():
+    with pytest.raises(ValueError, match="M must be a finite number above 0: the bound on outputs; got 0"):
+        posterior_sampling_epsilon(n=10, r=1.0, sigma=1.0, kappa=0.5, delta=0.01, M=0.0)
 
 
 def test_loss_recomputes_epsilon_and_composes_with_itself():

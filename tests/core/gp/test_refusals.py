@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.gp.grid import Grid, check_bins, k_FF, k_Ff
-from dpgp_core.gp.paths import Paths
+from dpgp_core.gp.paths import draw_paths
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.gp.regression import InferenceChoice
 from dpgp_core.gp.uncertainty import NoInterval
@@ -61,7 +61,7 @@ REFUSALS = [
     ),
     # paths
     (
-        lambda: Paths(process(), 1, np.random.default_rng(7))(np.arange(3.0)[:, None]),
+        lambda: draw_paths(process(), np.arange(3.0)[:, None], 1, np.random.default_rng(7)),
         r"equally many columns, got shapes \(8, 2\) and \(3, 1\)",
     ),
     # regression

@@ -33,7 +33,6 @@ VARIANTS = {  # name: (row of the catalogue, further arguments), for options tha
     "rough kernel, little noise": ("cloaking", {"kernel": Matern52(variance=2.5), "noise_variance": 0.01}),
     "given inducing inputs": ("inducing", {"Z": [[0.0], [3.0], [9.0]]}),
     "placed inducing inputs": ("inducing", {"Z": None, "n_inducing": 4}),
-    "three stages": ("refined", {"shares": [0.1, 0.2, 0.7], "clip": 1.0}),
     "clip wider than the bounds": ("refined", {"clip": 9.0, "weights": [1.0] * 5 + [0.01] * 4}),
     "low rank in both stages": ("refined", {"rank_tolerance": 0.1}),
     "low-rank inference": ("cloaking", {"inference": "lowrank"}),

@@ -45,64 +45,57 @@ ROW = """    Entry(
 )
 
 CATALOGUE = {"""
+USE = "test_toy.py"
 USED = """
 import io
-import numpy as np
-from dpgp_core.release import CHOICES, bundle, publish, read_table
-from dpgp_core.release.specification import EXAMPLE
 from dataclasses import replace
-from unittest import mock
+
+import numpy as np
+
+from dpgp_core.release import bundle, publish, read_table
+from dpgp_core.release.specification import EXAMPLE
 from pages._ui.compare import contenders
 from pages._ui.look.offers import MECHANISM
 from pages._ui.model import Model, load_dataset
 
-contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
-mock.patch.object(contenders, "CURVE_EPSILONS", (1.0,)).start()
-found = contenders.curve(load_dataset("toy_1d"), contest, "toy")
-assert np.isfinite(found.mean).all() and np.isfinite(found.half_width).all()
-assert MECHANISM.titles["toy"] == "Toy mechanism"
-spec = replace(EXAMPLE, mechanism="toy")
-ledger = spec.new_ledger()
-ledger.spend([("toy", spec.guarantee)])
-table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
-assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), spec, ledger)
+
+def test_toy_is_compared_offered_and_released(monkeypatch):
+    contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+    monkeypatch.setattr(contenders, "CURVE_EPSILONS", (1.0,))
+    found = contenders.curve(load_dataset("toy_1d"), contest, "toy")
+    assert np.isfinite(found.mean).all() and np.isfinite(found.half_width).all()
+    assert MECHANISM.titles["toy"] == "Toy mechanism"
+    spec = replace(EXAMPLE, mechanism="toy")
+    ledger = spec.new_ledger()
+    ledger.spend([("toy", spec.guarantee)])
+    table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
+    assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), ledger)
 """
 
 
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    """Copy the project, with one file and one row more."""
-    copy = tmp_path_factory.mktemp("tree")
+def test_a_file_and_a_row_are_under_contract_compared_offered_and_released(tmp_path):
+    """On a copy of the project with one file and one row more, by a Python that sees no other tree."""
     for name in ("dpgp_core", "datasets", "pages", "tests"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", copy)
-    folder = copy / "dpgp_core" / "mechanisms"
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    folder = tmp_path / "dpgp_core" / "mechanisms"
     (folder / "toy.py").write_text(FILE)
     catalogue = (folder / "catalogue.py").read_text()
     catalogue = catalogue.replace("\n)\n\nCATALOGUE = {", "\n" + ROW)
     (folder / "catalogue.py").write_text(catalogue.replace("from .sparse_", "from .toy import Toy\nfrom .sparse_"))
-    return copy
-
-
-def run(tree, *arguments):
-    """Run Python in the copy, and in no other tree."""
-    settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"PYTHONPATH": str(tree)}
+    (tmp_path / "tests" / USE).write_text(USED)
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    options = f"-m pytest -q -p no:cacheprovider -k toy tests/core/mechanisms/test_contract.py tests/{USE}"
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=tree, env=settings, capture_output=True, text=True, check=False
+        [sys.executable, *options.split()],
+        cwd=tmp_path,
+        env=settings | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
-
-
-def test_its_contract_is_tested(tree):
-    said = run(
-        tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core/mechanisms/test_contract.py", "-k", "toy"
-    )
-    assert int(said.split(" passed")[0].split()[-1]) >= 20
-
-
-def test_it_is_compared_offered_and_released(tree):
-    run(tree, "-c", USED)
+    assert int(done.stdout.split(" passed")[0].split()[-1]) > 20
 
 
 PARAMETERS = Parameters(kernel=EQ(lengthscale=2.0), noise_variance=0.1, epsilon=1.0, delta=1e-5, x_box=((0.0, 1.0),))

@@ -8,7 +8,7 @@ import pytest
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import CATALOGUE, RefinedCloaking
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.sparse.posterior import SparseInterval
@@ -109,15 +109,6 @@ def test_the_noise_stays_as_near_as_said(name, bounds, worlds, make_dataset):
     if name != "refined":
         half = found.uncertainty.noise_half_width(0.95)
         np.testing.assert_allclose(half, 1.959964 * found.noise_sd, rtol=2e-3)
-
-
-def test_three_stages_are_all_counted(worlds, make_dataset):
-    X, outputs, truths = worlds
-    mechanism = RefinedCloaking(
-        kernel=KERNEL, noise_variance=NOISE_VARIANCE, epsilon=1.0, delta=0.01, shares=[0.2, 0.3, 0.5]
-    )
-    data = make_dataset(X=X, y=np.zeros(60), y_bounds=(-5.0, 7.0), y_scale=2.0)
-    check(covered(mechanism, data, outputs, truths))
 
 
 @pytest.mark.parametrize("name", WITHOUT)

@@ -25,7 +25,6 @@ from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_e
 
 
 BUILT = {name: CATALOGUE[name].build(PARAMETERS) for name in CATALOGUE if name not in ("paths", "published")} | {
-    "three stages": built("three stages"),
     "two stages of Bayes": BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.01),
     "two stages over cells": BayesCloaking(epsilon=1.0, delta=0.01, protects="inputs and outputs", stages=2),
 }

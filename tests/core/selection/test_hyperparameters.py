@@ -14,7 +14,7 @@ from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly, halves, log_densities
-from dpgp_core.selection.repeated import CoinPress
+from dpgp_core.selection.repeated import private_mean
 from tests.core.tables import table
 
 CANDIDATES = [
@@ -109,8 +109,6 @@ def test_bad_input_is_refused():
         choose_by_evidence(sparse(1.0, variant="paper"), CANDIDATES, wave(10), rng)
     with pytest.raises(ValueError, match="needs at least 2 records, got 1"):
         choose_jointly(sparse(1.0), CANDIDATES, wave(1), rng)
-    with pytest.raises(ValueError, match="log_density_range must be a finite number above 0"):
-        choose_jointly(sparse(1.0), CANDIDATES, wave(10), rng, 0.0)
     with pytest.raises(ValueError, match="noise_variance must be a finite number above 0, got 0"):
         Candidate(kernel=EQ(), noise_variance=0)
 
@@ -152,7 +150,7 @@ def test_the_ledger_counts_the_whole_budget(choose, kind):
 
 @pytest.mark.parametrize("choose", CHOICES)
 def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
-    monkeypatch.setattr(repeated.CoinPress, "mean", lambda *arguments: np.inf)
+    monkeypatch.setattr(repeated, "private_mean", lambda *arguments: np.inf)
     found = choose(sparse_with(1.0), SETTINGS, FEW, np.random.default_rng(1))
     assert found.index is None
     assert found.fit is None
@@ -201,48 +199,52 @@ class Recorded:
         return np.full(shape, self.value)
 
 
-def test_mean_of_wide_bounds_is_found():
+@pytest.fixture
+def one_step(monkeypatch):
+    """Means in a single step."""
+
+    def mean(*arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(repeated, "_shares", lambda rho: (rho,))
+            return private_mean(*arguments)
+
+    return mean
+
+
+def test_mean_of_wide_bounds_is_found(one_step):
     rng = np.random.default_rng(1)
     values = 700 + rng.standard_normal(2000)
-    found = [CoinPress(rho=0.5).mean(values, 0.0, 1000.0, rng) for _ in range(200)]
-    one_step = [CoinPress(rho=0.5, steps=1).mean(values, 0.0, 1000.0, rng) for _ in range(200)]
-    assert np.std(found) < 0.02 < np.std(one_step)
+    found = [private_mean(values, 0.0, 1000.0, 0.5, rng) for _ in range(200)]
+    at_once = [one_step(values, 0.0, 1000.0, 0.5, rng) for _ in range(200)]
+    assert np.std(found) < 0.02 < np.std(at_once)
     assert np.mean(found) == pytest.approx(values.mean(), abs=6 * 0.02 / math.sqrt(200))
 
 
-def test_one_number_moves_a_step_by_at_most_its_noise_allows():
+def test_one_number_moves_a_step_by_at_most_its_noise_allows(one_step):
     values = np.zeros(50)
     low, high = values.copy(), values.copy()
     low[0], high[0] = -1e9, 1e9
-    press = CoinPress(rho=0.3, steps=1)
-    moved = press.mean(high, 0.0, 2.0, Recorded(0.0)) - press.mean(low, 0.0, 2.0, Recorded(0.0))
-    noise_sd = press.mean(values, 0.0, 2.0, Recorded(1.0))
+    moved = one_step(high, 0.0, 2.0, 0.3, Recorded(0.0)) - one_step(low, 0.0, 2.0, 0.3, Recorded(0.0))
+    noise_sd = one_step(values, 0.0, 2.0, 0.3, Recorded(1.0))
     # Gaussian mechanism: shift^2 / (2 sd^2) = rho
     assert (moved / noise_sd) ** 2 / 2 == pytest.approx(0.3)
 
 
 def test_shares_add_up_and_the_last_gets_three_quarters():
-    press = CoinPress(rho=2.0)
-    assert len(press.shares) == 12
-    assert sum(press.shares) == pytest.approx(2.0)
-    assert press.shares[-1] == pytest.approx(1.5)
-    assert press.loss.rdp(np.array([3.0]))[0] == pytest.approx(6.0)  # rho alpha
+    shares = repeated._shares(2.0)
+    assert len(shares) == 12
+    assert sum(shares) == pytest.approx(2.0)
+    assert shares[-1] == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize(
-    ("changes", "sentence"),
+    ("values", "radius", "rho", "sentence"),
     [
-        ({"rho": 0.0}, "rho must be a finite number above 0"),
-        ({"steps": 0}, "steps must be at least 1, got 0"),
-        ({"last_share": 1.0}, "last_share must lie strictly between 0 and 1, got 1.0"),
-        ({"beta": 0.0}, "beta must lie strictly between 0 and 1, got 0.0"),
+        (np.zeros(3), 1.0, 0.0, "rho must be a finite number above 0"),
+        (np.zeros(3), 0.0, 1.0, "radius must be a finite number above 0"),
+        (np.zeros(0), 1.0, 1.0, "there are no values to take the mean of"),
     ],
 )
-def test_bad_parameters_are_refused(changes, sentence):
+def test_what_has_no_mean_is_refused(values, radius, rho, sentence):
     with pytest.raises(ValueError, match=sentence):
-        CoinPress(**{"rho": 1.0, **changes})
-
-
-def test_no_values_are_refused():
-    with pytest.raises(ValueError, match="there are no values to take the mean of"):
-        CoinPress(rho=1.0).mean(np.zeros(0), 0.0, 1.0, np.random.default_rng(1))
+        private_mean(values, 0.0, radius, rho, np.random.default_rng(1))

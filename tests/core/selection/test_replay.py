@@ -16,7 +16,7 @@ from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection import hyperparameters, repeated
 from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import CoinPress, choose_liu_talwar
+from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
 from dpgp_core.selection.scores import grid_scores
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
 from tests.core.tables import table
@@ -156,14 +156,15 @@ def test_scoring_the_other_half_adds_up_to_the_claim(monkeypatch):
         return densities(fit, *arguments)
 
     monkeypatch.setattr(hyperparameters, "log_densities", seen)
+    monkeypatch.setattr(hyperparameters, "LOG_DENSITY_RANGE", 2.0)
     data = wave(400)
     with taped():
-        choose_jointly(mechanism, candidates, data, log_density_range=2.0)
+        choose_jointly(mechanism, candidates, data)
     predicted = np.array([fit.predict(data.X)[0] for fit in fits])
     apart = np.where(np.arange(data.n) % 2, np.abs(predicted[0] - predicted[1]), 0.0)  # odd rows are scored
     assert apart.max() > 0.5  # five standard deviations of the noise
     pair = [replace(data, y=np.where(np.arange(data.n) == apart.argmax(), y, data.y)) for y in predicted]
-    tape = replayed(lambda each: choose_jointly(mechanism, candidates, each, log_density_range=2.0), pair)
+    tape = replayed(lambda each: choose_jointly(mechanism, candidates, each), pair)
     assert gaussian_mu(tape) == 0
     before, after = list(pairs_of(tape))[-1]
     assert before.kind == "exponential_mechanism"
@@ -242,9 +243,9 @@ def test_a_run_of_liu_and_talwar_spends_what_their_theorem_allows():
 def test_a_private_mean_gives_away_its_rho(rho):
     low, high = (np.array([end, *np.linspace(-2, 2, 400)]) for end in (-1e9, 1e9))  # beyond every interval
     with taped() as one:
-        before = CoinPress(rho=rho).mean(low, 0.0, 5.0)
+        before = private_mean(low, 0.0, 5.0, rho)
     with taped(one) as other:
-        assert CoinPress(rho=rho).mean(high, 0.0, 5.0) == before
+        assert private_mean(high, 0.0, 5.0, rho) == before
     assert len(other.calls) == STEPS
     assert gaussian_mu(other) ** 2 / 2 == pytest.approx(rho, rel=1e-6)
 
