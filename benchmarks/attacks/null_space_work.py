@@ -20,7 +20,7 @@ from dpgp_core.mechanisms.base import Mechanism, TeachingRelease
 from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.gaussian_stages import numbered
-from dpgp_core.release import CHOICES, ReleaseSpec, plan_release, publish, read_table
+from dpgp_core.release import CHOICES, plan_release, publish, read_table
 from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
 from dpgp_core.release.publishing import Published
 from dpgp_core.release.specification import EXAMPLE
@@ -102,7 +102,7 @@ def in_zips(pair: Pair, count: int) -> list[FloatArray]:
     for table in pair.tables:
         data = read_table(io.BytesIO(table), pair.spec)
         plan = plan_release(pair.spec, data.X)
-        found += [numbers_in(number_files(publish(pair.spec, data, plan), pair.spec)) for _ in range(count)]
+        found += [numbers_in(number_files(publish(pair.spec, data, plan))) for _ in range(count)]
     columns = []
     for arrays in zip(*found, strict=True):
         size = max(len(each) for each in arrays)
@@ -111,10 +111,10 @@ def in_zips(pair: Pair, count: int) -> list[FloatArray]:
     return [together[:count], together[count:]]
 
 
-def number_files(published: Published, spec: ReleaseSpec) -> dict[str, bytes]:
+def number_files(published: Published) -> dict[str, bytes]:
     """The files of a zip that hold all its numbers: card and figure repeat them."""
     _, files = statistic_files(published.statistics)
-    return {"values.csv": csv_text(published_columns(published, spec)).encode()} | files
+    return {"values.csv": csv_text(published_columns(published)).encode()} | files
 
 
 def numbers_in(files: Mapping[str, bytes]) -> list[FloatArray]:

@@ -33,7 +33,7 @@ from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_ob
 from .page import SCRIPT, page
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
-from .specification import CENTILES, RESERVED, ReleaseSpec
+from .specification import CENTILES, RESERVED
 
 BOUNDS, COUNT = "bounds.csv", "noisy_count"
 """File of the counts that bounds were bought with, and its column of them."""
@@ -61,7 +61,6 @@ _NOISE = (
 
 def bundle(
     published: Published,
-    spec: ReleaseSpec,
     ledger: Ledger,
     sealed: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> bytes:
@@ -78,10 +77,10 @@ def bundle(
     """
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
-    columns = published_columns(published, spec)
+    columns = published_columns(published)
     about, files = statistic_files(published.statistics, published.guarantee)
-    card = release_card(published, spec, ledger, list(columns))
-    picture = figure(published, spec)
+    card = release_card(published, ledger, list(columns))
+    picture = figure(published)
     files = {
         "values.csv": csv_text(columns).encode(),
         "card.html": page(card, picture).encode(),
@@ -105,11 +104,12 @@ def bundle(
     return stream.getvalue()
 
 
-def release_card(published: Published, spec: ReleaseSpec, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
+def release_card(published: Published, ledger: Ledger, columns: list[str]) -> dict[str, Any]:
     """The content of ``release.json``: all that is public about a release, and its accounting."""
+    spec = published.spec
     described = {name: COLUMNS[name] for name in columns if name in COLUMNS}
     inputs = {each.name: _input(each) for each in spec.columns}
-    within = within_tolerance(published, spec)
+    within = within_tolerance(published)
     tolerance = {} if spec.tolerance is None else {"tolerance": spec.tolerance, "within_tolerance": int(within.sum())}
     degrees = spec.degrees
     projection = (
@@ -243,16 +243,16 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
     return "\r\n".join([header, *rows, ""])
 
 
-def published_columns(published: Published, spec: ReleaseSpec) -> dict[str, list[str]]:
+def published_columns(published: Published) -> dict[str, list[str]]:
     """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
     columns = dict[str, list[str]]()
-    for each, values in zip(spec.columns, published.X_test.T, strict=True):
+    for each, values in zip(published.spec.columns, published.X_test.T, strict=True):
         columns[each.name] = [quoted(each.text(value)) if each.levels else each.text(value) for value in values]
     columns["value"] = column_text(published.values, published.step)
     ends = zip(RESERVED[1:-1], [*published.curve, *published.outputs, *published.centiles], strict=False)
     columns |= {name: column_text(end, published.step) for name, end in ends}
-    if spec.tolerance is not None or is_off_scale(published):
-        columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published, spec)]
+    if published.spec.tolerance is not None or is_off_scale(published):
+        columns[RESERVED[-1]] = [str(int(within)) for within in within_tolerance(published)]
     return columns
 
 

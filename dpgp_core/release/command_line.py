@@ -267,10 +267,10 @@ def _release(options: argparse.Namespace) -> str:
             ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger)
         with _stage(BAD_DATA):
             published = publish(spec, dataset, plan)
-            content = bundle(published, spec, ledger)
+            content = bundle(published, ledger)
         write(content)
     rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
-    sentences = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published, spec)]
+    sentences = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published)]
     return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, sentences))}"
 
 

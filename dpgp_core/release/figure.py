@@ -102,13 +102,13 @@ class _Ends(NamedTuple):
 _WIDE = _Ends(580, 252)
 
 
-def figure(published: Published, spec: ReleaseSpec) -> str:
+def figure(published: Published) -> str:
     """The values with the curve's interval along one input, or a map over the first two at the middle of others.
 
     Where inputs have levels: a curve for each of them, or the map of the first. What is of no use is grey. Drawn from
     what was released and declared alone.
     """
-    within, (groups, drawn) = within_tolerance(published, spec), groups_of(spec)
+    within, (groups, drawn) = within_tolerance(published), groups_of(published.spec)
     published = _in_per_cent(published)
     ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
     draw = _curves if len(drawn.x) == 1 else _map
@@ -116,7 +116,7 @@ def figure(published: Published, spec: ReleaseSpec) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
-        f"<title>{escape(f'{spec.y}, released with differential privacy')}</title>"
+        f"<title>{escape(f'{published.spec.y}, released with differential privacy')}</title>"
         f"{body}</svg>\n"
     )
 

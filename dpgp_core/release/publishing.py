@@ -33,6 +33,7 @@ class Published:
     """What may be handed out. All of it follows from ``statistics`` and public values.
 
     Attributes:
+        spec: what was declared for it.
         values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
@@ -45,6 +46,7 @@ class Published:
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
     """
 
+    spec: ReleaseSpec
     X_test: FloatArray
     values: FloatArray
     curve: Interval
@@ -53,12 +55,16 @@ class Published:
     outcome: Outcome
     step: float
     n: int
-    guarantee: Guarantee
     centiles: tuple[FloatArray, ...] = ()
     bought: OutcomeCounts | None = None
     fit: Fit | None = None
     detail: str = ""
     left_out: int = 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise for it."""
+        return self.spec.guarantee
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
@@ -131,6 +137,7 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     value, ends = _finite(outcome, value, ends)
     curve, outputs = ((in_unit(outcome, low, step), in_unit(outcome, high, step)) for low, high in ends)
     return Published(
+        spec=spec,
         X_test=plan.X_test,
         values=values_in_unit(outcome, value, step),
         curve=curve,
@@ -140,7 +147,6 @@ def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
         step=step,
         n=dataset.people,
         left_out=dataset.left_out,
-        guarantee=spec.guarantee,
         centiles=_centiles(outcome, release, step) if spec.centiles else (),
         bought=bought,
         fit=release.fit if isinstance(release, BayesRelease) else None,
@@ -182,17 +188,17 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
     return np.round(values, decimals(step)) + 0.0
 
 
-def within_tolerance(published: Published, spec: ReleaseSpec) -> BoolArray:
+def within_tolerance(published: Published) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
     From what was released and declared alone. None, where bounds that were bought reach the end of their scale.
     """
     if is_off_scale(published):
         return np.zeros(len(published.values), dtype=bool)
-    (low, high), width, error = published.curve, published.outcome.measured.width, spec.tolerance
+    (low, high), width, error = published.curve, published.outcome.measured.width, published.spec.tolerance
     # as wide as the bounds is too wide; exactly as wide as declared is not
     slack = 1 + _LAST_DIGITS if error is not None else 1 - _LAST_DIGITS
-    if spec.log:
+    if published.spec.log:
         return np.asarray(high <= low * (math.exp(width / 2) if error is None else error) ** 2 * slack)
     return np.asarray(high - low <= (width if error is None else 2 * error) * slack)
 
@@ -234,15 +240,15 @@ def about(spec: ReleaseSpec, error: float) -> str:
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 
 
-def useful(published: Published, spec: ReleaseSpec) -> str:
+def useful(published: Published) -> str:
     """How many released values are of use, in a sentence."""
     fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
     detail = f" {published.detail}" if published.detail else ""
-    return f"{_of_use(published, spec)}{fit}{detail}"
+    return f"{_of_use(published)}{fit}{detail}"
 
 
-def _of_use(published: Published, spec: ReleaseSpec) -> str:
-    count, outside = len(published.values), int((~within_tolerance(published, spec)).sum())
+def _of_use(published: Published) -> str:
+    count, outside, spec = len(published.values), int((~within_tolerance(published)).sum()), published.spec
     if published.bought is not None and published.bought.off_scale:
         unit = published.bought.purchase.unit
         larger = "measure the output in a larger unit"

@@ -36,7 +36,6 @@ class Page:
         settings: what its controls stand at.
         body: menus of its body, whose values may depend on what was computed.
         of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
-        takes_long: some seconds of a processor, where others take one; it shows what it has meanwhile.
     """
 
     file: str
@@ -47,7 +46,6 @@ class Page:
     settings: type[Settings] = Settings
     body: Sequence[Menu[Any]] = ()
     of_one_session: bool = False
-    takes_long: bool = False
 
     @property
     def path(self) -> str:
@@ -66,7 +64,6 @@ PAGES = (
         icon="home",
         section="Learn",
         settings=start.Decision,
-        takes_long=True,
     ),
     Page(
         file="kung_curves",
@@ -111,7 +108,6 @@ PAGES = (
         question="Which method has the smallest error?",
         settings=compare.CompareSettings,
         body=(compare.RELEASE_OF,),
-        takes_long=True,
     ),
     Page(
         file="sparse_dp_gp",

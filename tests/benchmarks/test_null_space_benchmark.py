@@ -19,18 +19,18 @@ def same_bits(monkeypatch):
 
 
 def released(name):
-    """A release, its configuration and its zip's files."""
+    """A release and its zip's files."""
     pair = neighbours(name)
     published = publish(pair.spec, read_table(io.BytesIO(pair.tables[0]), pair.spec))
     ledger = pair.spec.new_ledger()
     ledger.spend([("", pair.spec.guarantee)])
-    return published, pair.spec, files_in(bundle(published, pair.spec, ledger))
+    return published, files_in(bundle(published, ledger))
 
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_the_files_with_numbers_are_those_of_the_zip(name):
-    published, spec, whole = released(name)
-    found = number_files(published, spec)
+    published, whole = released(name)
+    found = number_files(published)
     assert found == {name: whole[name] for name in found}
     assert {each for each in whole if each.endswith((".csv", ".npz"))} == set(found)
     assert all(np.isfinite(each).all() for each in numbers_in(found))

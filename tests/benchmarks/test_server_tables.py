@@ -26,13 +26,14 @@ from tests.e2e import browser as tool
 def test_a_page_has_its_row_and_its_moments_come_in_their_order(capsys):
     first_visit.main(["--pages", "attack", "--age", "0", "--settings", "DPGP_WARM=0"])
     *_, header, _, row = (line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines())
-    assert header[1:4] == [f"first: {moment}" for moment in first_visit.MOMENTS]
+    assert header[1:6] == [f"first: {moment}" for moment in first_visit.MEASURED]
     page, *seconds = row
     assert page == "attack"
     found = [float(each.removesuffix(" s")) for each in seconds]
-    for heading, number, idle in (found[:3], found[3:]):
-        assert 0 < heading <= idle
-        assert 0 < number <= idle
+    for heading, number, seen, idle, browser in (found[:5], found[5:]):
+        assert 0 < heading <= seen <= idle
+        assert 0 < number <= seen
+        assert browser > 0
 
 
 def test_a_row_says_whether_its_target_is_met():

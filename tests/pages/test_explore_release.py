@@ -339,7 +339,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
     published = publish(spec, data, plan_release(spec, data.X, data.person))
-    app = uploaded(open_page, bundle(published, spec, ledger))
+    app = uploaded(open_page, bundle(published, ledger))
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))

@@ -20,8 +20,8 @@ from pages._ui import menu
 from pages._ui.serve import startup
 from pages._ui.visitor import HOUSE, is_house
 from pages._ui.work import cached
-from pages._ui.work.cached import LOOK_AGAIN
 from pages._ui.work.jobs import Jobs
+from pages._ui.work.waiting import Places
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
@@ -176,12 +176,6 @@ def finished(how):
     return message
 
 
-def button(label):
-    message = ForwardMsg()
-    message.delta.new_element.button.label = label
-    return message
-
-
 WHOLE, AGAIN = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
 
 
@@ -212,7 +206,6 @@ def house(monkeypatch):
     def made(sends):
         found = House(sends)
         monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
-        monkeypatch.setattr(startup, "_PAUSE_SECONDS", 0.0)
         asyncio.run(startup.open_pages())
         assert found.tabs == {}  # every tab is closed
         return found
@@ -223,19 +216,30 @@ def house(monkeypatch):
 def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
     found = house({})
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
-    assert sorted(found.visited) == sorted(["", *files[1:]])  # the first page is at the root
-    assert found.visited[-2:] == ["", "compare"]  # those that take long
-    assert found.most == startup._AT_ONCE
+    assert found.visited == ["", *files[1:]]  # the first page is at the root
+    assert found.most == 1
+
+
+def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
+    found, places = House({}), Places(2)
+    monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
+    monkeypatch.setattr(startup.waiting, "PLACES", places)
+
+    async def beside_a_visitor():
+        places.take()
+        visits = asyncio.create_task(startup.open_pages())
+        await asyncio.sleep(5 * startup._LOOK_SECONDS)
+        begun = len(found.visited)
+        places.give_back()
+        await visits
+        return begun
+
+    assert asyncio.run(beside_a_visitor()) == 0
+    assert len(found.visited) == len(menu.shared())
 
 
 def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):
     assert len(house({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
-
-
-def test_a_page_that_was_postponed_is_opened_again(house):
-    found = house({"compare": [[WHOLE], [button(LOOK_AGAIN), WHOLE]]})
-    assert found.visited.count("compare") == 2
-    assert len(found.visited) == len(menu.shared()) + 1
 
 
 def test_its_work_and_nobody_elses_gives_way():

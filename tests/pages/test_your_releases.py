@@ -117,6 +117,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
     published = Published(
+        spec=spec,
         X_test=spec.points(),
         values=np.arange(5.0),
         curve=(-half, half),
@@ -125,18 +126,17 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
         step=1.0,
         n=2,
         outcome=spec.outcome,
-        guarantee=spec.guarantee,
     )
-    _, known, unknown = figures.released(published, spec).data
+    _, known, unknown = figures.released(published).data
     np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
     np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])
-    style, table = upload.greyed(published, spec).to_html().split("</style>")
+    style, table = upload.greyed(published).to_html().split("</style>")
     assert "color: #8a8a8a" in style
     assert [row for row in range(5) if f"_row{row}_col0" in style] == [1, 4]
     assert ">-9</td>" in table  # no more decimals than in the file
     square = replace(spec, x=("a", "b"), x_units=("", ""), x_box=((0, 1), (0, 1)), lengthscale=(1, 1), grid=(2, 2))
-    four = replace(published, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
-    cells, faded, crosses = figures.released(four, square).data
+    four = replace(published, spec=square, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
+    cells, faded, crosses = figures.released(four).data
     np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
     np.testing.assert_allclose(faded.z, 1 - known_share(four).reshape(2, 2).T * np.isfinite(cells.z))
     assert (crosses.name, list(crosses.x), list(crosses.y)) == ("of no use", [0.0], [1.0])

@@ -89,16 +89,15 @@ def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray
     return _finished(figure, spec)
 
 
-def apart(published: Published, spec: ReleaseSpec, first: str, second: str) -> Difference:
+def apart(published: Published, first: str, second: str) -> Difference:
     """The first group's curve less the second's, from what was released.
 
     Args:
         published: over one input that is a number and one that is groups.
-        spec: what was published.
         first: a group.
         second: another.
     """
-    groups, _ = groups_of(spec)
+    groups, _ = groups_of(published.spec)
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
@@ -247,23 +246,23 @@ def fits(published: Published) -> bool:
     return published.fit is None or published.fit.fits
 
 
-def worth(published: Published, spec: ReleaseSpec) -> str:
+def worth(published: Published) -> str:
     """What the released values are good for. None that are of no use are called publishable."""
-    if within_tolerance(published, spec).all():
-        more = spec.tolerance or published.detail or not fits(published)
-        return "These values may be published." + (f" {plain(useful(published, spec))}" if more else "")
-    in_file = spec.tolerance or is_off_scale(published)
+    if within_tolerance(published).all():
+        more = published.spec.tolerance or published.detail or not fits(published)
+        return "These values may be published." + (f" {plain(useful(published))}" if more else "")
+    in_file = published.spec.tolerance or is_off_scale(published)
     marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"
-    return f"It protects as promised, but: {plain(useful(published, spec))} They are {marked}."
+    return f"It protects as promised, but: {plain(useful(published))} They are {marked}."
 
 
-def released(published: Published, spec: ReleaseSpec) -> go.Figure:
+def released(published: Published) -> go.Figure:
     """The released values with the curve's 95 % interval, a curve for each group; or a map of two inputs, of the first.
 
     Grey where of no use.
     """
-    within = within_tolerance(published, spec)
-    groups, drawn = groups_of(spec)
+    within = within_tolerance(published)
+    groups, drawn = groups_of(published.spec)
     if len(drawn.x) == 1:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows

@@ -47,10 +47,10 @@ def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
         )
 
 
-def issued(spent: Spent, published: Published, spec: ReleaseSpec) -> Issued:
+def issued(spent: Spent, published: Published) -> Issued:
     """The zip of a release, kept so that a reload does not lose what was paid for."""
     ledgers = of_this_server()
-    content = bundle(published, spec, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
+    content = bundle(published, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
     new = Issued(spent.name, content)
     DELIVERIES.keep(spent.id, new)
     with suppress(LedgerUnavailable), waiting.aside():  # it is made, whatever the ledger says

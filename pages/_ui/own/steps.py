@@ -261,29 +261,31 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
             published = cached.unstoppable(upload.released, held, spec, prepared.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
-        issued = session.issued(spent, published, spec)
-    OWN_RELEASED.put((issued, published, spec))
+        issued = session.issued(spent, published)
+    OWN_RELEASED.put((issued, published))
     return ""
 
 
-def _show(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
-    said = f"{plain(issued.name)}. {figures.worth(published, spec)}{outcome.sentence(published)}"
-    if within_tolerance(published, spec).all() and figures.fits(published):
+def _show(issued: Issued, published: Published) -> None:
+    spec = published.spec
+    said = f"{plain(issued.name)}. {figures.worth(published)}{outcome.sentence(published)}"
+    if within_tolerance(published).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
         st.warning(said, icon=":material/blur_on:")
-    drawn, said = figures.released(published, spec), figures.released_caption(spec)
-    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, spec, said)))
+    drawn, said = figures.released(published), figures.released_caption(spec)
+    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, said)))
     if len(spec.levels) == len(spec.numbers) == 1:
-        _apart(issued, published, spec)
-    st.dataframe(upload.greyed(published, spec), hide_index=True, key="own_values")
+        _apart(issued, published)
+    st.dataframe(upload.greyed(published), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.kind.automatic or not spec.protects_inputs:
         _explore(issued)
 
 
-def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
+def _apart(issued: Issued, published: Published) -> None:
     """The difference of two groups: read off what was released, so it is free."""
+    spec = published.spec
     with st.expander("How far apart are two groups?"):
         [levels] = spec.levels.values()
         left, right = st.columns(2)
@@ -292,13 +294,14 @@ def _apart(issued: Issued, published: Published, spec: ReleaseSpec) -> None:
         known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
         if known is None or known[0] != wanted:
             doing = "Comparing two groups"
-            known = wanted, cached.of_one_session(doing, figures.apart, published, spec, first, second)
+            known = wanted, cached.of_one_session(doing, figures.apart, published, first, second)
             OWN_APART.put(known)
         figure = figures.difference_figure(known[1], spec, f"{first} less {second}")
-        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, spec, _APART)))
+        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, _APART)))
 
 
-def _about(published: Published, spec: ReleaseSpec, shows: str) -> About:
+def _about(published: Published, shows: str) -> About:
+    spec = published.spec
     return About(f"Published: {spec.y} by {' and '.join(spec.x)}.", shows, published.guarantee, taught=False)
 
 

@@ -209,8 +209,9 @@ def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
     return publish(spec, as_measured(spec.outcome, _read(held, spec)), plan)
 
 
-def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
+def values(published: Published) -> pd.DataFrame:
     """Released values and their intervals, as in the downloaded file; rates in per cent."""
+    spec = published.spec
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
     places = [_places(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
     columns: dict[str, Any] = dict(zip(names, places, strict=True))
@@ -222,7 +223,7 @@ def values(published: Published, spec: ReleaseSpec) -> pd.DataFrame:
     for centile, line in zip(CENTILES, published.centiles, strict=False):
         columns[f"{centile} % are below"] = line
     if spec.tolerance is not None:
-        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published, spec)
+        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
     return pd.DataFrame(columns)
 
 
@@ -234,9 +235,9 @@ def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[st
     return x if dates is None else [dates.text(day) for day in x]
 
 
-def greyed(published: Published, spec: ReleaseSpec) -> pd.DataFrame | Styler:
+def greyed(published: Published) -> pd.DataFrame | Styler:
     """The same for the screen: rows whose value is of no use in grey."""
-    predicted, within = values(published, spec), within_tolerance(published, spec)
+    predicted, within, spec = values(published), within_tolerance(published), published.spec
     sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
     if within.all() and not any(are_years(*side) for side in sides):
         return predicted

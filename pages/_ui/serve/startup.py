@@ -10,7 +10,6 @@ import math
 import secrets
 import threading
 import time
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -33,7 +32,6 @@ from pages._ui import environment, menu
 from pages._ui.serve import forgetting
 from pages._ui.visitor import HOUSE
 from pages._ui.work import cached, waiting
-from pages._ui.work.cached import LOOK_AGAIN
 from pages._ui.work.workers import leave_no_folder
 
 PAGES = Path(__file__).resolve().parents[2]
@@ -168,8 +166,7 @@ class Readiness:
         return None
 
 
-_AT_ONCE = 2  # pages: one computes while another is drawn
-_PAUSE_SECONDS = 5.0  # for visitors
+_LOOK_SECONDS = 0.05  # between looks whether a page is being made
 
 
 class Tab(SessionClient):
@@ -177,12 +174,10 @@ class Tab(SessionClient):
 
     Attributes:
         ended: the page has been sent, as far as it goes.
-        postponed: it asks to look again, for visitors wait.
     """
 
     def __init__(self) -> None:
         self.ended = asyncio.Event()
-        self.postponed = False
 
     @property
     def client_context(self) -> ClientContext | None:
@@ -191,14 +186,11 @@ class Tab(SessionClient):
 
     def write_forward_msg(self, msg: ForwardMsg) -> None:
         """Take one piece of the page."""
-        kind = msg.WhichOneof("type")
-        if kind == "delta":
-            self.postponed = self.postponed or msg.delta.new_element.button.label == LOOK_AGAIN
-        if kind == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+        if msg.WhichOneof("type") == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             self.ended.set()
 
 
-async def visit(page: menu.Page) -> Tab:
+async def visit(page: menu.Page) -> None:
     """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
     runtime, tab = Runtime.instance(), Tab()
     number = runtime.connect_session(tab, {}, session_id_override=HOUSE + secrets.token_urlsafe(16))
@@ -209,24 +201,14 @@ async def visit(page: menu.Page) -> Tab:
         await tab.ended.wait()
     finally:
         runtime.close_session(number)
-    return tab
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share; those that take long, and show what they have meanwhile, come last."""
-    rest = deque(sorted(menu.shared(), key=lambda page: page.takes_long))
-
-    async def open_next() -> None:
-        page = rest.popleft()
-        if (await visit(page)).postponed:
-            rest.append(page)
-            await asyncio.sleep(_PAUSE_SECONDS)
-
-    async def lane() -> None:
-        while rest:
-            await open_next()
-
-    await asyncio.gather(*(lane() for _ in range(_AT_ONCE)))
+    """Open every page that visitors share, one after another whenever no page is being made for anybody."""
+    for page in menu.shared():
+        while not waiting.PLACES.idle:
+            await asyncio.sleep(_LOOK_SECONDS)
+        await visit(page)
 
 
 _EVERYWHERE = ("0.0.0.0", "::", "")

@@ -37,9 +37,14 @@ class Places:
     """
 
     def __init__(self, free: int) -> None:
-        self.free = free
+        self.free, self._most = free, free
         self._line: deque[threading.Event] = deque()
         self._lock = threading.Lock()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody has a place."""
+        return self.free == self._most
 
     def take(self) -> None:
         """Wait for a place."""

@@ -69,7 +69,7 @@ def test_toy_is_compared_offered_and_released(monkeypatch):
     ledger = spec.new_ledger()
     ledger.spend([("toy", spec.guarantee)])
     table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
-    assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), spec, ledger)
+    assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), ledger)
 """
 
 

@@ -73,6 +73,7 @@ def make_published():
         half = np.array(widths) / 2
         ends = values - half, values + half
         return Published(
+            spec=spec,
             X_test=spec.points(),
             values=values,
             curve=ends,
@@ -81,7 +82,6 @@ def make_published():
             step=step,
             n=40,
             outcome=spec.outcome,
-            guarantee=spec.guarantee,
         )
 
     return make
@@ -96,7 +96,7 @@ def make_zip(make_table):
         ledger = spec.new_ledger()
         ledger.spend([("a release", spec.guarantee)])
         published = publish(spec, data, plan_release(spec, data.X, data.person))
-        return unzipped(bundle(published, spec, ledger))
+        return unzipped(bundle(published, ledger))
 
     return make
 

@@ -66,7 +66,7 @@ def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_ope
     neighbour = replace(data, y=np.where(np.arange(data.n) == 7, 9e9, data.y))
 
     def zipped(each):
-        return bundle(publish(spec, each, plan), spec, ledger)
+        return bundle(publish(spec, each, plan), ledger)
 
     with taped() as first:
         before = zipped(data)
@@ -106,8 +106,8 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
     assert published.outcome == published.bought.outcome
     assert published.outcome.bounds == (low, high)
     assert published.outcome.scale == (high - low) / 4
-    assert within_tolerance(published, spec).shape == (5,)
-    assert "pounds" in useful(published, spec)
+    assert within_tolerance(published).shape == (5,)
+    assert "pounds" in useful(published)
     assert published.guarantee == spec.guarantee
     np.testing.assert_allclose(preview(spec, data), 23_900, rtol=0.3)
 
@@ -173,8 +173,8 @@ def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open, make_pub
         spec = make_open(tolerance=tolerance)
         assert spec.purchase.widest.bounds == (0.0, 1e10)
         published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
-        assert within_tolerance(published, spec).tolist() == [within] * 5
-        assert f"within ± {tolerance:g} pounds" in useful(published, spec)
+        assert within_tolerance(published).tolist() == [within] * 5
+        assert f"within ± {tolerance:g} pounds" in useful(published)
 
 
 def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds(make_open):

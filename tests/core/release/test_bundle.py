@@ -111,7 +111,7 @@ def test_equal_releases_make_equal_zips(make_spec, read):
     published = publish(spec, read(spec))
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
-    assert bundle(published, spec, ledger) == bundle(published, spec, ledger)
+    assert bundle(published, ledger) == bundle(published, ledger)
 
 
 def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
@@ -121,7 +121,7 @@ def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
     elsewhere.spend([("another", make_spec(epsilon=0.5).guarantee)])
     for ledger in (spec.new_ledger(), elsewhere):
         with pytest.raises(ValueError, match=r"does not count this release; spend spec.guarantee"):
-            bundle(published, spec, ledger)
+            bundle(published, ledger)
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", 'a"b,c;=1'])
@@ -146,7 +146,7 @@ def test_the_card_lists_what_was_spent_before(make_spec, read):
     ledger = spec.new_ledger()
     ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
     published = publish(spec, read(spec))
-    card = json.loads(unzipped(bundle(published, spec, ledger))["release.json"])
+    card = json.loads(unzipped(bundle(published, ledger))["release.json"])
     assert [entry["what"] for entry in card["ledger"]["entries"]] == ["first", "second"]
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
 

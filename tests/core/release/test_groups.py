@@ -165,7 +165,7 @@ def test_levels_are_taken_out_and_longitude_comes_first_at_once(make_spec):
 
 def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
     spec = of_groups(make_spec)
-    drawn = figure(make_published(spec, [1.0] * 12), spec)
+    drawn = figure(make_published(spec, [1.0] * 12))
     assert drawn.count("<polygon") == 3
     assert "women &amp; gi…" in drawn or "women &amp; g" in drawn
     assert ">men</text>" in drawn
@@ -189,7 +189,7 @@ def test_a_map_says_of_which_group_it_is(make_spec, make_published):
         grid=(3, None, 3),
         lengthscale=(2.0, None, 2.0),
     )
-    drawn = figure(make_published(spec, [1.0] * 18), spec)
+    drawn = figure(make_published(spec, [1.0] * 18))
     assert "of men, released" in drawn
     assert ">north [km]</text>" in drawn
 
@@ -198,9 +198,7 @@ def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_ot
     spec = of_groups(make_spec, centiles=True, y_bounds=(0.0, 20.0))
     found = make_published(spec, [1.0] * 12)
     found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))
-    numbers = re.findall(
-        r'y="([\d.]+)" text-anchor="end" font-size="11"[^>]*fill="([^"]+)">(\d+)<', figure(found, spec)
-    )
+    numbers = re.findall(r'y="([\d.]+)" text-anchor="end" font-size="11"[^>]*fill="([^"]+)">(\d+)<', figure(found))
     assert sorted(int(number) for *_, number in numbers) == sorted([3, 15, 50, 85, 97] * 3)
     assert {colour for _, colour, _ in numbers} == set(COLOURS[:3])
     heights = sorted(float(height) for height, *_ in numbers)

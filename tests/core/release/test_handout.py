@@ -158,8 +158,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 
 
-def drawn(published, spec):
-    return ElementTree.fromstring(figure(published, spec))
+def drawn(published):
+    return ElementTree.fromstring(figure(published))
 
 
 def words(root):
@@ -168,7 +168,7 @@ def words(root):
 
 def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spec, make_published):
     spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
-    root = drawn(make_published(spec, (1, 1, 1, 9, 1)), spec)
+    root = drawn(make_published(spec, (1, 1, 1, 9, 1)))
     lines = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}line")]
     assert lines == [("#E69F00", None)] * 2 + [("#8a8a8a", "2 3")] * 2
     [band] = root.iter(f"{SVG}polygon")
@@ -186,7 +186,7 @@ def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spe
 
 def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
     spec = make_spec(**TWO, grid=(2, 3), tolerance=2.0)
-    root = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)), spec)
+    root = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)))
     cells = [each for each in root.iter(f"{SVG}rect") if each.get("width") != "12"]
     assert [each.get("fill") for each in cells].count("#8a8a8a") == 1
     assert cells[2].get("fill") == "#8a8a8a"
@@ -199,7 +199,7 @@ def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
 def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
     def size(**changed):
         spec = make_spec(grid=(2, 2), **changed)
-        cells = [*drawn(make_published(spec, [1] * 4), spec).iter(f"{SVG}rect")][:4]
+        cells = [*drawn(make_published(spec, [1] * 4)).iter(f"{SVG}rect")][:4]
         x, y = ([float(each.get(side)) for each in cells] for side in "xy")
         right, bottom = (
             max(at + float(each.get(size)) for at, each in zip(start, cells, strict=True))
@@ -219,21 +219,19 @@ def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
 def test_of_three_inputs_the_third_stands_at_its_middle(make_spec, make_published):
     three = {"x": ("a", "b", "c"), "x_units": ("", "", ""), "x_box": ((0, 1),) * 3, "lengthscale": (1, 1, 1)}
     spec = make_spec(**three, grid=(2, 2, 3))
-    cells = [
-        each for each in drawn(make_published(spec, [1] * 12), spec).iter(f"{SVG}rect") if each.get("width") != "12"
-    ]
+    cells = [each for each in drawn(make_published(spec, [1] * 12)).iter(f"{SVG}rect") if each.get("width") != "12"]
     assert len(cells) == 4
 
 
 def test_where_all_is_of_use_nothing_is_said_of_grey(make_spec, make_published):
     spec = make_spec(grid=(3,))
-    assert "grey" not in words(drawn(make_published(spec, (1, 1, 1)), spec))
+    assert "grey" not in words(drawn(make_published(spec, (1, 1, 1))))
 
 
 @pytest.mark.parametrize("bounds", [(1e9, 1e9 + 2), (-1e-9, 1e-9), (0.0, 1e15)])
 def test_any_bounds_are_drawn_with_few_round_ticks(make_spec, make_published, bounds):
     spec = make_spec(grid=(3,), y_bounds=bounds)
-    root = drawn(make_published(spec, (1, 1, 1)), spec)
+    root = drawn(make_published(spec, (1, 1, 1)))
     assert 4 <= len(list(root.iter(f"{SVG}text"))) <= 18
     for each in root.iter():
         assert "nan" not in " ".join(each.attrib.values())
@@ -243,7 +241,7 @@ def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
     spec = make_spec(mechanism="bayes", y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(3,))
     published = make_published(spec, (0.1, 0.1, 0.1))
     published = replace(published, values=published.values / 4, curve=tuple(end / 4 for end in published.curve))
-    shown = words(drawn(published, spec))
+    shown = words(drawn(published))
     assert "height [% yes]" in shown
     assert {"40", "60"} <= set(shown.split())  # .25 to .75
 
@@ -251,7 +249,7 @@ def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
 def test_centiles_are_thin_lines_in_order_with_their_numbers(make_spec, make_published):
     spec = make_spec(mechanism="bayes", centiles=True, grid=(3,), y_bounds=(0.0, 20.0))
     found = replace(make_published(spec, (1, 1, 1)), centiles=tuple(np.full(3, 3.0 * each) for each in range(5)))
-    root = drawn(found, spec)
+    root = drawn(found)
     heights = [float(each.get("points").split()[-1].split(",")[1]) for each in root.iter(f"{SVG}polyline")]
     assert len(heights) == 5
     assert (np.diff(heights) < 0).all()  # the axis points down
@@ -353,7 +351,7 @@ def test_both_orders_give_one_picture(make_spec, make_published):
             coordinates=("lon", "lat"),
         )
         values = spec.points() @ [1.0 if name == "lon" else 7.0 for name in x]
-        return figure(replace(make_published(spec, np.ones(9)), values=values, curve=(values - 1, values + 1)), spec)
+        return figure(replace(make_published(spec, np.ones(9)), values=values, curve=(values - 1, values + 1)))
 
     picture = drawn("lat", "lon")
     assert picture == drawn("lon", "lat")

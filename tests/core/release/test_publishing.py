@@ -152,13 +152,13 @@ WIDTHS = (1.0, 19.9, 20.0, 20.1, 150.0)  # the last as wide as the bounds
 def test_values_are_of_use_within_the_tolerance_or_the_bounds(make_spec, make_published, tolerance, within, said):
     spec = make_spec(grid=(5,), tolerance=tolerance)
     published = make_published(spec, WIDTHS)
-    assert within_tolerance(published, spec).tolist() == [bool(each) for each in within]
-    assert useful(published, spec).startswith(said)
+    assert within_tolerance(published).tolist() == [bool(each) for each in within]
+    assert useful(published).startswith(said)
 
 
 def test_where_all_intervals_are_narrower_than_the_bounds_that_is_said(make_spec, make_published):
     spec = make_spec(grid=(2,))
-    assert useful(make_published(spec, (1.0, 2.0)), spec) == (
+    assert useful(make_published(spec, (1.0, 2.0))) == (
         "At none of the 2 points is the interval as wide as the bounds."
     )
 
@@ -334,11 +334,11 @@ def test_what_is_of_use_is_a_factor(make_spec, make_published):
     spec = make_spec(grid=(3,), log=True, tolerance=2.0)
     low, high = np.array([1.0, 1.0, 0.0]), np.array([4.0, 4.1, 1.0])
     found = replace(make_published(spec, (1, 1, 1)), curve=(low, high))
-    assert within_tolerance(found, spec).tolist() == [True, False, False]
-    assert useful(found, spec).startswith("At 2 of 3 points the curve is not known to within a factor of 2 with 95 %")
+    assert within_tolerance(found).tolist() == [True, False, False]
+    assert useful(found).startswith("At 2 of 3 points the curve is not known to within a factor of 2 with 95 %")
     assert about(spec, 1.25) == "a factor of 1.25"
     silent = replace(spec, tolerance=None)  # bounds 50 ... 200: known to within a factor of 2 before
-    assert within_tolerance(found, silent).tolist() == [False, False, False]
+    assert within_tolerance(replace(found, spec=silent)).tolist() == [False, False, False]
 
 
 def test_other_budgets_are_foreseen_as_measured(make_spec, read):
