@@ -158,15 +158,17 @@ class CellFilter(Filter[CellState]):
         return tuple(cell_prior(model, self.counts) for model in self.models), numbers
 
     def read_on(self, posterior: Posterior[CellState]) -> list[int]:
-        """The models that are read further: all but those of a noise that squares have ruled out.
+        """The models that are read further, never none: all but those of a noise that squares have ruled out.
 
         Kernels stay all of them: at one noise they share what the evidence says of it (see ``scatter.model_weights``).
         """
         of_noise = dict[float, float]()
-        for model, weight in zip(self.models, posterior.weights[0], strict=True):
-            of_noise[model.noise_variance] = of_noise.get(model.noise_variance, 0.0) + float(weight)
-        states = zip(self.models, posterior.states, strict=True)
-        return [i for i, (model, s) in enumerate(states) if not s.out and of_noise[model.noise_variance] >= _OUT]
+        left = [i for i, state in enumerate(posterior.states) if not state.out]
+        for i in left:
+            noise = self.models[i].noise_variance
+            of_noise[noise] = of_noise.get(noise, 0.0) + float(posterior.weights[0, i])
+        least = _OUT * max(of_noise.values())
+        return [i for i in left if of_noise[self.models[i].noise_variance] >= least] or left
 
     def linearised(
         self, posterior: Posterior[CellState], seen: Observed, about: Mapping[int, Outlook] | None = None
@@ -188,6 +190,13 @@ class CellFilter(Filter[CellState]):
             cell_update(state, linear[i], seen.B, seen.noise_multiplier, seen.z[0]) if i in linear else not_read(state)
             for i, state in enumerate(posterior.states)
         )
+
+    def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
+        """See ``Filter``; models that are out have no weight, and where nothing else has any, the others' is equal."""
+        left = np.array([not state.out for state in posterior.states])
+        weights = super()._weighed(posterior).weights * left
+        total = float(weights.sum())
+        return posterior._replace(weights=weights / total if total > 0 else left[None] / left.sum())
 
     def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
@@ -244,7 +253,7 @@ class CellFilter(Filter[CellState]):
         self, posterior: Posterior[CellState], s: float
     ) -> tuple[Observed, FloatArray, dict[int, Outlook]]:
         """Intervals, the strategy (r, M) they were compared by, and each model's outlook."""
-        pairs = likeliest(self.models, posterior.weights[0])
+        pairs = likeliest(self.models, posterior.weights[0], self.read_on(posterior))
         asked = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
         g = self.curve(posterior)[0]
         about = {i: outlook(self.models[i], posterior.states[i], g) for i in self.read_on(posterior)}
@@ -269,7 +278,7 @@ class CellFilter(Filter[CellState]):
             s: noise multiplier of the stage.
             begin: a B to start from.
         """
-        pairs = likeliest(self.models, posterior.weights[0])
+        pairs = likeliest(self.models, posterior.weights[0], self.read_on(posterior))
         return on_the_grid(
             self._strategy(posterior, linear, pairs, s, gap=self.gap, start=begin, max_iterations=_STEPS)
         )
@@ -378,23 +387,23 @@ def cell_filter(
     )
 
 
-def likeliest(models: Sequence[CellModel], weights: FloatArray) -> list[tuple[int, float]]:
-    """Of each family of kernels that counts, the index of a model, and the weight of all of them.
+def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[int]) -> list[tuple[int, float]]:
+    """Of each family of kernels that counts, the index of a model among some, and the weight of all of these.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
     would be measured. Curves that are ``looked_for`` always count.
     """
     families = dict[object, list[int]]()
-    for index, model in enumerate(models):
-        families.setdefault(model.family, []).append(index)
+    for index in among:
+        families.setdefault(models[index].family, []).append(index)
     largest = [
         (max(each, key=lambda i: (models[i].features.kernel.variance, weights[i])), each) for each in families.values()
     ]
-    chosen = list[tuple[int, float]]()
-    for index, each in largest:
-        share = float(weights[each].sum())
+    shares = [float(weights[each].sum()) for _, each in largest]
+    enough, chosen = min(_LEAST_WEIGHT, max(shares)), list[tuple[int, float]]()
+    for (index, _), share in zip(largest, shares, strict=True):
         least = LOOKED_FOR * models[index].weight if models[index].looked_for else 0.0
-        if share >= _LEAST_WEIGHT or least:
+        if share >= enough or least:
             chosen.append((index, max(share, least)))
     return chosen
 

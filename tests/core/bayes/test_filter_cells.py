@@ -113,7 +113,7 @@ def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
     now = few.begin()
     linear = few.linearised(now, few.intervals(now, np.inf)[0])
-    pairs = likeliest(few.models, now.weights[0])
+    pairs = likeliest(few.models, now.weights[0], few.read_on(now))
     mixture = [risk_model(few.moments_of(i, now, linear[i]), few.people, share) for i, share in pairs]
     moments = few.moments(now, linear, pairs)
     B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
@@ -191,3 +191,22 @@ def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothin
     intervals = (filtered.predict(each).interval(0.95) for each in (posterior, every))
     for one, other in zip(*intervals, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
+    """A model that is read no further stands for no kernel that nobody believes, nor where squares turn round."""
+    cells = of_people([500] * 8)
+    grid, models = cells.grid, BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
+    every = cell_filter(models, grid, 4000, HALF).given(cells.counts)
+    now, noises = every.begin(), np.array([model.noise_variance for model in models])
+    believed = (noises == noises[-1]) & [not model.looked_for for model in every.models]
+    now = now._replace(weights=believed[None] / believed.sum())
+    assert set(every.read_on(now)) == set(np.flatnonzero(noises == noises[-1]))
+    asked, linear = every.next_stage(now, UNPLANNED, 1.0, first=False)
+    states = every.updated(now, asked._replace(z=np.zeros((1, len(asked.B)))), linear)
+    assert [state.out for state in states] == list(noises != noises[-1])
+    narrow = np.where(np.arange(now.scatter.shape[1]) > 0, -1e6, 0.0)
+    turned = every._weighed(now._replace(states=states, scatter=narrow[None]))
+    np.testing.assert_array_equal(turned.weights[0] > 0, noises == noises[-1])
+    assert np.isfinite(every.next_stage(turned, UNPLANNED, 1.0, first=False)[0].B).all()
+    assert np.isfinite(every.predict(turned).interval(0.95)).all()
