@@ -193,10 +193,12 @@ class CellFilter(Filter[CellState]):
 
     def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
         """See ``Filter``; models that are out have no weight, and where nothing else has any, the others' is equal."""
-        left = np.array([not state.out for state in posterior.states])
-        weights = super()._weighed(posterior).weights * left
+        weighed, left = super()._weighed(posterior), np.array([not state.out for state in posterior.states])
+        if left.all():
+            return weighed
+        weights = weighed.weights * left
         total = float(weights.sum())
-        return posterior._replace(weights=weights / total if total > 0 else left[None] / left.sum())
+        return weighed._replace(weights=weights / total if total > 0 else left[None] / left.sum())
 
     def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
