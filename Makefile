@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 app: $(VENV)/.app
 	@$(RUN)/streamlit run app.py --server.port $(PORT)
 
-# What decides whether the code is right, in about seven minutes: the core, every page, one pass in a browser.
+# What decides whether the code is right, in about five minutes: the core, every page, one pass in a browser.
 test: $(VENV)/.dev
 	@sh tests/e2e/chromium.sh
 	$(RUN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
