@@ -161,7 +161,7 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
 def error_distribution(trio: Trio, unit: str) -> go.Figure:
     """Error of each simulated release: this setting, the method of 2018, and without privacy."""
     figure = go.Figure()
-    for errors, name, colour in ((trio.paper, "method of 2018", OTHER), (trio.ours, "this setting", PRIVATE)):
+    for errors, name, colour in ((trio.ours, "this setting", PRIVATE), (trio.paper, "method of 2018", OTHER)):
         if errors is not None:
             figure.add_scatter(
                 x=errors.draws,
@@ -173,6 +173,7 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
             )
     figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
+    figure.update_yaxes(range=[len(figure.data) - 0.5, -1.1])  # above the first row stand its name and the line's
     return rows_named_inside(finish(figure, 240))
 
 

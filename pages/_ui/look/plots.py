@@ -217,7 +217,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
-    """A finished picture of rows, whose names stand above them and not beside it, where they would take its width."""
+    """A finished picture of rows from top to bottom, their axis reversed, with names above them and not beside it."""
     figure.update_yaxes(ticklabelposition="inside top", ticklabelshift=_ABOVE, automargin=False)
     return figure.update_layout(margin={"l": 20})
 
