@@ -255,10 +255,11 @@ class CellFilter(Filter[CellState]):
         self, posterior: Posterior[CellState], s: float
     ) -> tuple[Observed, FloatArray, dict[int, Outlook]]:
         """Intervals, the strategy (r, M) they were compared by, and each model's outlook."""
-        pairs = likeliest(self.models, posterior.weights[0], self.read_on(posterior))
+        left = self.read_on(posterior)
+        pairs = likeliest(self.models, posterior.weights[0], left)
         asked = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
         g = self.curve(posterior)[0]
-        about = {i: outlook(self.models[i], posterior.states[i], g) for i in self.read_on(posterior)}
+        about = {i: outlook(self.models[i], posterior.states[i], g) for i in left}
         tried = []
         for each in asked:
             linear = {i: self._linear(i, posterior, each, about[i]) for i, _ in pairs}
