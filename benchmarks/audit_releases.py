@@ -100,7 +100,7 @@ def released_zips(spec: ReleaseSpec, table: bytes, count: int) -> Iterator[bytes
     ledger = spec.new_ledger()
     ledger.spend([("audited release", spec.guarantee)])
     for _ in range(count):
-        yield bundle(publish(spec, data, plan), ledger)
+        yield bundle(publish(plan, data), ledger)
 
 
 def files_in(content: bytes) -> dict[str, bytes]:

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from dpgp_core.release.publishing import complete_rows
+from dpgp_core.release.private_table import complete_rows
 from pages._ui.look import frame
 from pages._ui.own import figures, form, intake, steps
 from pages._ui.own import session as sidebar
@@ -20,7 +20,7 @@ prepared = steps.ready(held, spec) if held and spec else None
 if held and spec and prepared:
     st.header("4. Release")
     st.markdown(
-        f"{complete_rows(prepared.n, prepared.left_out, people=spec.person is not None)} read. "
+        f"{complete_rows(prepared.plan.n, prepared.left_out, people=spec.person is not None)} read. "
         f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )

@@ -102,7 +102,7 @@ def in_zips(pair: Pair, count: int) -> list[FloatArray]:
     for table in pair.tables:
         data = read_table(io.BytesIO(table), pair.spec)
         plan = plan_release(pair.spec, data.X)
-        found += [numbers_in(number_files(publish(pair.spec, data, plan))) for _ in range(count)]
+        found += [numbers_in(number_files(publish(plan, data))) for _ in range(count)]
     columns = []
     for arrays in zip(*found, strict=True):
         size = max(len(each) for each in arrays)

@@ -5,7 +5,8 @@ from ..reading.rows import column_names
 from .bundle import bundle
 from .json_text import ledger_from_json, ledger_to_json, spec_from_json, spec_to_json
 from .plan import ReleasePlan, foreseen, plan_release
-from .publishing import Published, preview, publish, read_table
+from .private_table import read_table
+from .publishing import Published, preview, publish
 from .specification import CENTILES, CHOICES, ReleaseSpec
 
 __all__ = [

@@ -28,18 +28,16 @@ from .json_text import (
 )
 from .ledger_file import spend_in_file
 from .plan import plan_release
-from .publishing import (
+from .private_table import (
     as_measured,
-    bounds_bought,
     complete_rows,
     declared_writing,
     large_delta,
     not_of_its_kind,
-    publish,
     read_outcomes,
     to_owner,
-    useful,
 )
+from .publishing import bounds_bought, publish, useful
 from .specification import EXAMPLE, ReleaseSpec
 
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
@@ -266,7 +264,7 @@ def _release(options: argparse.Namespace) -> str:
         else:
             ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger)
         with _stage(BAD_DATA):
-            published = publish(spec, dataset, plan)
+            published = publish(plan, dataset)
             content = bundle(published, ledger)
         write(content)
     rows = complete_rows(published.n, published.left_out, people=spec.person is not None)

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from ..accounting.gaussian import rounded_up
-from .publishing import complete_rows, large_delta
+from .private_table import complete_rows, large_delta
 
 _STYLE = """
 @page { size: A4; margin: 12mm }

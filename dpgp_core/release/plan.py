@@ -35,6 +35,7 @@ _SOLVE_FAILED = (
     "the model cannot be computed on these inputs; try a lengthscale nearer to the spacing of the grid, "
     "a larger noise_variance or fewer cells"
 )
+_ANOTHER = "the plan was made for another specification or other inputs; make it anew"
 _NOTHING_MEASURED = (
     "with this lengthscale nobody in the table moves any value on the grid, so nothing would be measured; declare a "
     "longer lengthscale, or a grid that is nearer to the inputs"
@@ -46,6 +47,7 @@ class ReleasePlan:
     """The public part of a release, computed once: it depends on the specification and on inputs that are public.
 
     Attributes:
+        n: people, or records where every row is another person's; public.
         X: the inputs it was made for (n, D); None where inputs are private.
         person: whose row each is (n,), where that and X are public.
         plan: the mechanism's, where it has one.
@@ -55,6 +57,7 @@ class ReleasePlan:
     """
 
     spec: ReleaseSpec
+    n: int
     X: FloatArray | None
     person: People | None
     X_test: FloatArray
@@ -68,12 +71,21 @@ class ReleasePlan:
         """How the model was computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
-    def made_for(self, spec: ReleaseSpec, dataset: Dataset) -> bool:
-        """Whether it was made for this specification, and for these inputs and people where they are public."""
+    def with_spec(self, spec: ReleaseSpec) -> ReleasePlan:
+        """The same for a specification that differs in its tolerance or centiles: what is measured is the same.
+
+        Raises:
+            ValueError: it differs in more.
+        """
+        if spec != self.spec:
+            raise ValueError(_ANOTHER)
+        return replace(self, spec=spec)
+
+    def check_inputs(self, dataset: Dataset) -> None:
+        """Raise ValueError unless it was made for these inputs and people, where they are public."""
         pairs = () if self.X is None else ((self.X, dataset.X), (self.person, dataset.person))
-        return self.spec == spec and all(
-            a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
-        )
+        if not all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs):
+            raise ValueError(_ANOTHER)
 
 
 def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
@@ -84,11 +96,19 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
             is all that is used of it and of X.
 
     Raises:
-        ValueError: the model cannot be computed on these inputs.
+        ValueError: there are too many rows for the mechanism, or too few people to buy bounds, or the model cannot be
+            computed on these inputs.
     """
     X_test, mechanism, outcome = spec.points(), spec.built, spec.outcome
+    n = len(X) if person is None else len(np.unique(person))
+    if n > spec.max_rows:
+        counted = "rows" if spec.person is None else "people"
+        raise ValueError(
+            f"mechanism {spec.mechanism!r} takes at most {spec.max_rows} {counted} of {len(spec.x)} inputs, got {n}; "
+            "use 'sparse' or 'integral_bins'"
+        )
     if spec.purchase is not None:
-        spec.purchase.check(len(X) if person is None else len(np.unique(person)))
+        spec.purchase.check(n)
         outcome = spec.purchase.widest  # what is planned within these bounds is planned within any
     public, half_width, half_outputs = spec.public_table(X, person, outcome), None, None
     with solvable():
@@ -102,6 +122,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,
+        n=n,
         X=public_X,
         person=None if public_X is None else person,
         X_test=X_test,
@@ -152,7 +173,7 @@ _SEED = 0
 _TOTAL = 1000.0  # epsilon: no ledger is asked
 
 
-def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray:
+def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
     """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), as measured.
 
     Where intervals depend on what is measured they are those about outputs that the declared model makes up: smooth
@@ -174,21 +195,21 @@ def foreseen(plan: ReleasePlan, n: int, epsilons: Sequence[float]) -> FloatArray
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
         rng = np.random.default_rng(_SEED)
         with solvable():
-            practice = spec.built.measure(plan.plan, _made_up(spec, plan, n, rng), plan.X_test, rng)
+            practice = spec.built.measure(plan.plan, _made_up(plan, rng), plan.X_test, rng)
             widths.append(float(np.median(half_widths(practice, "function"))))
     return np.array(widths)
 
 
-def _made_up(spec: ReleaseSpec, plan: ReleasePlan, n: int, rng: np.random.Generator) -> Dataset:
-    """N records of a curve drawn from the declared model, at the inputs where these are public; else one a person.
+def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
+    """Records of a curve drawn from the declared model, at the inputs where these are public; else one a person.
 
     f(x) = sqrt(2 / R) sum_r cos(w_r^T x + b_r), w_r ~ N(0, l^-2), has nearly an EQ covariance (Rahimi & Recht 2007).
     """
+    spec, X, person = plan.spec, plan.X, plan.person
     levels, (left, right) = list(level_columns(spec.x_box)), np.array(spec.x_box).T
-    X, person = plan.X, plan.person
     if X is None:
-        person = None if spec.person is None else np.arange(n)
-        X = rng.uniform(left, right, (n, len(left)))
+        person = None if spec.person is None else np.arange(plan.n)
+        X = rng.uniform(left, right, (plan.n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array([each.box for each in spec.numbers]).T
     half, automatic = spec.output_range / 2, spec.choice.kind.automatic

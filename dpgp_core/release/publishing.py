@@ -1,11 +1,11 @@
-"""One real release: what was measured with noise, predictions that follow, and what its owner is told around it."""
+"""One real release: what is measured with exact noise, what follows from it, and how far it is of use."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from ..bounds.cells import MOST_UNIT
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
-from ..reading.csv_file import read_dataset
-from ..reading.rows import as_written
-from ..table import Dataset, Outcome, of_kind
-from .plan import LEVEL, ReleasePlan, decimals, plan_release, step_within
+from ..table import Dataset, Outcome
+from .plan import LEVEL, ReleasePlan, decimals, step_within
+from .private_table import as_measured, check_declared
 from .specification import CENTILES, ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
-FOR_YOUR_EYES = "For your eyes, in no file:"
 _WELL = 0.75  # of the bounds' width, less than which the curve is not known
 _LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
@@ -67,61 +65,16 @@ class Published:
         return self.spec.guarantee
 
 
-def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
-    """Read the columns that a specification names from a stream with a header line; outputs as measured.
-
-    Raises:
-        ValueError: see ``read_outcomes``.
-    """
-    return as_measured(spec.outcome, read_outcomes(stream, spec))
-
-
-def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
-    """The specification with separator and encoding, which the first line of the table and its byte order mark say.
-
-    Args:
-        stream: in binary mode; it stands where it stood afterwards.
-
-    Raises:
-        ValueError: there is no first line of column names.
-    """
-    return replace(spec, writing=as_written(stream, spec.writing))
-
-
-def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
-    """Read the columns that a specification names; outputs as the table has them.
-
-    Raises:
-        ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
-            and the line, never the content of a cell.
-    """
-    return read_dataset(
-        stream,
-        spec.columns,
-        replace(spec.outcome, kind="number", log=False),
-        privacy_unit=spec.unit,
-        max_rows=spec.choice.kind.rows_for(len(spec.numbers)),
-        private_inputs=spec.protects_inputs,
-        writing=spec.writing,
-        person=spec.person,
-    )
-
-
-def as_measured(outcome: Outcome, table: Dataset) -> Dataset:
-    """What ``read_outcomes`` has read, with outputs as they are measured."""
-    return replace(table, y=outcome.taken(table.y), outcome=outcome.measured)
-
-
-def publish(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> Published:
+def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
     """Release once, for real: exact integers, noise from the operating system.
 
-    Whoever keeps a ledger spends ``spec.guarantee`` on it before calling this.
+    Whoever keeps a ledger spends ``plan.spec.guarantee`` on it before calling this.
 
     Raises:
-        ValueError: data set or plan belong to another specification, or the model cannot be computed.
+        ValueError: data set and plan are of different specifications, or of different inputs where these are public.
     """
-    plan = _planned(spec, dataset, plan)
-    outcome, step, bought = spec.outcome, plan.step, None
+    _check(plan, dataset)
+    spec, outcome, step, bought = plan.spec, plan.spec.outcome, plan.step, None
     if spec.purchase is not None:
         bought = spec.purchase.measure(dataset)
         outcome = bought.outcome
@@ -270,14 +223,14 @@ def _of_use(published: Published) -> str:
     return f"At {outside} of {count} points the curve is not known to {within}: the values there are of no use."
 
 
-def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None) -> NotPrivate:
-    """The fit without noise at ``spec.points()`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
+def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
+    """The fit without noise at ``plan.X_test`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
 
     Raises:
-        ValueError: data set or plan belong to another specification, or the model cannot be computed.
+        ValueError: as ``publish`` does.
     """
-    plan = _planned(spec, dataset, plan)
-    outcome = spec.outcome
+    _check(plan, dataset)
+    spec, outcome = plan.spec, plan.spec.outcome
     if spec.purchase is not None:
         outcome = spec.purchase.without_noise(dataset).outcome
         dataset = as_measured(outcome, dataset)
@@ -290,72 +243,7 @@ def preview(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None = None
     return NotPrivate(outcome.given_back(numbered.mean))
 
 
-def _planned(spec: ReleaseSpec, dataset: Dataset, plan: ReleasePlan | None) -> ReleasePlan:
-    """The plan, or one made anew. ValueError unless it, and all that is public of the data set, is as declared."""
-    if (spec.person is None) != (dataset.person is None):
-        raise ValueError("the data set and the specification differ in person; read it with read_table")
-    same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
-    same += ["x_units"] if spec.dates else []  # which say the first day
-    declared = spec.public_table(dataset.X)
-    differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
-    if differ:
-        raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
-    most = spec.choice.kind.rows_for(len(spec.numbers))
-    if dataset.people > most:
-        counted = "rows" if spec.person is None else "people"
-        raise ValueError(
-            f"mechanism {spec.mechanism!r} takes at most {most} {counted} of {len(spec.x)} inputs, got "
-            f"{dataset.people}; use 'sparse' or 'integral_bins'"
-        )
-    if plan is None:
-        return plan_release(spec, dataset.X, dataset.person)
-    if not plan.made_for(spec, dataset):
-        raise ValueError("the plan was made for another specification or other inputs; make it anew")
-    return plan
-
-
-def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """What whoever owns a table should see before anything is spent; "" for nothing. Not private.
-
-    Args:
-        dataset: from ``read_outcomes``, outcomes as the table has them.
-    """
-    outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
-    told = [*dataset.told]
-    if outside:
-        are, count = ("outcome lies", "counts") if outside == 1 else ("outcomes lie", "count")
-        told.insert(
-            0,
-            f"{outside:,} of {dataset.n:,} {are} outside the bounds and {count} as the bound. If some of them only "
-            "stand for a missing value, declare these codes as missing.",
-        )
-    return f"{FOR_YOUR_EYES} {' '.join(told)}" if told else ""
-
-
-def not_of_its_kind(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """How many outcomes count as another; "" for none. Not private."""
-    moved = int((of_kind(spec.y_kind, dataset.y) != dataset.y).sum())
-    if not moved:
-        return ""
-    return (
-        f"{FOR_YOUR_EYES} {moved:,} of {dataset.n:,} rows have an outcome that is not of its kind ({spec.y_kind}); "
-        "each counts as the nearest one that is."
-    )
-
-
-def complete_rows(n: int, left_out: int, *, people: bool = False) -> str:
-    """How many rows, or people, were read, of how many: "1,046 complete rows of 1,309"."""
-    if people:
-        return f"{n:,} people with a complete row of {n + left_out:,}" if left_out else f"{n:,} people"
-    return f"{n:,} complete rows of {n + left_out:,}" if left_out else f"{n:,} rows"
-
-
-def large_delta(delta: float, n: int) -> str:
-    """What is wrong with a delta above 1/n, n records, or people where they may have several; "" for nothing."""
-    if delta * n <= 1:
-        return ""
-    usual = 10.0 ** math.floor(math.log10(0.1 / n))
-    return (
-        f"delta = {delta:g} is above 1/n = {1 / n:.2g}: whoever published about {delta * n:,.0f} of the {n:,} records "
-        f"as they are would keep this promise, too; declare {usual:g} or less."
-    )
+def _check(plan: ReleasePlan, dataset: Dataset) -> None:
+    """Raise ValueError unless a data set is the one that was planned for, in all that is public of it."""
+    check_declared(plan.spec, dataset)
+    plan.check_inputs(dataset)

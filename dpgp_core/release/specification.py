@@ -161,6 +161,11 @@ class ReleaseSpec:
         return CHOICES[self.mechanism]
 
     @property
+    def max_rows(self) -> int:
+        """Most rows of a table, or people where they may have several."""
+        return self.choice.kind.rows_for(len(self.numbers))
+
+    @property
     def limit(self) -> Budget:
         """The declared limit for all releases of the same table."""
         assert self.total_epsilon is not None  # as _check_budget sets it

@@ -10,7 +10,7 @@ from benchmarks.attacks import null_space as benchmark
 from benchmarks.attacks import null_space_work as work
 from benchmarks.attacks.null_space_work import Case, before, in_zips, number_files, numbers_in, samples
 from benchmarks.audit_releases import files_in, neighbours
-from dpgp_core.release import CHOICES, bundle, publish, read_table
+from dpgp_core.release import CHOICES, bundle, plan_release, publish, read_table
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,8 @@ def same_bits(monkeypatch):
 def released(name):
     """A release and its zip's files."""
     pair = neighbours(name)
-    published = publish(pair.spec, read_table(io.BytesIO(pair.tables[0]), pair.spec))
+    data = read_table(io.BytesIO(pair.tables[0]), pair.spec)
+    published = publish(plan_release(pair.spec, data.X), data)
     ledger = pair.spec.new_ledger()
     ledger.spend([("", pair.spec.guarantee)])
     return published, files_in(bundle(published, ledger))

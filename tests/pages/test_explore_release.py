@@ -338,7 +338,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
     spec = spec_of(mechanism=mechanism, grid=[7, None])
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
-    published = publish(spec, data, plan_release(spec, data.X, data.person))
+    published = publish(plan_release(spec, data.X, data.person), data)
     app = uploaded(open_page, bundle(published, ledger))
     assert not app.exception
     assert not app.error

@@ -169,7 +169,7 @@ def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
     found = upload.prepared(held, spec)
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
-    content = bundle(upload.released(held, spec, found.plan), ledger)
+    content = bundle(upload.released(held, found.plan), ledger)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         explored = statistic.opened({name: archive.read(name) for name in (CARD, FILE)})
     assert explored.guarantee == spec.guarantee

@@ -12,6 +12,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, read_table, spec_from_json
 from dpgp_core.release.specification import EXAMPLE
+from pages._ui.look.text import plain
 from pages._ui.own import practice, upload
 from pages._ui.work import cached
 from tests.pages.own import (
@@ -168,12 +169,15 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
     monkeypatch.setattr(upload, "MAX_WORK", 99)
     held = upload.opened("mine.csv", b"age,height\n10,120\n20,150\n")
     plan = plan_release(spec, np.array([[10.0], [20.0]]))
-    uses = (upload.prepared, partial(upload.previewed, plan=plan), partial(upload.released, plan=plan))
-    for use in uses:
+    for use in (
+        partial(upload.prepared, held, spec),
+        partial(upload.previewed, held, plan),
+        partial(upload.released, held, plan),
+    ):
         with pytest.raises(
             ValueError, match=r"2 rows by 50 points of the grid are more than 99 together, the limit here"
         ):
-            use(held, spec)
+            use()
 
 
 def test_semicolons_and_decimal_commas_are_declared(open_page):
@@ -311,7 +315,7 @@ def test_outcomes_of_another_kind_are_told_to_the_owner_and_refuse_nothing(open_
         assert not invited(app)
         return
     [told] = [each.value for each in app.warning if "not of its kind" in each.value]
-    assert told.startswith("1 of ")
+    assert told.startswith(plain("For your eyes, in no file: 1 of "))
     assert wrong not in told.partition("not of its kind")[2]
     assert invited(app)
     app = declare(app, kind="number")

@@ -15,7 +15,7 @@ from dpgp_core.reading import workbook as excel
 from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release.json_text import spec_from_object
-from dpgp_core.release.publishing import read_outcomes
+from dpgp_core.release.private_table import read_outcomes
 from pages._ui.own import upload
 from tests.core.release.test_as_it_is import CELLS, days, owners
 from tests.kinds import AGES, DAYS, KINDS, N, table
@@ -248,4 +248,4 @@ def test_from_upload_to_an_offered_release_in_a_click_or_two_more(open_page, led
     assert not app.exception
     assert own.invited(app)
     table = app.session_state["own_ready"][1]
-    assert (table.n, table.left_out) == (len(kind.y), 60 - len(kind.y))
+    assert (table.plan.n, table.left_out) == (len(kind.y), 60 - len(kind.y))

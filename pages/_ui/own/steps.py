@@ -14,7 +14,8 @@ import streamlit as st
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release import Published, ReleaseSpec
-from dpgp_core.release.publishing import large_delta, within_tolerance
+from dpgp_core.release.private_table import large_delta
+from dpgp_core.release.publishing import within_tolerance
 from pages._ui.explore.statistic import EXPLORED, taken
 from pages._ui.ledgers.state import DELIVERIES, Issued
 from pages._ui.ledgers.store import Account
@@ -172,21 +173,18 @@ def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
             return None
         known = (key, prepared)
         OWN_READY.put(known)
-    if moved := known[1].moved:
-        st.warning(
-            f"{moved:,} of {held.rows:,} rows have an output that is not of its kind ({spec.y_kind}); each counts as "
-            "the nearest one that is. Only you are told. If that is not meant, correct the column or declare another "
-            "kind.",
-            icon=":material/rule:",
-        )
-    return known[1]
+    found = known[1]
+    if found.not_of_its_kind:
+        remedy = "If that is not meant, correct the column or declare another kind."
+        st.warning(f"{plain(found.not_of_its_kind)} {remedy}", icon=":material/rule:")
+    return replace(found, plan=found.plan.with_spec(spec))
 
 
 def told(spec: ReleaseSpec, prepared: Prepared) -> None:
     """What the owner should know before anything is spent: outcomes that count as a bound, and a delta above 1/n."""
     if prepared.told:
         st.warning(plain(prepared.told), icon=":material/visibility:")
-    if too_large := large_delta(spec.delta, prepared.n):
+    if too_large := large_delta(spec.delta, prepared.plan.n):
         st.warning(plain(too_large), icon=":material/priority_high:")
 
 
@@ -195,7 +193,7 @@ def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, prepared.plan)
+            values = cached.of_one_session("Fitting without noise", upload.previewed, held, prepared.plan)
             OWN_PREVIEW.put((spec, values))
         known = OWN_PREVIEW.find()
         if known is not None and known[0] == spec:
@@ -258,7 +256,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
         if spent.token is not None:
             OWN_LEDGER_TOKEN.put(spent.token)
         try:
-            published = cached.unstoppable(upload.released, held, spec, prepared.plan)
+            published = cached.unstoppable(upload.released, held, prepared.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published)

@@ -33,8 +33,9 @@ from dpgp_core.release import (
 from dpgp_core.release.bundle import safe_text
 from dpgp_core.release.figure import are_years
 from dpgp_core.release.plan import decimals
-from dpgp_core.release.publishing import about, as_measured, read_outcomes, to_owner, within_tolerance
-from dpgp_core.table import Dataset, of_kind
+from dpgp_core.release.private_table import as_measured, not_of_its_kind, read_outcomes, to_owner
+from dpgp_core.release.publishing import about, within_tolerance
+from dpgp_core.table import Dataset
 from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import TABLES, Practice, contents
@@ -155,18 +156,16 @@ class Prepared:
     """What is known before a release: the table is read and the noise designed once for preview, outlook and release.
 
     Attributes:
-        n: rows read, or people where they may have several: public.
         left_out: rows that lack a value, or people without a complete row: public.
         plan: what will be measured; without any output.
-        moved: rows whose output is moved into its declared kind; shown to the table's owner only.
         told: what the owner is told of outcomes outside the bounds; not private.
+        not_of_its_kind: the same of outcomes that are moved into their declared kind.
     """
 
-    n: int
     left_out: int
     plan: ReleasePlan = field(repr=False)
     told: str = field(repr=False)
-    moved: int = field(default=0, repr=False)
+    not_of_its_kind: str = field(repr=False)
 
 
 def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
@@ -177,13 +176,12 @@ def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
     """
     table = _read(held, spec)
     plan = plan_release(spec, table.X, table.person)
-    moved = int((of_kind(spec.y_kind, table.y) != table.y).sum())
-    return Prepared(table.people, table.left_out, plan, to_owner(spec, table), moved)
+    return Prepared(table.left_out, plan, to_owner(spec, table), not_of_its_kind(spec, table))
 
 
 def outlook(ready: Prepared) -> FloatArray:
     """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
-    return foreseen(ready.plan, ready.n, OUTLOOK)
+    return foreseen(ready.plan, OUTLOOK)
 
 
 def _read(held: Table, spec: ReleaseSpec) -> Dataset:
@@ -199,14 +197,14 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     return data
 
 
-def previewed(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> NotPrivate:
+def previewed(held: Table, plan: ReleasePlan) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(spec, as_measured(spec.outcome, _read(held, spec)), plan)
+    return preview(plan, as_measured(plan.spec.outcome, _read(held, plan.spec)))
 
 
-def released(held: Table, spec: ReleaseSpec, plan: ReleasePlan) -> Published:
+def released(held: Table, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(spec, as_measured(spec.outcome, _read(held, spec)), plan)
+    return publish(plan, as_measured(plan.spec.outcome, _read(held, plan.spec)))
 
 
 def values(published: Published) -> pd.DataFrame:

@@ -52,7 +52,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.release import bundle, publish, read_table
+from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui.compare import contenders
 from pages._ui.look.offers import MECHANISM
@@ -69,7 +69,8 @@ def test_toy_is_compared_offered_and_released(monkeypatch):
     ledger = spec.new_ledger()
     ledger.spend([("toy", spec.guarantee)])
     table = "age,height\\n" + "".join(f"{age},150\\n" for age in range(5, 60))
-    assert bundle(publish(spec, read_table(io.BytesIO(table.encode()), spec)), ledger)
+    data = read_table(io.BytesIO(table.encode()), spec)
+    assert bundle(publish(plan_release(spec, data.X), data), ledger)
 """
 
 

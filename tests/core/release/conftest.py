@@ -95,8 +95,7 @@ def make_zip(make_table):
         data = read_table(io.BytesIO(make_table() if table is None else table), spec)
         ledger = spec.new_ledger()
         ledger.spend([("a release", spec.guarantee)])
-        published = publish(spec, data, plan_release(spec, data.X, data.person))
-        return unzipped(bundle(published, ledger))
+        return unzipped(bundle(released(spec, data), ledger))
 
     return make
 
@@ -105,6 +104,11 @@ def make_zip(make_table):
 def zip_of(make_spec, make_zip):
     """The files of one release by each mechanism, made once."""
     return functools.cache(lambda mechanism="refined": make_zip(make_spec(mechanism=mechanism)))
+
+
+def released(spec, data):
+    """A real release of a table, planned for it."""
+    return publish(plan_release(spec, data.X, data.person), data)
 
 
 def unzipped(content):

@@ -12,7 +12,7 @@ from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbook import as_table
 from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_from_json
-from dpgp_core.release.publishing import declared_writing, read_outcomes
+from dpgp_core.release.private_table import declared_writing, read_outcomes
 from tests.kinds import AGES, DAYS, KINDS, N
 from tests.odd_kinds import ODD
 

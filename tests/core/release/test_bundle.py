@@ -15,10 +15,10 @@ import scipy
 
 import dpgp_core
 from dpgp_core.measurement.statistics_file import statistics_from_files
-from dpgp_core.release import CHOICES, bundle, ledger_from_json, publish, spec_from_json
+from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
 from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text, statistic_files
 from dpgp_core.release.check import values_again
-from tests.core.release.conftest import unzipped
+from tests.core.release.conftest import released, unzipped
 
 
 def cells(files):
@@ -108,7 +108,7 @@ def test_no_seed_and_no_time_are_in_the_zip(zip_of):
 
 def test_equal_releases_make_equal_zips(make_spec, read):
     spec = make_spec()
-    published = publish(spec, read(spec))
+    published = released(spec, read(spec))
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
     assert bundle(published, ledger) == bundle(published, ledger)
@@ -116,7 +116,7 @@ def test_equal_releases_make_equal_zips(make_spec, read):
 
 def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
     spec = make_spec()
-    published = publish(spec, read(spec))
+    published = released(spec, read(spec))
     elsewhere = make_spec(epsilon=0.5).new_ledger()
     elsewhere.spend([("another", make_spec(epsilon=0.5).guarantee)])
     for ledger in (spec.new_ledger(), elsewhere):
@@ -145,7 +145,7 @@ def test_the_card_lists_what_was_spent_before(make_spec, read):
     other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
     ledger.spend([("first", other.guarantee), ("second", spec.guarantee)])
-    published = publish(spec, read(spec))
+    published = released(spec, read(spec))
     card = json.loads(unzipped(bundle(published, ledger))["release.json"])
     assert [entry["what"] for entry in card["ledger"]["entries"]] == ["first", "second"]
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
@@ -213,7 +213,7 @@ def test_columns_must_have_one_length():
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)
-    published = publish(spec, data)
+    published = released(spec, data)
     about, files = statistic_files(published.statistics)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
     values, _ = values_again(spec, spec.outcome, about, files)
@@ -222,7 +222,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
 
 def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
-    published = publish(spec, read(spec))
+    published = released(spec, read(spec))
     about, files = statistic_files(published.statistics)
 
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):

@@ -11,10 +11,10 @@ import pytest
 
 from dpgp_core.bayes.reading import difference
 from dpgp_core.measurement.statistics_file import statistics_from_files
-from dpgp_core.release import foreseen, plan_release, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import foreseen, plan_release, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.figure import COLOURS, figure, groups_of
-from tests.core.release.conftest import written
+from tests.core.release.conftest import released, written
 
 LEVELS = ("women, girls", "men, boys")
 CONFIG = {
@@ -94,7 +94,7 @@ def test_mechanisms_of_numbers_say_which_to_use(mechanism):
 def test_what_other_budgets_bring_is_foreseen_for_groups():
     spec = spec_of()
     data = read_table(io.BytesIO(table()), spec)
-    few, many = foreseen(plan_release(spec, data.X), data.n, (0.5, 5.0))
+    few, many = foreseen(plan_release(spec, data.X), (0.5, 5.0))
     assert many < few
 
 
@@ -102,7 +102,7 @@ def test_a_table_of_other_levels_is_not_published():
     spec = spec_of()
     data = read_table(io.BytesIO(table()), spec)
     with pytest.raises(ValueError, match="differ in x_levels"):
-        publish(spec_of(x_levels=[None, ["a", "b"]]), data)
+        released(spec_of(x_levels=[None, ["a", "b"]]), data)
 
 
 def test_dates_a_period_and_levels_go_together():

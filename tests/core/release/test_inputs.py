@@ -12,12 +12,12 @@ import pytest
 
 from dpgp_core.dates import Dates
 from dpgp_core.reading.writing import Writing
-from dpgp_core.release import CHOICES, command_line, plan_release, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import CHOICES, command_line, plan_release, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
 from dpgp_core.release.specification import EXAMPLE, ReleaseSpec
 from dpgp_core.seasons import YEAR
-from tests.core.release.conftest import unzipped, written
+from tests.core.release.conftest import released, unzipped, written
 from tests.core.tables import changed
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
@@ -107,7 +107,7 @@ def test_it_is_the_release_of_a_table_projected_by_hand(make_london, mechanism, 
     found = []
     for each, table in ((spec, data), (flat, projected)):
         same_bits()
-        found.append(publish(each, table))
+        found.append(released(each, table))
     scale = np.abs(found[1].values).max()
     # strategies in whole numbers of 2^-20 may be rounded another way: as much as a number measured is rounded
     np.testing.assert_allclose(found[0].values, found[1].values, atol=1e-2 * scale)
@@ -221,7 +221,7 @@ def test_the_table_is_read_in_the_declared_way_alone():
     ):
         read_table(io.BytesIO(table()), spec)
     with pytest.raises(ValueError, match="differ in x_units"):
-        publish(spec, read_table(io.BytesIO(table()), make_spec(x_box=(("2019-01-02", "2024-01-01"),))))
+        released(spec, read_table(io.BytesIO(table()), make_spec(x_box=(("2019-01-02", "2024-01-01"),))))
 
 
 def test_all_that_is_released_has_dates(files):

@@ -14,7 +14,7 @@ from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, plan_release, preview, publish
 from dpgp_core.release.plan import decimals, foreseen, half_widths
-from dpgp_core.release.publishing import complete_rows, large_delta, not_of_its_kind, read_outcomes, to_owner
+from dpgp_core.release.private_table import complete_rows, large_delta, not_of_its_kind, read_outcomes, to_owner
 from dpgp_core.release.specification import EXAMPLE
 
 AFTERWARDS = ("bayes", "bayes_cells", "sparse")  # how wide their intervals are is known after the release only
@@ -46,7 +46,7 @@ def test_half_widths_are_those_of_the_release(make_spec, read, mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     plan = plan_release(spec, data.X)
-    low, high = publish(spec, data, plan).curve
+    low, high = publish(plan, data).curve
     np.testing.assert_allclose((high - low) / 2, plan.half_width, atol=plan.step)
 
 
@@ -111,9 +111,8 @@ def test_preview_is_the_plan_without_noise(make_spec, read):
     spec = make_spec(mechanism="cloaking", epsilon=99.0, total_epsilon=100.0)
     data = read(spec)
     plan = plan_release(spec, data.X)
-    shown = preview(spec, data, plan)
-    np.testing.assert_array_equal(shown, preview(spec, data))
-    values = publish(spec, data, plan).values
+    shown = preview(plan, data)
+    values = publish(plan, data).values
     assert (np.abs(values - shown) <= 3 * plan.half_width).all()
 
 
@@ -142,14 +141,14 @@ SPEC = replace(EXAMPLE, total_epsilon=10.0, grid=(12,))
 def test_where_intervals_do_not_depend_on_the_outputs_they_are_those_of_the_release(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     expected = [np.median(plan_release(replace(spec, epsilon=e), AGES).half_width) for e in EPSILONS]
-    np.testing.assert_allclose(foreseen(plan_release(spec, AGES), len(AGES), EPSILONS), expected, rtol=1e-9)
+    np.testing.assert_allclose(foreseen(plan_release(spec, AGES), EPSILONS), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "sparse"])
 def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     plan = plan_release(spec, AGES)
-    found = foreseen(plan, len(AGES), EPSILONS)
+    found = foreseen(plan, EPSILONS)
     assert (np.diff(found) < 0).all()
     rng = np.random.default_rng(3)
     low, high = spec.y_bounds
@@ -163,7 +162,7 @@ def test_private_inputs_are_not_read():
     spec = replace(SPEC, mechanism="sparse")
     here, there = (plan_release(spec, ages) for ages in (AGES, AGES / 3))
     assert here.X is None
-    np.testing.assert_array_equal(foreseen(here, 60, (1.0,)), foreseen(there, 60, (1.0,)))
+    np.testing.assert_array_equal(foreseen(here, (1.0,)), foreseen(there, (1.0,)))
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
@@ -171,7 +170,7 @@ def test_private_inputs_are_not_read():
 def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
     """A data set of the kind refuses anything else."""
     spec = replace(SPEC, mechanism=mechanism, y_kind=kind, y_bounds=bounds)
-    few, many = foreseen(plan_release(spec, AGES), len(AGES), (0.2, 5.0))
+    few, many = foreseen(plan_release(spec, AGES), (0.2, 5.0))
     assert 0 < many < few
 
 

@@ -64,7 +64,7 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
 def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     plans = [planned(spec, rows_of(25, rows, seed=rows))[1] for rows in (2, 40)]
-    np.testing.assert_array_equal(*(foreseen(plan, 25, [1.0]) for plan in plans))
+    np.testing.assert_array_equal(*(foreseen(plan, [1.0]) for plan in plans))
     cards = [json.loads(make_zip(spec, rows_of(25, rows))["release.json"]) for rows in (2, 40)]
     for card in cards:
         del card["sha256"], card["statistics"], card["fit"]  # of what was paid for
@@ -77,7 +77,7 @@ def test_how_many_rows_people_have_refuses_nothing(make_spec, monkeypatch):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     monkeypatch.setattr(CHOICES["bayes_cells"].kind, "rows_for", lambda *_: 20)
     data, plan = planned(spec, rows_of(20, 7))
-    assert publish(spec, data, plan).n == 20
+    assert publish(plan, data).n == 20
     for people in (21, 22):
         with pytest.raises(ValueError, match=r"more than 20 people|21 different people .*; it needs 2 \.\.\. 20"):
             read_table(io.BytesIO(rows_of(people, 7)), spec)
@@ -91,10 +91,10 @@ def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
     data, plan = planned(spec, rows_of(25, 7))
     few = read_table(io.BytesIO(rows_of(24, 7)), spec)
     with pytest.raises(ValueError, match="another number of records") as wrong:
-        publish(spec, few, plan)
+        publish(plan, few)
     monkeypatch.setattr(CHOICES["bayes_cells"].kind, "rows_for", lambda *_: 10)
     with pytest.raises(ValueError, match="at most 10 people of 1 inputs, got 25; use") as full:
-        publish(spec, data, plan)
+        plan_release(spec, data.X, data.person)
     assert "175" not in f"{wrong.value} {full.value}"
 
 
@@ -104,8 +104,8 @@ def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
     assert plan.person is not None
     moved = read_table(io.BytesIO(rows_of(12, 3).replace(b"MARK11", b"MARK10")), spec)
     with pytest.raises(ValueError, match="other inputs"):
-        publish(spec, moved, plan)
-    assert publish(spec, data, plan).n == 12
+        publish(plan, moved)
+    assert publish(plan, data).n == 12
 
 
 @pytest.mark.parametrize("mechanism", RELEASED)
@@ -200,4 +200,4 @@ def test_table_and_declaration_agree_about_people(make_spec):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     rows = read_table(io.BytesIO(rows_of(9, 2)), make_spec(mechanism="bayes_cells", **BUDGETS))
     with pytest.raises(ValueError, match="differ in person"):
-        publish(spec, rows)
+        publish(plan_release(spec, rows.X), rows)
