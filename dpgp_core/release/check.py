@@ -16,7 +16,7 @@ import numpy as np
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.mixture import MixtureUncertainty, Of
+from ..bayes.mixture import Mixture, MixtureUncertainty, Of, uncertainty_of
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import OutcomeCounts, Purchase
@@ -128,15 +128,26 @@ class LoadedRelease:
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:
         """The mixture at X (P, D), one draw, in the output's unit."""
-        statistics, prediction = self.statistics, self._reading.at(X).with_people()
-        return MixtureUncertainty(
-            prediction=prediction,
-            bounds=statistics.bounds,
-            midpoint=statistics.midpoint,
-            y_scale=statistics.y_scale,
-            cut=("outputs", "function") if isinstance(statistics, CellStatistics) else (),
-            two_valued=statistics.reading == "yes/no",
-        )
+        return uncertainty_read(self.statistics, self._reading.at(X).with_people())
+
+
+def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
+    """A prediction from a released statistic in the output's unit; over cells, its intervals are cut to the bounds.
+
+    Args:
+        statistics: what was released.
+        prediction: in model units.
+    """
+    outcome = Outcome(
+        name=statistics.y_name,
+        unit=statistics.y_unit,
+        bounds=statistics.bounds,
+        kind="yes/no" if statistics.reading == "yes/no" else "number",
+        scale=statistics.y_scale,
+    )
+    return uncertainty_of(
+        outcome, prediction, ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
+    )
 
 
 def load(path: str | Path) -> LoadedRelease:

@@ -17,6 +17,7 @@ from dpgp_core.bayes.waves import waving
 from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.statistics import CellStatistics
+from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
@@ -35,26 +36,27 @@ class Filtered:
 
     Attributes:
         X_test: where (P, D), group after group.
-        mixture: the models' predictions, in model units.
+        uncertainty: the models' predictions, in the output's unit.
         log_evidence: of each model (M,).
         lengthscales: the candidates.
-        midpoint, scale: y = midpoint + scale y'.
-        bounds: public (low, high) of the output.
-        cut: whether intervals are cut to the bounds, as those of numbers measured over cells are.
-        two_valued: whether outcomes are yes or no.
         groups: names of the groups, in the order of their points; one without a name where there are none.
     """
 
     X_test: FloatArray
-    mixture: Mixture
+    uncertainty: MixtureUncertainty
     log_evidence: FloatArray
     lengthscales: Lengthscales
-    midpoint: float
-    scale: float
-    bounds: tuple[float, float]
-    cut: bool = False
-    two_valued: bool = False
     groups: tuple[str, ...] = ("",)
+
+    @property
+    def mixture(self) -> Mixture:
+        """The models' predictions, in model units."""
+        return self.uncertainty.prediction
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Public (low, high) of the output."""
+        return self.uncertainty.bounds
 
     def of_group(self, group: int) -> Filtered:
         """The same at the points of one group."""
@@ -67,7 +69,8 @@ class Filtered:
             variances=mixture.variances[..., rows],
             people=None if people is None else people._replace(variance=people.variance[..., rows]),
         )
-        return replace(self, X_test=self.X_test[rows], mixture=part, groups=(self.groups[group],))
+        uncertainty = replace(self.uncertainty, prediction=part)
+        return replace(self, X_test=self.X_test[rows], uncertainty=uncertainty, groups=(self.groups[group],))
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
@@ -92,7 +95,7 @@ class Filtered:
         weights = np.where(chosen.ravel(), self.mixture.weights[0], 0.0)
         if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
-        mean = self.midpoint + self.scale * (weights / weights.sum() @ self.mixture.means[0])
+        mean = self.uncertainty.midpoint + self.uncertainty.y_scale * (weights / weights.sum() @ self.mixture.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
@@ -100,31 +103,21 @@ class Filtered:
 
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.
         """
-        low, high = self._uncertainty().interval(level, of)
+        low, high = self.uncertainty.interval(level, of)
         return low[0], high[0]
 
     @property
     def knows_people(self) -> bool:
         """Whether the release holds how far people are apart, and so has centiles."""
-        return self.mixture.people is not None and not self.two_valued
+        return self.mixture.people is not None and not self.uncertainty.two_valued
 
     def centile(self, centile: float) -> FloatArray:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
-        return np.asarray(self._uncertainty().quantile(centile / 100)[0])
-
-    def _uncertainty(self) -> MixtureUncertainty:
-        return MixtureUncertainty(
-            prediction=self.mixture,
-            bounds=self.bounds,
-            midpoint=self.midpoint,
-            y_scale=self.scale,
-            cut=("outputs", "function") if self.cut else (),
-            two_valued=self.two_valued,
-        )
+        return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
     def above(self, threshold: float) -> FloatArray:
         """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
-        at = np.full(len(self.X_test), (threshold - self.midpoint) / self.scale)
+        at = np.full(len(self.X_test), (threshold - self.uncertainty.midpoint) / self.uncertainty.y_scale)
         return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
 
 
@@ -149,14 +142,9 @@ def filtered(
     predicted = read(statistics, models).at(X_test)
     return Filtered(
         X_test=X_test,
-        mixture=predicted.with_people(),
+        uncertainty=uncertainty_read(statistics, predicted.with_people()),
         log_evidence=predicted.log_evidence,
         lengthscales=lengthscales,
-        midpoint=statistics.midpoint,
-        scale=statistics.y_scale,
-        bounds=statistics.bounds,
-        cut=isinstance(statistics, CellStatistics),
-        two_valued=statistics.reading == "yes/no",
         groups=groups_of(statistics),
     )
 
