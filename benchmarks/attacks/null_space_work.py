@@ -76,12 +76,11 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
         return None
     if isinstance(mechanism, GaussianMechanism):
         plan = mechanism.mapped(mechanism.plan(data.X, X_test), data)
-        *_, (last, s, intervals, _) = mechanism.measured(plan, data, numbered(y, rng, count))
-        inside = np.clip(y, intervals.low, intervals.high) - (intervals.low / 2 + intervals.high / 2)
-        mean = data.midpoint + intervals.offset + (last.weights @ inside.T).T
-        return np.asarray(
-            mean + intervals.widest * s * rng.standard_normal((count, last.factor.shape[1])) @ last.factor.T
-        )
+        *_, (last, _) = mechanism.measured(plan, data, numbered(y, rng, count))
+        inside = np.clip(y, last.low, last.high) - (last.low / 2 + last.high / 2)
+        mean = data.midpoint + last.offset + (last.plan.weights @ inside.T).T
+        w = last.noise_multiplier * rng.standard_normal((count, last.plan.factor.shape[1]))
+        return np.asarray(mean + last.widest * w @ last.plan.factor.T)
     once = mechanism.release(data, X_test, rng)
     if once.noise_factor is None or not isinstance(once, TeachingRelease):
         return None

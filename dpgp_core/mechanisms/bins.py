@@ -288,18 +288,8 @@ class IntegralBinning(BinMeans):
         """See ``BinMeans``."""
         if self.fit_noise:
             return NoInterval(reason="the noise of the model was fitted to the same means, which no interval counts in")
-        return BinInterval(
-            kernel=self.kernel,
-            noise_variance=self.white_noise,
-            half_range=dataset.output_range / dataset.y_scale / 2,
-            plan=plan,
-            X=dataset.X,
-            X_test=X_test,
-            smoother=factor,
-            noise_sds=self.noise_sds(plan, dataset) / dataset.y_scale,
-            centre=samples,
-            y_scale=dataset.y_scale,
-        )
+        public = dataset.public_part()
+        return BinInterval(mechanism=self, plan=plan, public=public, X_test=X_test, smoother=factor, centre=samples)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -312,41 +302,39 @@ class BinInterval:
     In large tables f is drawn at some of the records of every bin.
 
     Attributes:
+        mechanism: whose prior and noise are declared.
         smoother: W (P, b).
-        noise_sds: of the privacy noise in each mean (b,), in model units.
         centre: W m (draws, P), in the output's unit.
     """
 
-    kernel: EQ
-    noise_variance: float
-    half_range: float
+    mechanism: IntegralBinning
     plan: BinPlan
-    X: FloatArray
+    public: Dataset
     X_test: FloatArray
     smoother: FloatArray
-    noise_sds: FloatArray
     centre: FloatArray
-    y_scale: float
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; as wide for every draw."""
         shifts, variances = self._simulated
-        more = self.noise_variance if of == "outputs" else 0.0
-        half = self.y_scale * mixture_half_width(shifts, variances + more, level)
+        more = self.mechanism.white_noise if of == "outputs" else 0.0
+        half = self.public.y_scale * mixture_half_width(shifts, variances + more, level)
         return self.centre - half, self.centre + half
 
     @cached_property
     def _simulated(self) -> tuple[FloatArray, FloatArray]:
         """C f - W h, and the variance about it, (S, P) in model units."""
         rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
+        of, public = self.mechanism, self.public
         rows = _some_of_each(self.plan, rng)
-        model = of_curves(self.kernel, self.X[rows], self.X_test)
+        model = of_curves(of.kernel, public.X[rows], self.X_test)
         f = model.outputs(rng, _SIMULATED)
         h, v = (
             _bin_means(each, self.plan.members[rows], len(counts))
-            for each in clipped_moments(f, self.noise_variance, self.half_range)
+            for each in clipped_moments(f, of.white_noise, public.output_range / public.y_scale / 2)
         )
-        noise = v / counts + self.noise_sds**2 * rng.standard_exponential(v.shape)
+        sds = of.noise_sds(self.plan, public) / public.y_scale
+        noise = v / counts + sds**2 * rng.standard_exponential(v.shape)
         return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
 
 

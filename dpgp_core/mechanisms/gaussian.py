@@ -21,7 +21,7 @@ from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
 from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .gaussian_stages import Intervals, Measure, Measured, SimulatedInterval, exact, noiseless, numbered, recorded
+from .gaussian_stages import ClippedStage, Measure, SimulatedInterval, exact, noiseless, numbered, recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,26 +87,26 @@ class GaussianMechanism(Mechanism):
         """What is made of the last curve before it is shown; by default nothing."""
         return curve
 
-    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[Measured]:
-        """Run stage after stage, each in intervals around the curve that those before it left.
+    def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[tuple[ClippedStage, FloatArray]]:
+        """Run stage after stage, each in intervals around the curve that those before it left; with z (draws, r).
 
         I_j = [g_j - c, g_j + c] cut to the bounds, of middle o_j and width u_j; measured is B diag(u / max u) q, so no
         record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint
         curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint
-        for stage, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
+        for part, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
             g = curve[:, :n]
             low, high = (np.clip(middle + g + side * reach, *dataset.y_bounds) for side in (-1, 1))
             shift = (low - middle) / 2 + (high - middle) / 2 - g
-            offset = curve[:, n:] if stage is plan else curve
+            offset = curve[:, n:] if part is plan else curve
             if shift.any():
-                offset = offset + (stage.factor @ (stage.strategy @ shift.T)).T
-            intervals = Intervals(low, high, (high - low).max(axis=1, keepdims=True), offset)
-            measured = Measured(stage, s, intervals, measure(stage, s, intervals))
-            yield measured
-            if stage is not plan:
-                curve = np.clip(measured.curve(measured.z), -dataset.output_range / 2, dataset.output_range / 2)
+                offset = offset + (part.factor @ (part.strategy @ shift.T)).T
+            stage = ClippedStage(part, s, low, high, (high - low).max(axis=1, keepdims=True), offset)
+            z = measure(stage)
+            yield stage, z
+            if part is not plan:
+                curve = np.clip(stage.curve(z), -dataset.output_range / 2, dataset.output_range / 2)
 
     @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
@@ -122,20 +122,20 @@ class GaussianMechanism(Mechanism):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         plan, (count, rng, promise) = self.mapped(plan, dataset), draws
         measure = exact(dataset, count) if rng is None else numbered(dataset.clipped_y[None], rng, count)
-        stages = list(self.measured(plan, dataset, measure))
-        last = stages[-1]
-        curve = dataset.midpoint + last.curve(last.z)
+        stages, numbers = zip(*self.measured(plan, dataset, measure), strict=True)
+        last: ClippedStage = stages[-1]
+        curve = dataset.midpoint + last.curve(numbers[-1])
         release = Release(
             X_test=X_test,
             samples=self.published(curve, dataset),
             guarantee=promise,
-            statistics=self.recorded(plan, dataset, tuple(stage.z for stage in stages), promise),
+            statistics=self.recorded(plan, dataset, numbers, promise),
             uncertainty=self.uncertainty(plan, dataset, curve),
             noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )
 
         def hidden() -> FloatArray:
-            silent = last.curve(noiseless(last.plan, last.intervals, dataset.clipped_y[None]))
+            silent = last.curve(noiseless(last, dataset.clipped_y[None]))
             return np.asarray(dataset.midpoint + silent.mean(axis=0))
 
         return release, hidden

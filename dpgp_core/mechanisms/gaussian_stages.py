@@ -21,46 +21,40 @@ from ..table import Dataset
 from .base import EachDraw, Plan
 
 
-class Intervals(NamedTuple):
-    """What a stage clips outputs to: intervals in the output's unit, one row for all draws or one for each.
+class ClippedStage(NamedTuple):
+    """One stage as it is measured: in intervals in the output's unit, one row for all draws or one for each.
 
     Attributes:
-        low, high: (k, n), k = 1 or draws.
+        noise_multiplier: s.
+        low, high: ends of the intervals (k, n), k = 1 or draws.
         widest: u (k, 1), the largest width; columns of the strategy shrink by width / u.
         offset: the part of the curve that no noise is needed for (k, P), about the midpoint.
     """
 
+    plan: Plan
+    noise_multiplier: float
     low: FloatArray
     high: FloatArray
     widest: FloatArray
     offset: FloatArray
 
-
-Measure = Callable[[Plan, float, Intervals], FloatArray]
-"""z (draws, r) of a stage with noise multiplier s."""
-
-
-class Measured(NamedTuple):
-    """One stage: its plan, noise multiplier, intervals and outcome z (draws, r)."""
-
-    plan: Plan
-    noise_multiplier: float
-    intervals: Intervals
-    z: FloatArray
-
     def curve(self, z: FloatArray) -> FloatArray:
-        """Offset + u L z (draws, rows), about the midpoint."""
-        return np.asarray(self.intervals.offset + self.intervals.widest * (z @ self.plan.factor.T))
+        """Offset + u L z (draws, rows), about the midpoint, for measured numbers z (draws, r)."""
+        return np.asarray(self.offset + self.widest * (z @ self.plan.factor.T))
+
+
+Measure = Callable[[ClippedStage], FloatArray]
+"""z (draws, r) of a stage."""
 
 
 def exact(dataset: Dataset, draws: int) -> Measure:
     """Measure for real: exact integers, discrete noise from the operating system, fresh at every call."""
 
-    def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
-        noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=s)
+    def measure(stage: ClippedStage) -> FloatArray:
+        noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
         sums = [
-            exact_sums(stage.strategy, (high - low) / widest, dataset.clipped_y, low, high)
-            for low, high, widest in zip(intervals.low, intervals.high, intervals.widest, strict=True)
+            exact_sums(stage.plan.strategy, (high - low) / widest, dataset.clipped_y, low, high)
+            for low, high, widest in zip(stage.low, stage.high, stage.widest, strict=True)
         ]
         each = sums * draws if len(sums) == 1 else sums
         return np.concatenate([with_noise(own, noise, STEPS) for own in each])
@@ -75,25 +69,25 @@ def numbered(y: FloatArray, rng: np.random.Generator, draws: int) -> Measure:
         y: outputs (1, n), or (draws, n) for others in every draw.
     """
 
-    def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
-        noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=s)
-        return noiseless(stage, intervals, y) + noise.teaching(rng, (draws, len(stage.strategy))) / STEPS
+    def measure(stage: ClippedStage) -> FloatArray:
+        noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
+        return noiseless(stage, y) + noise.teaching(rng, (draws, len(stage.plan.strategy))) / STEPS
 
     return measure
 
 
-def noiseless(stage: Plan, intervals: Intervals, y: FloatArray) -> FloatArray:
+def noiseless(stage: ClippedStage, y: FloatArray) -> FloatArray:
     """B diag(width / u) q (k, r), what the noise is added to, of outputs y (1 or k, n). Not private."""
-    q = (np.clip(y, intervals.low, intervals.high) - (intervals.low / 2 + intervals.high / 2)) / intervals.widest
-    return np.asarray((stage.strategy @ q.T).T)
+    q = (np.clip(y, stage.low, stage.high) - (stage.low / 2 + stage.high / 2)) / stage.widest
+    return np.asarray((stage.plan.strategy @ q.T).T)
 
 
 _SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
 _AT_ONCE = 1 << 22  # numbers
 
 
-Run = Callable[[Plan, Dataset, Measure], Iterator[Measured]]
-"""All stages of a plan, one after another: ``GaussianMechanism.measured``."""
+Run = Callable[[Plan, Dataset, Measure], Iterator[tuple[ClippedStage, FloatArray]]]
+"""All stages of a plan with their z (draws, r), one after another: ``GaussianMechanism.measured``."""
 
 
 def recorded(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> EachDraw:
@@ -108,22 +102,24 @@ def recorded(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], g
     )
 
 
-def _replayed(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int) -> list[Measured]:
+def _replayed(
+    run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int
+) -> list[tuple[ClippedStage, FloatArray]]:
     """The stages of one draw as they were."""
     waiting = iter(z)
-    return list(run(plan, public, lambda stage, s, intervals: next(waiting)[[draw]]))
+    return list(run(plan, public, lambda stage: next(waiting)[[draw]]))
 
 
 def _stages(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int) -> list[Stage]:
     """Strategies, intervals and outcomes of one draw."""
     stages = []
-    for stage in _replayed(run, plan, public, z, draw):
-        low, high = stage.intervals.low[0], stage.intervals.high[0]
-        B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.intervals.widest[0])
+    for stage, (own,) in _replayed(run, plan, public, z, draw):
+        low, high = stage.low[0], stage.high[0]
+        B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.widest[0])
         measurement = Measurement(
             B=B, low=low, high=high, bounds=public.y_bounds, noise_multiplier=stage.noise_multiplier
         )
-        stages.append(Stage(measurement=measurement, z=stage.z[0]))
+        stages.append(Stage(measurement=measurement, z=own))
     return stages
 
 
@@ -131,8 +127,8 @@ def _mapped(
     run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Offset, map and z of one draw."""
-    last = _replayed(run, plan, public, z, draw)[-1]
-    return public.midpoint + last.intervals.offset[0], last.intervals.widest[0] * last.plan.factor, last.z[0]
+    last, (own,) = _replayed(run, plan, public, z, draw)[-1]
+    return public.midpoint + last.offset[0], last.widest[0] * last.plan.factor, own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,12 +182,12 @@ class SimulatedInterval:
         bias, without, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
             y = scale * model.outputs(rng, size)
-            *_, last = self.run(self.plan, self.public, self._but_the_last(middle + y, rng))
-            curve = last.curve(last.z)
+            *_, (last, z) = self.run(self.plan, self.public, self._but_the_last(middle + y, rng))
+            curve = last.curve(z)
             inside = np.clip(y, -self.public.output_range / 2, self.public.output_range / 2)
             bias.append((model.C @ y.T).T - curve)
             without.append((model.C @ inside.T).T - curve)
-            sd = last.noise_multiplier * last.intervals.widest
+            sd = last.noise_multiplier * last.widest
             variances.append(sd**2 * column_norms(last.plan.factor.T))
         variance = np.concatenate(variances)
         if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # they barely differ in shape from their mean
@@ -201,8 +197,8 @@ class SimulatedInterval:
     def _but_the_last(self, y: FloatArray, rng: np.random.Generator) -> Measure:
         with_noise = numbered(y, rng, len(y))
 
-        def measure(stage: Plan, s: float, intervals: Intervals) -> FloatArray:
-            return noiseless(stage, intervals, y) if stage is self.plan else with_noise(stage, s, intervals)
+        def measure(stage: ClippedStage) -> FloatArray:
+            return noiseless(stage, y) if stage.plan is self.plan else with_noise(stage)
 
         return measure
 

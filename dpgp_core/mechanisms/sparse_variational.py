@@ -152,14 +152,7 @@ class SparseVariational(Mechanism):
         if self.variant == "paper":
             return NoInterval(reason="the published posterior does not hold at its level; use variant='whitened'")
         return SparseInterval(
-            released=[fit.statistics for fit in fits],
-            posteriors=[fit.posterior for fit in fits],
-            noise_variance=self.noise_variance,
-            half_range=dataset.output_range / dataset.y_scale / 2,
-            x_box=dataset.x_box,
-            X_test=X_test,
-            centre=samples,
-            y_scale=dataset.y_scale,
+            fits=fits, noise_variance=self.noise_variance, x_box=dataset.x_box, X_test=X_test, centre=samples
         )
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
@@ -181,8 +174,7 @@ class SparseVariational(Mechanism):
             else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
         )
         guarantee = self.promise_for(dataset)
-        units = (dataset.y_scale, dataset.midpoint)
-        return SparseFit(statistics=released, posterior=posterior, dataset_units=units, guarantee=guarantee)
+        return SparseFit(statistics=released, posterior=posterior, outcome=dataset.outcome, guarantee=guarantee)
 
     def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:
         """A (m,) and B (m, m) without noise, from clipped inputs, outputs and features; one pass in blocks."""

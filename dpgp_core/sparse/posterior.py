@@ -23,6 +23,7 @@ from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
 from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
 from ..kernels import Kernel
+from ..table import Outcome
 from .statistics import NoiseScales, NoisyStatistics
 
 ITERATIONS = 5  # of the noise covariance R, which depends on the weights; further ones change nothing that shows
@@ -201,13 +202,13 @@ class SparseFit:
     Attributes:
         statistics: as released, in model units.
         posterior: computed from it, in model units.
-        dataset_units: (y_scale, midpoint), public.
+        outcome: as it was declared; public.
         guarantee: the promise; it covers every prediction.
     """
 
     statistics: NoisyStatistics
     posterior: SparsePosterior
-    dataset_units: tuple[float, float]
+    outcome: Outcome
     guarantee: Guarantee
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -215,9 +216,8 @@ class SparseFit:
 
         The variance includes that of the privacy noise. Both may be published.
         """
-        scale, midpoint = self.dataset_units
         mean, variance = self.posterior.predict(X_test)
-        return mean * scale + midpoint, variance * scale**2
+        return mean * self.outcome.scale + self.outcome.midpoint, variance * self.outcome.scale**2
 
 
 _SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
@@ -235,56 +235,52 @@ class SparseInterval:
     Without clipping gamma ~ N(0, I) are the weights of f, and the variance is the posterior's.
 
     Attributes:
-        released, posteriors: of each draw.
+        fits: of each draw.
         x_box: D public (low, high) pairs that inputs were clipped to.
         centre: predictions (draws, P), in the output's unit.
     """
 
-    released: Sequence[NoisyStatistics]
-    posteriors: Sequence[SparsePosterior]
+    fits: Sequence[SparseFit]
     noise_variance: float
-    half_range: float
     x_box: Sequence[tuple[float, float]]
     X_test: FloatArray
     centre: FloatArray
-    y_scale: float
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
         more = self.noise_variance if of == "outputs" else 0.0
-        half = self.y_scale * np.stack(
-            [
-                mixture_half_width(*self._errors(released, posterior, more), level)
-                for released, posterior in zip(self.released, self.posteriors, strict=True)
-            ]
+        half = self._outcome.scale * np.stack(
+            [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]
         )
         return self.centre - half, self.centre + half
 
     def level_of(self, values: FloatArray) -> FloatArray:
         """Level of the interval for one more output that just reaches values (P,) in its unit, (draws, P)."""
-        pairs = zip(self.released, self.posteriors, strict=True)
-        errors = [self._errors(released, posterior, self.noise_variance) for released, posterior in pairs]
-        distances = np.abs(values - self.centre) / self.y_scale
+        errors = [self._errors(fit, self.noise_variance) for fit in self.fits]
+        distances = np.abs(values - self.centre) / self._outcome.scale
         return np.stack([mixture_level(*each, distance) for each, distance in zip(errors, distances, strict=True)])
 
-    def _errors(
-        self, released: NoisyStatistics, posterior: SparsePosterior, more: float
-    ) -> tuple[FloatArray, FloatArray]:
+    @property
+    def _outcome(self) -> Outcome:
+        """The same for every draw."""
+        return self.fits[0].outcome
+
+    def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
         """Shifts (S, P) and variances (1, P) of a draw's error, ``more`` added."""
-        made, E = self._made_up, posterior.explained
-        inverse = np.linalg.pinv(released.B, rcond=1e-10, hermitian=True)
+        made, E = self._made_up, fit.posterior.explained
+        inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
         covariance = E - E @ E - made.less * E @ inverse @ E
         noise = np.einsum("ij,jk,ik->i", made.psi, covariance, made.psi, optimize=True)
         return made.f - made.gamma @ (made.psi @ E).T, (made.unknown + np.maximum(noise, 0) + more)[None]
 
     @cached_property
     def _made_up(self) -> _MadeUp:
-        first = self.posteriors[0]  # all have its kernel and inducing inputs
+        first = self.fits[0].posterior  # all have its kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
         model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
-        h, v = clipped_moments(f, self.noise_variance, self.half_range)
+        h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
         return _MadeUp((model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi)
 

@@ -46,12 +46,12 @@ def gaussian_shift(mechanism, one, other, X_test):
     plans = [first, first if np.array_equal(one.X, other.X) else planned(mechanism, other, X_test)]
     squares, rng = [], np.random.default_rng(1)
 
-    def measure(stage, s, intervals):
+    def measure(stage):
         """Every stage with both values, where the same earlier numbers put it."""
-        number = [id(each) for each in plans[0].stages].index(id(stage))
-        low, high = intervals.low[0], intervals.high[0]
+        number = [id(each) for each in plans[0].stages].index(id(stage.plan))
+        low, high, s = stage.low[0], stage.high[0], stage.noise_multiplier
         both = [
-            exact_sums(plan.stages[number].strategy, (high - low) / intervals.widest[0], data.clipped_y, low, high)
+            exact_sums(plan.stages[number].strategy, (high - low) / stage.widest[0], data.clipped_y, low, high)
             for plan, data in zip(plans, (one, other), strict=True)
         ]
         moved = sum((a - b) ** 2 for a, b in zip(*both, strict=True))

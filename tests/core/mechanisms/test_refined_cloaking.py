@@ -77,17 +77,17 @@ def test_the_first_stage_uses_a_smoother_model(make_dataset):
 
 def test_training_and_test_inputs_share_one_release(make_dataset):
     data = make_dataset()
-    first, second = run(RefinedCloaking(**MODEL), data, draws=5, X_test=data.X)
-    g = np.clip(first.curve(first.z)[:, :12], -2, 2)  # about the midpoint 1, the range is 4
-    np.testing.assert_allclose(second.intervals.low, np.clip(g + 1 - 3 * math.sqrt(0.3), -1, 3))
-    np.testing.assert_allclose(first.curve(first.z)[:, :12], first.curve(first.z)[:, 12:], atol=1e-12)
-    assert np.ptp(first.z, axis=0).min() > 0  # and every draw has its own
+    (first, z), (second, _) = run(RefinedCloaking(**MODEL), data, draws=5, X_test=data.X)
+    g = np.clip(first.curve(z)[:, :12], -2, 2)  # about the midpoint 1, the range is 4
+    np.testing.assert_allclose(second.low, np.clip(g + 1 - 3 * math.sqrt(0.3), -1, 3))
+    np.testing.assert_allclose(first.curve(z)[:, :12], first.curve(z)[:, 12:], atol=1e-12)
+    assert np.ptp(z, axis=0).min() > 0  # and every draw has its own
 
 
 def test_intervals_stay_in_the_bounds(mechanism, make_dataset):
-    *_, last = run(mechanism, make_dataset(), draws=200)
-    assert (last.intervals.low.min(), last.intervals.high.max()) == (-1, 3)
-    assert (last.intervals.low < last.intervals.high).all()
+    *_, (last, _) = run(mechanism, make_dataset(), draws=200)
+    assert (last.low.min(), last.high.max()) == (-1, 3)
+    assert (last.low < last.high).all()
 
 
 def test_values_within_bounds_are_the_others_clipped(make_dataset):
@@ -164,9 +164,9 @@ def proven_epsilon(hits, false_hits, delta):
 def log_odds(mechanism, pair, truth, seed):
     """Exact log likelihood ratio of all stages, upper against lower bound, of RELEASES from ``truth``."""
     total = np.zeros(RELEASES)
-    for found in run(mechanism, truth, RELEASES, seed, X_test=np.zeros((1, 1))):
+    for stage, z in run(mechanism, truth, RELEASES, seed, X_test=np.zeros((1, 1))):
         for sign, one in zip((-1, 1), pair, strict=True):
-            residual = (found.z - noiseless(found.plan, found.intervals, one.clipped_y[None])) / found.noise_multiplier
+            residual = (z - noiseless(stage, one.clipped_y[None])) / stage.noise_multiplier
             total -= sign * (residual**2).sum(axis=1) / 2
     return total
 
