@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from .mixture import LatentMixture, Mixture, fit_latent_mixture, fit_mixture
+from .mixture import Density, fit_latent_mixture, fit_mixture
 from .roc import Roc
 
 Inputs = Literal["halves", "uniform"]
@@ -27,6 +27,11 @@ class Observables(NamedTuple):
 
     mean: FloatArray
     variance: FloatArray | None
+
+    @property
+    def fitted(self) -> tuple[FloatArray, ...]:
+        """What densities are fitted to: f^, and log v^ if L > 1."""
+        return (self.mean,) if self.variance is None else (self.mean, np.log(self.variance))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,31 +133,19 @@ class Shadows:
         return Observables(mean, variance)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Densities:
-    """Densities of the observables under one hypothesis, taken as independent: f^, and log v^ if L > 1."""
+class Lira(NamedTuple):
+    """Two hypotheses, each with a density of f^, and of log v^ if L > 1, taken as independent."""
 
-    mean: LatentMixture
-    log_variance: Mixture | None
-
-    def log_density(self, observed: Observables) -> FloatArray:
-        """Joint log density of each release (S,), up to the factor 1 / v^ common to both hypotheses."""
-        total = self.mean.log_density(observed.mean)
-        if self.log_variance is not None and observed.variance is not None:
-            total = total + self.log_variance.log_density(np.log(observed.variance))
-        return total
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lira:
-    """Two fitted hypotheses; the score is the log-likelihood ratio of "in" against "out"."""
-
-    member: Densities
-    other: Densities
+    member: tuple[Density, ...]
+    other: tuple[Density, ...]
 
     def score(self, observed: Observables) -> FloatArray:
-        """Log p_in - log p_out of each release (S,); the attacker says "in" above a threshold."""
-        return self.member.log_density(observed) - self.other.log_density(observed)
+        """Log p_in - log p_out of each release (S,); the attacker says "in" above a threshold.
+
+        The factor 1 / v^ of the density of v^ is common to both.
+        """
+        triples = zip(self.member, self.other, observed.fitted, strict=True)
+        return np.asarray(sum(one.log_density(x) - other.log_density(x) for one, other, x in triples))
 
 
 def labels(x: FloatArray) -> FloatArray:
@@ -166,12 +159,11 @@ def fit_lira(shadows: Shadows, rng: np.random.Generator, count: int) -> Lira:
     Raises:
         ValueError: count is below 10.
     """
-    fitted = []
+    hypotheses = []
     for member in (True, False):
-        observed = shadows.observe(rng, count, member=member)
-        log_variance = None if observed.variance is None else fit_mixture(np.log(observed.variance))
-        fitted.append(Densities(mean=fit_latent_mixture(observed.mean), log_variance=log_variance))
-    return Lira(member=fitted[0], other=fitted[1])
+        mean, *log_variance = shadows.observe(rng, count, member=member).fitted
+        hypotheses.append((fit_latent_mixture(mean), *map(fit_mixture, log_variance)))
+    return Lira(*hypotheses)
 
 
 def attack_posterior_sampling(shadows: Shadows, rng: np.random.Generator, count: int = 10_000) -> Roc:

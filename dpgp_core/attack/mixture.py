@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, ndtr
 
 from ..arrays import FloatArray
-from ..checks import check_positive
 
 Terms = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
 """Log densities (N,) in some parameters, and the map from weights c (N,) to the gradient of sum_i c_i log p_i."""
@@ -25,40 +24,25 @@ _GROUPS = 1000
 STARTS = ((0.25, 0.75), (0.1, 0.6), (0.4, 0.9), (0.02, 0.5), (0.5, 0.98))  # where the two components start
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mixture:
-    """Density w N(m_1, s_1^2) + (1 - w) N(m_2, s_2^2).
+@dataclass(frozen=True, eq=False)
+class Density:
+    """A density as it was fitted, in parameters without constraints.
 
-    Args:
-        weight: w of the first component, in (0, 1).
-        means: (m_1, m_2), in the observable's unit.
-        sds: (s_1, s_2) > 0, in the observable's unit.
-
-    Raises:
-        ValueError: weight outside (0, 1), or a standard deviation that is not positive.
+    Attributes:
+        terms: of the parameters and points.
+        theta: (logit w, m_1, m_2, log s_1, log s_2) of w N(m_1, s_1^2) + (1 - w) N(m_2, s_2^2), in the observable's
+            unit; of a latent mean then the logarithm of the noise.
     """
 
-    weight: float
-    means: tuple[float, float]
-    sds: tuple[float, float]
-
-    def __post_init__(self) -> None:
-        if not 0 < self.weight < 1:
-            raise ValueError(f"weight must lie strictly between 0 and 1, got {self.weight}; use equal means for one")
-        for sd in self.sds:
-            check_positive("sds", sd)
-
-    @property
-    def theta(self) -> FloatArray:
-        """Unconstrained parameters (logit w, m_1, m_2, log s_1, log s_2), shape (5,)."""
-        return np.array([logit(self.weight), *self.means, *np.log(self.sds)])
+    terms: Callable[[FloatArray, FloatArray], Terms]
+    theta: FloatArray
 
     def log_density(self, x: FloatArray) -> FloatArray:
         """Log density at x (N,)."""
-        return mixture_terms(self.theta, x)[0]
+        return self.terms(self.theta, x)[0]
 
 
-def fit_mixture(x: FloatArray) -> Mixture:
+def fit_mixture(x: FloatArray) -> Density:
     """Fit a Gaussian mixture to samples x (N,) by maximum likelihood: the best of several L-BFGS runs.
 
     Raises:
@@ -70,7 +54,7 @@ def fit_mixture(x: FloatArray) -> Mixture:
     scales = (math.log(_LEAST_SPREAD * spread), math.log(10 * spread))
     means = (float(x.min()), float(x.max()))
     bounds = [(-8.0, 8.0), means, means, scales, scales]
-    return as_mixture(maximise(mixture_terms, grouped(x, spread / 200), starts, bounds))
+    return Density(mixture_terms, maximise(mixture_terms, grouped(x, spread / 200), starts, bounds))
 
 
 def check_samples(x: FloatArray) -> None:
@@ -142,12 +126,6 @@ def maximise(
     return np.asarray(min(runs, key=lambda run: float(run.fun)).x)
 
 
-def as_mixture(theta: FloatArray) -> Mixture:
-    """Mixture of parameters (logit w, m_1, m_2, log s_1, log s_2)."""
-    first, second = (float(sd) for sd in np.exp(theta[3:5]))
-    return Mixture(weight=float(expit(theta[0])), means=(float(theta[1]), float(theta[2])), sds=(first, second))
-
-
 _CELLS = 256  # of the latent mean, over (-1, 1)
 _EDGES = np.linspace(-1, 1, _CELLS + 1)
 _CENTRES = (_EDGES[1:] + _EDGES[:-1]) / 2
@@ -157,42 +135,7 @@ LEAST_NOISE = 2 / _CELLS
 """Smallest noise, one cell: a sum of Gaussians one standard deviation apart is smooth to 1e-8."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LatentMixture:
-    """Density of f = tanh(phi / 2) + noise with phi a Gaussian mixture: a mean in (-1, 1), seen through noise.
-
-    p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise_sd^2): the masses are exact and sum to one.
-
-    Args:
-        latent: density of phi.
-        noise_sd: at least ``LEAST_NOISE``, in the unit of f.
-
-    Raises:
-        ValueError: noise_sd is too small.
-
-    Source: Maciazek 2026, appendix C.
-    """
-
-    latent: Mixture
-    noise_sd: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.noise_sd) and self.noise_sd >= LEAST_NOISE):
-            raise ValueError(
-                f"noise_sd must be at least {LEAST_NOISE:g}, one cell, got {self.noise_sd}; use more noise"
-            )
-
-    @property
-    def theta(self) -> FloatArray:
-        """Unconstrained parameters: those of ``latent``, then log noise_sd, shape (6,)."""
-        return np.append(self.latent.theta, math.log(self.noise_sd))
-
-    def log_density(self, f: FloatArray) -> FloatArray:
-        """Log density at f (N,)."""
-        return _latent_terms(self.theta, f)[0]
-
-
-def fit_latent_mixture(f: FloatArray) -> LatentMixture:
+def fit_latent_mixture(f: FloatArray) -> Density:
     """Fit a latent mixture to samples f (N,) by maximum likelihood: the best of several L-BFGS runs.
 
     Raises:
@@ -208,12 +151,17 @@ def fit_latent_mixture(f: FloatArray) -> LatentMixture:
         for pair, back in zip(STARTS, (1.0, 0.3, 1.5, 0.7, 0.7), strict=True)
     ]
     bounds = [(-8.0, 8.0), (-12.0, 12.0), (-12.0, 12.0), (-3.0, 2.3), (-3.0, 2.3), (math.log(LEAST_NOISE), noise + 1)]
-    theta = maximise(_latent_terms, grouped(f, LEAST_NOISE / 2), starts, bounds)
-    return LatentMixture(latent=as_mixture(theta), noise_sd=max(math.exp(theta[5]), LEAST_NOISE))
+    return Density(latent_terms, maximise(latent_terms, grouped(f, LEAST_NOISE / 2), starts, bounds))
 
 
-def _latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
-    """Log density at f (N,) and its gradient in the six parameters ``LatentMixture.theta``."""
+def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
+    """Log density of f = tanh(phi / 2) + noise at f (N,), phi of two normals, and its gradient in six parameters.
+
+    A mean in (-1, 1), seen through noise: p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise^2). The
+    masses are exact and sum to one.
+
+    Source: Maciazek 2026, appendix C.
+    """
     masses, slopes = _cell_masses(theta[:5])
     exponents = -0.5 * ((f[:, None] - _CENTRES) * math.exp(-theta[5])) ** 2
     nearest = exponents.max(axis=1)

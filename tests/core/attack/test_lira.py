@@ -116,9 +116,9 @@ def test_score_is_the_sum_of_log_likelihood_ratios():
     shadows, rng = Shadows(r=0.5, sigma=0.5, L=5), np.random.default_rng(9)
     lira = fit_lira(shadows, rng, 2_000)
     seen = shadows.observe(rng, 50, member=True)
-    by_mean = lira.member.mean.log_density(seen.mean) - lira.other.mean.log_density(seen.mean)
+    by_mean = lira.member[0].log_density(seen.mean) - lira.other[0].log_density(seen.mean)
     log_v = np.log(seen.variance)
-    by_variance = lira.member.log_variance.log_density(log_v) - lira.other.log_variance.log_density(log_v)
+    by_variance = lira.member[1].log_density(log_v) - lira.other[1].log_density(log_v)
     np.testing.assert_allclose(lira.score(seen), by_mean + by_variance, atol=1e-10)
 
 
