@@ -199,7 +199,7 @@ def _evaluation() -> Figures:
 
 def _bounds() -> Figures:
     bought = buy_bounds(small(800, y_bounds=(-1e6, 1e6)), 0.1, epsilon=3.0, delta=1e-4, rng=_RNG(4))
-    return [bought.dataset.y_bounds, bought.counts.counts, [bought.rest.epsilon]]
+    return [bought.dataset.y_bounds, bought.counts, [bought.rest.epsilon]]
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:

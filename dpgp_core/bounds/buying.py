@@ -208,27 +208,24 @@ class OutcomeCounts:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BoughtBounds:
-    """What was bought; all but ``dataset`` may be published.
+class BoughtBounds(OutcomeCounts):
+    """What was bought; all but ``dataset`` may be published. Where it is ``off_scale``, another unit is wanted.
 
     Attributes:
-        counts: the noisy counts, whose bounds these are.
-        guarantee: of the counts alone; ``together`` is of them and of what comes after.
-        rest: the budget that is left.
         dataset: the records with these bounds, and a quarter of their width as scale, for a mechanism with ``rest``.
-        interval: (low, high) for the outcomes, round numbers of the declared unit.
-        clear: whether people stood out of the noise; if not, the bounds are a guess.
-        off_scale: whether people were found at an end of the scale; then what follows is of no use: another unit is
-            wanted.
     """
 
-    counts: OutcomeCounts
-    guarantee: Guarantee
-    rest: Budget
     dataset: Dataset
-    interval: Interval
-    clear: bool
-    off_scale: bool
+
+    @property
+    def rest(self) -> Budget:
+        """The budget that is left."""
+        return self.purchase.rest
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of the counts alone; ``together`` is of them and of what comes after."""
+        return self.purchase.guarantee(self.dataset.privacy_unit)
 
     def together(self, rest: Guarantee) -> Guarantee:
         """The promise for the counts and a release within these bounds: mu^2 adds up.
@@ -280,15 +277,8 @@ def buy_bounds(
     counts = purchase.measure(dataset, rng)
     low, high = counts.interval
     outcome = replace(dataset.outcome, bounds=(low, high), scale=(high - low) / 4)
-    return BoughtBounds(
-        counts=counts,
-        guarantee=purchase.guarantee(dataset.privacy_unit),
-        rest=purchase.rest,
-        dataset=replace(dataset, outcome=outcome, bounds_reason=REASON),
-        interval=counts.interval,
-        clear=counts.clear,
-        off_scale=counts.off_scale,
-    )
+    bought = replace(dataset, outcome=outcome, bounds_reason=REASON)
+    return BoughtBounds(purchase=purchase, counts=counts.counts, n=counts.n, dataset=bought)
 
 
 def with_bounds_bought(whole: Guarantee) -> Guarantee:

@@ -94,7 +94,7 @@ def test_what_is_given_away_is_the_share_and_the_rest_the_rest(people):
         before, release = both(data)
     with taped(first) as second:
         after, again = both(neighbour)
-    assert_same(before.counts.counts, after.counts.counts)
+    assert_same(before.counts, after.counts)
     assert before.interval == after.interval
     assert_same(release.samples, again.samples)
     assert gaussian_epsilon(gaussian_mu(second), 1e-5) <= 4.0 * (1 + 1e-6)
@@ -121,18 +121,18 @@ def test_counts_and_rest_are_promised_together_as_the_whole_budget():
 def test_real_noise_is_the_operating_systems_and_differs_each_time():
     data = table()
     one, other = buy_bounds(data, 0.01, **BUDGET), buy_bounds(data, 0.01, **BUDGET)
-    assert (one.counts.counts != other.counts.counts).any()
-    true = np.bincount(one.counts.purchase.cells.of(data.y), minlength=97)
-    noise = (one.counts.counts - true) * GRID
+    assert (one.counts != other.counts).any()
+    true = np.bincount(one.purchase.cells.of(data.y), minlength=97)
+    noise = (one.counts - true) * GRID
     assert (noise == np.rint(noise)).all()  # whole steps
     # variance of 194 normal numbers: beyond [.5, 1.7] with a chance below 1e-6
-    both = np.concatenate([one.counts.counts - true, other.counts.counts - true])
-    assert 0.5 <= both.var() / one.counts.purchase.counts.noise_sd**2 <= 1.7
+    both = np.concatenate([one.counts - true, other.counts - true])
+    assert 0.5 <= both.var() / one.purchase.counts.noise_sd**2 <= 1.7
 
 
 def test_numbered_draws_are_those_of_their_generator():
     drawn = [buy_bounds(table(), 0.01, **BUDGET, rng=np.random.default_rng(3)) for _ in range(2)]
-    np.testing.assert_array_equal(drawn[0].counts.counts, drawn[1].counts.counts)
+    np.testing.assert_array_equal(drawn[0].counts, drawn[1].counts)
 
 
 def test_the_data_set_is_ready_for_the_rest():
@@ -151,7 +151,7 @@ def test_the_data_set_is_ready_for_the_rest():
 def test_the_kind_is_heeded_and_declared_bounds_are_never_left():
     amounts = table(y_kind="amount", y_bounds=(0.0, 1e12))
     bought = buy_bounds(amounts, 0.01, **BUDGET)
-    assert len(bought.counts.counts) == 49
+    assert len(bought.counts) == 49
     assert bought.interval[0] == 0
     within = buy_bounds(table(y_bounds=(100.0, 30_000.0)), 0.01, **BUDGET)
     assert within.interval[0] >= 100
@@ -160,7 +160,7 @@ def test_the_kind_is_heeded_and_declared_bounds_are_never_left():
     assert nowhere.interval == (-9.0, -8.0)
     logs = buy_bounds(table(), 0.01, **BUDGET, log=True)
     assert logs.interval[0] >= 0.01
-    assert len(logs.counts.counts) == 48
+    assert len(logs.counts) == 48
 
 
 def test_people_count_and_not_rows():
