@@ -23,7 +23,7 @@ from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import LinearAttack, linear_attack
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.release import CHOICES, ReleaseSpec, bundle, plan_release, publish, read_table
-from dpgp_core.release.bundle import MAP
+from dpgp_core.release.measured_files import MAP
 from dpgp_core.release.specification import EXAMPLE
 
 PEOPLE = 30

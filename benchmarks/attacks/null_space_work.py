@@ -21,7 +21,8 @@ from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.mechanisms.gaussian_stages import numbered
 from dpgp_core.release import CHOICES, plan_release, publish, read_table
-from dpgp_core.release.bundle import csv_text, published_columns, statistic_files
+from dpgp_core.release.bundle import csv_text, published_columns
+from dpgp_core.release.measured_files import measured_files
 from dpgp_core.release.publishing import Published
 from dpgp_core.release.specification import EXAMPLE
 from dpgp_core.table import Dataset
@@ -112,7 +113,7 @@ def in_zips(pair: Pair, count: int) -> list[FloatArray]:
 
 def number_files(published: Published) -> dict[str, bytes]:
     """The files of a zip that hold all its numbers: card and figure repeat them."""
-    _, files = statistic_files(published.statistics)
+    _, files = measured_files(published)
     return {"values.csv": csv_text(published_columns(published)).encode()} | files
 
 

@@ -7,7 +7,6 @@ import io
 import platform
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,28 +14,22 @@ import scipy
 
 from .. import __version__
 from ..accounting.gaussian import rounded_up
-from ..accounting.guarantee import Guarantee, promise_of
+from ..accounting.guarantee import Guarantee
 from ..accounting.ledger import Ledger
 from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..dates import shown
-from ..measurement.described_arrays import FILE
-from ..measurement.statistics import CellStatistics, Statistics
-from ..measurement.statistics_file import statistics_to_files
-from ..mechanisms.base import EachDraw
-from ..sparse.statistics import NoisyStatistics
 from ..table import Column
 from .figure import figure
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
+from .measured_files import BOUNDS, measured_files
 from .page import SCRIPT, page
 from .plan import LEVEL, decimals
 from .publishing import Published, is_off_scale, within_tolerance
 from .specification import CENTILES, RESERVED
 
-BOUNDS, COUNT = "bounds.csv", "noisy_count"
-"""File of the counts that bounds were bought with, and its column of them."""
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
 COLUMNS = {
@@ -78,7 +71,7 @@ def bundle(
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published)
-    about, files = statistic_files(published.statistics, published.guarantee)
+    about, files = measured_files(published)
     card = release_card(published, ledger, list(columns))
     picture = figure(published)
     files = {
@@ -86,8 +79,6 @@ def bundle(
         "card.html": page(card, picture).encode(),
         "figure.svg": picture.encode(),
     } | files
-    if published.bought is not None:
-        files[BOUNDS] = counts_text(published.bought).encode()
     card |= {
         "statistics": about,
         "sha256": {name: digest(content) for name, content in files.items()},
@@ -160,14 +151,6 @@ def release_card(published: Published, ledger: Ledger, columns: list[str]) -> di
             },
         }
     )
-
-
-def counts_text(bought: OutcomeCounts) -> str:
-    """The file of the noisy counts: each cell and its count, to the last digit."""
-    ends = bought.purchase.cells.ends
-    rows = zip(ends[:-1], ends[1:], bought.counts, strict=True)
-    lines = (f"{float(low)!r},{float(high)!r},{float(count)!r}" for low, high, count in rows)
-    return "\r\n".join([f'"from","to","{COUNT}"', *lines, ""])
 
 
 def _bounds(bought: OutcomeCounts) -> dict[str, Any]:
@@ -256,49 +239,6 @@ def published_columns(published: Published) -> dict[str, list[str]]:
     return columns
 
 
-MAP = "map.npz"
-_MOST = 1 << 22  # numbers of the strategies in a file
-
-
-def statistic_files(
-    statistics: Sequence[Any], promised: Guarantee | None = None
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The description for ``release.json``, and files by name.
-
-    ``map.npz`` holds z, offset and map of the released values: offset + map z. ``statistics.npz`` holds what refitting
-    needs: strategies, intervals and z of all stages; it is left out where the strategies have over 2^22 numbers.
-
-    Args:
-        statistics: of a release, one draw.
-        promised: what the release promises; None for what the numbers were measured for, which is one row's promise
-            where the release makes noise for several.
-    """
-
-    def first() -> Any:
-        statistic = statistics[0]
-        return statistic if promised is None else replace(statistic, guarantee=promise_of(promised))
-
-    if not isinstance(statistics, EachDraw):
-        if isinstance(statistics[0], Statistics | CellStatistics):
-            about, npz = statistics_to_files(first())
-            return about, {FILE: npz}
-        sums: NoisyStatistics = statistics[0]
-        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
-        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
-    offset, factor, z = statistics.mapped(0)
-    files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
-    if statistics.size > _MOST:
-        return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
-    about, npz = statistics_to_files(first())
-    return about, files | {FILE: npz}
-
-
 def digest(content: bytes) -> str:
     """SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
-
-
-def _npz(arrays: Mapping[str, FloatArray]) -> bytes:
-    stream = io.BytesIO()
-    np.savez_compressed(stream, allow_pickle=False, **arrays)
-    return stream.getvalue()

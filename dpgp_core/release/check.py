@@ -19,16 +19,16 @@ from ..arrays import FloatArray
 from ..bayes.mixture import Mixture, MixtureUncertainty, Of, uncertainty_of
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
-from ..bounds.buying import OutcomeCounts, Purchase
+from ..bounds.buying import Purchase
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
-from ..sparse.statistics import NoiseScales, NoisyStatistics
 from ..table import Outcome
-from .bundle import BOUNDS, COUNT, MAP, digest
+from .bundle import digest
 from .json_text import guarantee_from_object, read_object, spec_from_object
+from .measured_files import BOUNDS, counts_read, mapped_values, sums_read
 from .plan import decimals
 from .publishing import in_unit, values_in_unit
 from .specification import CENTILES, ReleaseSpec
@@ -36,7 +36,6 @@ from .specification import CENTILES, ReleaseSpec
 CARD = "release.json"
 MOST_BYTES = 1 << 31
 _AGAIN = "fetch it again from whoever released it"
-_DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -289,31 +288,9 @@ def values_again(
         quantiles = {each: prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles}
         return prediction.values[0], {each: np.clip(values, *bounds) for each, values in quantiles.items()}
     if isinstance(spec.built, SparseVariational):
-        arrays, noise = _arrays(files, FILE, ("A", "B")), _noise_scales(about)
-        released = NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=noise)
         public = spec.public_table(points, outcome=outcome)
-        return spec.built.fit_statistics(released, public).predict(points)[0], {}
-    arrays = _arrays(files, MAP, ("offset", "map", "z"))
-    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
-        raise ValueError(f"{MAP} {_DAMAGED}")
-    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"]), {}
-
-
-def _noise_scales(about: Mapping[str, Any]) -> NoiseScales:
-    noise = about.get("noise")
-    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
-        raise ValueError(f"the description of the noise {_DAMAGED}")
-    return NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
-
-
-def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, FloatArray]:
-    if name not in files:
-        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
-    try:
-        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
-            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
-    except Exception:  # numpy and zipfile raise a dozen kinds
-        raise ValueError(f"{name} {_DAMAGED}") from None
+        return spec.built.fit_statistics(sums_read(about, files), public).predict(points)[0], {}
+    return mapped_values(files), {}
 
 
 def _same_models(version: object) -> bool:
@@ -332,21 +309,6 @@ def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[s
     if bought.interval != named:
         raise ValueError(f"the bounds do not follow from {BOUNDS}; fetch the zip again")
     return bought.outcome
-
-
-def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
-    """Read the file of the noisy counts back.
-
-    Raises:
-        ValueError: it is damaged.
-    """
-    try:
-        counts = np.array([float(row[COUNT]) for row in csv.DictReader(content.decode().splitlines())])
-        if len(counts) != purchase.cells.count or not np.isfinite(counts).all():
-            raise ValueError
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{BOUNDS} is damaged; fetch the zip again") from None
-    return OutcomeCounts(purchase=purchase, counts=counts, n=n)
 
 
 def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:

@@ -12,9 +12,10 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bounds.buying import Purchase
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
-from dpgp_core.release.bundle import BOUNDS, counts_text, digest
-from dpgp_core.release.check import check_folder, counts_read
+from dpgp_core.release.bundle import digest
+from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
+from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance

@@ -6,7 +6,6 @@ import json
 import platform
 import re
 import struct
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,9 @@ import scipy
 import dpgp_core
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
-from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text, statistic_files
+from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text
 from dpgp_core.release.check import values_again
+from dpgp_core.release.measured_files import measured_files
 from tests.core.release.conftest import released, unzipped
 
 
@@ -165,7 +165,7 @@ def test_the_statistics_in_the_zip_are_those_measured(zip_of, mechanism):
 
 
 def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
-    monkeypatch.setattr(sys.modules["dpgp_core.release.bundle"], "_MOST", 10)
+    monkeypatch.setattr("dpgp_core.release.measured_files._MOST", 10)
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
@@ -214,7 +214,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)
     published = released(spec, data)
-    about, files = statistic_files(published.statistics)
+    about, files = measured_files(published)
     assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
     values, _ = values_again(spec, spec.outcome, about, files)
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
@@ -223,7 +223,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
 def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = released(spec, read(spec))
-    about, files = statistic_files(published.statistics)
+    about, files = measured_files(published)
 
     with pytest.raises(ValueError, match=r"map\.npz is missing; fetch the zip again"):
         values_again(spec, spec.outcome, about, {})

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from dpgp_core import EQ, load
+from dpgp_core.measurement.described_arrays import FILE
 from dpgp_core.release import CHOICES
-from dpgp_core.release.bundle import FILE, digest
+from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.json_text import spec_from_object
 from tests.core.release.conftest import written

@@ -1,0 +1,130 @@
+"""The files of a zip that hold what was measured, written and read back: all other values follow from them.
+
+``statistics.npz`` holds what refitting needs, strategies, intervals and z of all stages, or the sums of the sparse
+DP-GP; ``map.npz`` z, offset and map of the released values, offset + map z, where these are a linear map of the numbers
+measured last; ``bounds.csv`` the noisy counts that bounds were bought with.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..accounting.guarantee import promise_of
+from ..arrays import FloatArray
+from ..bounds.buying import OutcomeCounts, Purchase
+from ..measurement.described_arrays import FILE
+from ..measurement.statistics import CellStatistics, Statistics
+from ..measurement.statistics_file import statistics_to_files
+from ..mechanisms.base import EachDraw
+from ..sparse.statistics import NoiseScales, NoisyStatistics
+from .publishing import Published
+
+MAP, BOUNDS = "map.npz", "bounds.csv"
+_COUNT = "noisy_count"
+_MOST = 1 << 22  # numbers of the strategies in a file
+_DAMAGED = "is damaged; fetch the zip again from whoever released it"
+
+
+def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file."""
+    about, files = _statistic_files(published)
+    bought = published.bought
+    return about, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
+
+
+def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The same without bounds; the promise is that of the release, where it makes noise for several rows too."""
+    statistics = published.statistics
+
+    def first() -> Any:
+        return replace(statistics[0], guarantee=promise_of(published.guarantee))
+
+    if not isinstance(statistics, EachDraw):
+        if isinstance(statistics[0], Statistics | CellStatistics):
+            about, npz = statistics_to_files(first())
+            return about, {FILE: npz}
+        sums: NoisyStatistics = statistics[0]
+        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
+        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
+    offset, factor, z = statistics.mapped(0)
+    files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
+    if statistics.size > _MOST:
+        return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
+    about, npz = statistics_to_files(first())
+    return about, files | {FILE: npz}
+
+
+def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
+    """Released values (P,) before rounding: offset + map z.
+
+    Raises:
+        ValueError: the file is missing or damaged.
+    """
+    arrays = _arrays(files, MAP, ("offset", "map", "z"))
+    if arrays["map"].shape != (*arrays["offset"].shape, *arrays["z"].shape):
+        raise ValueError(f"{MAP} {_DAMAGED}")
+    return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
+
+
+def sums_read(about: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
+    """The sums of the sparse DP-GP.
+
+    Args:
+        about: the description of what was measured.
+        files: of the release, by name.
+
+    Raises:
+        ValueError: the file is missing or damaged, or the description is.
+    """
+    arrays, noise = _arrays(files, FILE, ("A", "B")), about.get("noise")
+    if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
+        raise ValueError(f"the description of the noise {_DAMAGED}")
+    scales = NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
+    return NoisyStatistics(A=arrays["A"], B=arrays["B"], noise=scales)
+
+
+def counts_text(bought: OutcomeCounts) -> str:
+    """The file of the noisy counts: each cell and its count, to the last digit."""
+    ends = bought.purchase.cells.ends
+    rows = zip(ends[:-1], ends[1:], bought.counts, strict=True)
+    lines = (f"{float(low)!r},{float(high)!r},{float(count)!r}" for low, high, count in rows)
+    return "\r\n".join([f'"from","to","{_COUNT}"', *lines, ""])
+
+
+def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
+    """Read the file of the noisy counts back.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        counts = np.array([float(row[_COUNT]) for row in csv.DictReader(content.decode().splitlines())])
+        if len(counts) != purchase.cells.count or not np.isfinite(counts).all():
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{BOUNDS} is damaged; fetch the zip again") from None
+    return OutcomeCounts(purchase=purchase, counts=counts, n=n)
+
+
+def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, FloatArray]:
+    """Arrays of a file by name."""
+    if name not in files:
+        raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
+    try:
+        with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
+            return {each: np.asarray(archive[each], dtype=float) for each in wanted}
+    except Exception:  # numpy and zipfile raise a dozen kinds
+        raise ValueError(f"{name} {_DAMAGED}") from None
+
+
+def _npz(arrays: Mapping[str, FloatArray]) -> bytes:
+    stream = io.BytesIO()
+    np.savez_compressed(stream, allow_pickle=False, **arrays)
+    return stream.getvalue()
