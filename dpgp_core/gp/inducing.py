@@ -41,11 +41,9 @@ def inducing_matrix(
     check_columns(X, X_test)
     if Z.ndim != 2 or Z.shape[1] != X.shape[1] or len(Z) < 1:
         raise ValueError(f"Z must be one or more rows of {X.shape[1]} columns, like X, got shape {Z.shape}")
-    K_uu = kernel(Z, Z)
-    K_uu[np.diag_indices_from(K_uu)] += 10 * len(Z) * np.finfo(float).eps * np.trace(K_uu)
     # K_uu = L L^T;  V = L^-1 K_uf, so that K_fu K_uu^-1 K_uf = V^T V
-    L = cholesky(K_uu, lower=True)
-    V, V_test = (solve_triangular(L, kernel(Z, inputs), lower=True) for inputs in (X, X_test))
+    L = inducing_root(kernel, Z)
+    V, V_test = (whitened_features(kernel, Z, L, inputs).T for inputs in (X, X_test))
     # D >= noise_variance: K_uu^-1 explains at most k(x, x), up to rounding
     D = np.maximum(kernel.diagonal(X) - np.einsum("ij,ij->j", V, V), 0) + noise_variance
     # Q = L (I + V D^-1 V^T) L^T, so C = V_*^T (I + V D^-1 V^T)^-1 V D^-1

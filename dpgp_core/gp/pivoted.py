@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,12 +182,12 @@ def factorise(
         before = len(features.Z)
         if round_ or not before:
             features = _extend(features, left, tolerance * float(prior.mean()), most)
-        scan = _scan(features, executor)
-        left = prior - scan.norms
+        explained, triangle, V = _scan(features, executor)
+        left = prior - explained
         residual = max(float(left.sum() / prior.sum()), 0.0)
         if residual <= tolerance:
-            rows = features if scan.rows is None else Kept(features, scan.rows)
-            return LowRank(features=features, rows=rows, triangle=scan.triangle, residual=residual)
+            rows = features if V is None else Kept(features, V)
+            return LowRank(features=features, rows=rows, triangle=triangle, residual=residual)
         if round_ and len(features.Z) == before:
             break
     raise ToleranceMissedError(_MISSED.format(most=len(features.Z)))
@@ -200,14 +199,8 @@ def check_tolerance(tolerance: float) -> None:
         raise ValueError(f"tolerance must be in [{_LOWEST_TOLERANCE:g}, 1), got {tolerance}")
 
 
-class _Scan(NamedTuple):
-    norms: FloatArray  # |v_i|^2 (n,)
-    triangle: FloatArray
-    rows: FloatArray | None
-
-
-def _scan(features: Features, executor: Executor | None) -> _Scan:
-    """One pass over all inputs."""
+def _scan(features: Features, executor: Executor | None) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """|v_i|^2 (n,), the triangle and, where it is kept, V, by one pass over all inputs."""
     columns, V = Columns(features), None
     if executor is None or isinstance(executor, ThreadPoolExecutor):
         V = np.empty(features.shape)
@@ -216,7 +209,7 @@ def _scan(features: Features, executor: Executor | None) -> _Scan:
         columns = Columns(V)
     squares, triangles = zip(*columns.over_blocks(_block_scan, executor), strict=True)
     r = features.shape[1]
-    return _Scan(np.concatenate(squares), upper(np.vstack([*triangles, np.zeros((r, r))])), V)
+    return np.concatenate(squares), upper(np.vstack([*triangles, np.zeros((r, r))])), V
 
 
 def _block_scan(block: Columns) -> tuple[FloatArray, FloatArray]:

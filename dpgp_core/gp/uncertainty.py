@@ -64,14 +64,13 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
         shifts: (S, P).
         variances: (S, P), or (1, P) if equal.
     """
-    shifts, variances = _together(shifts, variances)
-    sd = np.sqrt(np.maximum(variances, np.finfo(float).tiny))
+    shifts, sd = _together(shifts, variances)
     # P(|e| > w) <= E e^2 / w^2: no quantile is larger
     high = np.sqrt((shifts**2 + sd**2).mean(axis=0) / (1 - level))
     low = _LEAST * high
     for _ in range(_HALVINGS):
         middle = np.sqrt(low * high)
-        below = (ndtr((middle - shifts) / sd) - ndtr((-middle - shifts) / sd)).mean(axis=0) < level
+        below = _within(shifts, sd, middle) < level
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(high)
 
@@ -84,17 +83,23 @@ def mixture_level(shifts: FloatArray, variances: FloatArray, distance: FloatArra
         variances: (S, P), or (1, P) if equal.
         distance: >= 0 (P,).
     """
-    shifts, variances = _together(shifts, variances)
-    sd = np.sqrt(np.maximum(variances, np.finfo(float).tiny))
+    return _within(*_together(shifts, variances), distance)
+
+
+def _within(shifts: FloatArray, sd: FloatArray, distance: FloatArray) -> FloatArray:
+    """P(|e| <= distance) (P,)."""
     return np.asarray((ndtr((distance - shifts) / sd) - ndtr((-distance - shifts) / sd)).mean(axis=0))
 
 
 def _together(shifts: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Neighbouring shifts of equal variances as normals of their mean and spread; the sign of a shift is lost."""
-    if len(variances) > 1 or len(shifts) % _TOGETHER:
-        return shifts, variances
-    groups = np.sort(np.abs(shifts), axis=0).reshape(-1, _TOGETHER, shifts.shape[1])
-    return groups.mean(axis=1), variances + groups.var(axis=1)
+    """Shifts and standard deviations; neighbouring shifts of equal variances as normals of their mean and spread.
+
+    The sign of a shift is lost then.
+    """
+    if len(variances) == 1 and not len(shifts) % _TOGETHER:
+        groups = np.sort(np.abs(shifts), axis=0).reshape(-1, _TOGETHER, shifts.shape[1])
+        shifts, variances = groups.mean(axis=1), variances + groups.var(axis=1)
+    return shifts, np.sqrt(np.maximum(variances, np.finfo(float).tiny))
 
 
 _NUGGET = 1e-6  # of the kernel's variance

@@ -110,20 +110,28 @@ class EachDraw(Sequence[Statistics]):
 
     Attributes:
         public: the table without its outputs.
-        size: numbers in all strategies.
-        stages: of a draw, what each stage measured.
-        mapped: of a draw, offset (P,), map (P, r) and z (r,): its curve is offset + map z, in the output's unit.
+        z: measured by each stage (draws, r).
     """
 
     public: Dataset
     guarantee: Guarantee
-    draws: int
-    size: int
-    stages: Callable[[int], Sequence[Stage]]
-    mapped: Callable[[int], tuple[FloatArray, FloatArray, FloatArray]]
+    z: tuple[FloatArray, ...]
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Numbers in all strategies."""
+
+    @abstractmethod
+    def stages(self, draw: int) -> list[Stage]:
+        """What each stage measured."""
+
+    @abstractmethod
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Offset (P,), map (P, r) and z (r,): the curve is offset + map z, in the output's unit."""
 
     def __len__(self) -> int:
-        return self.draws
+        return len(self.z[0])
 
     @overload
     def __getitem__(self, draw: int) -> Statistics: ...
@@ -132,10 +140,10 @@ class EachDraw(Sequence[Statistics]):
     def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
         """The statistics of one draw, or of several: its stages, the public part, and the promise for all draws."""
         if isinstance(draw, slice):
-            return [self[i] for i in range(self.draws)[draw]]
+            return [self[i] for i in range(len(self))[draw]]
         public, promised = self.public, self.guarantee
         return Statistics(
-            stages=tuple(self.stages(range(self.draws)[draw])),
+            stages=tuple(self.stages(range(len(self))[draw])),
             X=public.X,
             columns=public.columns,
             y_name=public.y_name,

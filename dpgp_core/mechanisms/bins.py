@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -104,7 +104,9 @@ class BinMeans(Mechanism):
             X_test=X_test,
             samples=samples,
             guarantee=draws.promise,
-            statistics=self.recorded(plan, dataset, z, maps, draws.promise),
+            statistics=EachDrawOfBins(
+                public=dataset.public_part(), guarantee=draws.promise, z=(z,), mechanism=self, plan=plan, maps=maps
+            ),
             uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
             noise_factor=maps[0] * self.noise_sds(plan, dataset),
         )
@@ -147,28 +149,6 @@ class BinMeans(Mechanism):
         """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
         return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.output_range / plan.counts
 
-    def recorded(
-        self, plan: BinPlan, dataset: Dataset, z: FloatArray, maps: Sequence[FloatArray], guarantee: Guarantee
-    ) -> EachDraw:
-        """The statistics of draws; ``maps`` (P, b) take means of bins to released values."""
-        public, per_sum = dataset.public_part(), dataset.output_range / plan.counts
-        different = {id(each): each * per_sum for each in maps}
-        return EachDraw(
-            public=public,
-            guarantee=guarantee,
-            draws=len(z),
-            size=len(plan.counts) * public.n,
-            stages=partial(self._stages, plan, public, z),
-            mapped=partial(_mapped, public.midpoint, [different[id(each)] for each in maps], z),
-        )
-
-    def _stages(self, plan: BinPlan, public: Dataset, z: FloatArray, draw: int) -> list[Stage]:
-        """The noisy sums of one draw, as measured by the bins' indicators."""
-        low, high = (np.full(public.n, end) for end in public.y_bounds)
-        B = plan.weights * plan.counts[:, None]
-        measurement = LaplaceMeasurement(B=B, low=low, high=high, bounds=public.y_bounds, epsilon=self.epsilon)
-        return [Stage(measurement=measurement, z=z[draw])]
-
     def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
         places = place_integers(dataset.clipped_y, *ends)
@@ -177,12 +157,40 @@ class BinMeans(Mechanism):
         )
 
 
-def _mapped(
-    middle: float, maps: Sequence[FloatArray], z: FloatArray, draw: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Offset, map and z of one draw: released values are the middle + map z."""
-    factor = maps[draw]
-    return np.full(len(factor), middle), factor, z[draw]
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EachDrawOfBins(EachDraw):
+    """The statistics of draws, from noisy sums over bins.
+
+    Attributes:
+        maps: of each draw (P, b), from means of bins to released values.
+    """
+
+    mechanism: BinMeans
+    plan: BinPlan
+    maps: Sequence[FloatArray]
+
+    @property
+    def size(self) -> int:
+        """Numbers in the strategy: the bins' indicators."""
+        return len(self.plan.counts) * self.public.n
+
+    def stages(self, draw: int) -> list[Stage]:
+        """The noisy sums of one draw, as measured by the bins' indicators."""
+        public, plan = self.public, self.plan
+        low, high = (np.full(public.n, end) for end in public.y_bounds)
+        measurement = LaplaceMeasurement(
+            B=plan.weights * plan.counts[:, None],
+            low=low,
+            high=high,
+            bounds=public.y_bounds,
+            epsilon=self.mechanism.epsilon,
+        )
+        return [Stage(measurement=measurement, z=self.z[0][draw])]
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Offset, map and z of one draw: the middle of the bounds, and the map of d z_b / n_b."""
+        factor = self.maps[draw] * (self.public.output_range / self.plan.counts)
+        return np.full(len(factor), self.public.midpoint), factor, self.z[0][draw]
 
 
 @dataclass(frozen=True, kw_only=True)

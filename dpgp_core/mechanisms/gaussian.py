@@ -21,7 +21,7 @@ from ..gp.uncertainty import Predictive, Uncertainty, predictive
 from ..kernels import Kernel
 from ..table import Dataset
 from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .gaussian_stages import ClippedStage, Measure, SimulatedInterval, exact, noiseless, numbered, recorded
+from .gaussian_stages import ClippedStage, EachDrawOfStages, Measure, SimulatedInterval, exact, noiseless, numbered
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,8 @@ class GaussianMechanism(Mechanism):
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
-        return recorded(self.measured, plan, dataset.public_part(), z, guarantee)
+        public = dataset.public_part()
+        return EachDrawOfStages(run=self.measured, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """What ``Release.interval`` rests on, for released curves (draws, P)."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..gp.uncertainty import Of, Predictive, mixture_half_width
 from ..linalg import column_norms, columns_of
@@ -90,45 +89,39 @@ Run = Callable[[Plan, Dataset, Measure], Iterator[tuple[ClippedStage, FloatArray
 """All stages of a plan with their z (draws, r), one after another: ``GaussianMechanism.measured``."""
 
 
-def recorded(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> EachDraw:
-    """The statistics of draws, from what each stage measured: intervals and maps follow from z (draws, r)."""
-    return EachDraw(
-        public=public,
-        guarantee=guarantee,
-        draws=len(z[0]),
-        size=sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in plan.stages),
-        stages=partial(_stages, run, plan, public, z),
-        mapped=partial(_mapped, run, plan, public, z),
-    )
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EachDrawOfStages(EachDraw):
+    """The statistics of draws, from what each stage measured: intervals and maps follow from z."""
 
+    run: Run
+    plan: Plan
 
-def _replayed(
-    run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int
-) -> list[tuple[ClippedStage, FloatArray]]:
-    """The stages of one draw as they were."""
-    waiting = iter(z)
-    return list(run(plan, public, lambda stage: next(waiting)[[draw]]))
+    @property
+    def size(self) -> int:
+        """Numbers in all strategies."""
+        return sum(stage.strategy.shape[0] * stage.strategy.shape[1] for stage in self.plan.stages)
 
+    def stages(self, draw: int) -> list[Stage]:
+        """Strategies, intervals and outcomes of one draw."""
+        stages = []
+        for stage, (z,) in self._replayed(draw):
+            low, high = stage.low[0], stage.high[0]
+            B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.widest[0])
+            measurement = Measurement(
+                B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=stage.noise_multiplier
+            )
+            stages.append(Stage(measurement=measurement, z=z))
+        return stages
 
-def _stages(run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int) -> list[Stage]:
-    """Strategies, intervals and outcomes of one draw."""
-    stages = []
-    for stage, (own,) in _replayed(run, plan, public, z, draw):
-        low, high = stage.low[0], stage.high[0]
-        B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.widest[0])
-        measurement = Measurement(
-            B=B, low=low, high=high, bounds=public.y_bounds, noise_multiplier=stage.noise_multiplier
-        )
-        stages.append(Stage(measurement=measurement, z=own))
-    return stages
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Offset, map and z of one draw, of its last stage."""
+        *_, (last, (z,)) = self._replayed(draw)
+        return self.public.midpoint + last.offset[0], last.widest[0] * last.plan.factor, z
 
-
-def _mapped(
-    run: Run, plan: Plan, public: Dataset, z: tuple[FloatArray, ...], draw: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Offset, map and z of one draw."""
-    last, (own,) = _replayed(run, plan, public, z, draw)[-1]
-    return public.midpoint + last.offset[0], last.widest[0] * last.plan.factor, own
+    def _replayed(self, draw: int) -> Iterator[tuple[ClippedStage, FloatArray]]:
+        """The stages of one draw as they were."""
+        waiting = iter(self.z)
+        return self.run(self.plan, self.public, lambda stage: next(waiting)[[draw]])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -20,7 +20,7 @@ from ..checks import check_positive
 from ..gp.regression import output_covariance
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty
 from ..kernels import Kernel
-from ..linalg import Matrix, column_norms
+from ..linalg import Matrix, check_columns, column_norms
 from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
@@ -143,10 +143,7 @@ class HallPosterior(GaussianMechanism):
         Column j is L^-1 k(X_test, x_j), K_** = L L^T, of length <= 1, shortened to 1 where rounding made it longer: it
         depends on record j alone, and with |q_j| <= 1/2 each of two records moves the sum by at most 1/2.
         """
-        if X.ndim != 2 or X_test.ndim != 2 or X.shape[1] != X_test.shape[1]:
-            raise ValueError(
-                f"X and X_test must be 2-D with equally many columns, got shapes {X.shape} and {X_test.shape}"
-            )
+        check_columns(X, X_test)
         vectors, sd = prior_axes(self.kernel(X_test, X_test))
         columns = (vectors / sd).T @ self.kernel(X_test, X)
         columns /= np.maximum(np.sqrt(column_norms(columns)), 1.0)

@@ -367,12 +367,10 @@ def _stage(code: int) -> Iterator[None]:
     """Turn what goes wrong here into an exit code and a sentence."""
     try:
         yield
-    except BudgetExceeded as error:
+    except (BudgetExceeded, MixedRows) as error:
         raise _Failure(REFUSED, str(error)) from None
     except MixedProtection as error:
         raise _Failure(REFUSED, f"{error}: add --inputs-public") from None
-    except MixedRows as error:
-        raise _Failure(REFUSED, str(error)) from None
     except CannotWrite as error:
         raise _Failure(NOT_WRITTEN, str(error)) from None
     except MemoryError:
