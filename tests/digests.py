@@ -41,9 +41,9 @@ from dpgp_core.accounting.best_of_many import liu_talwar_constants, zcdp_of
 from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
+from dpgp_core.attack.densities import fit_mixture
 from dpgp_core.attack.linear import linear_attack, output_neighbours
 from dpgp_core.attack.lira import Shadows
-from dpgp_core.attack.mixture import fit_mixture
 from dpgp_core.evaluation.comparison import sweep
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out
@@ -54,7 +54,7 @@ from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
 from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
-from dpgp_core.selection.scores import exact_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
+from dpgp_core.selection.scores import difference_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
 from tests.core.tables import table
@@ -152,7 +152,7 @@ def _selection() -> Figures:
     plans = [plan_folds(EQ(lengthscale=length), data.X, k_folds(60, 5), 0.3) for length in (0.5, 2.0)]
     scores = grid_scores(plans, data)
     return [
-        [exact_sensitivity(plans, 2.0), sse_sensitivity(plans, 2.0), published_sensitivity(plans, 2.0)],
+        [difference_sensitivity(plans, 2.0), sse_sensitivity(plans, 2.0), published_sensitivity(plans, 2.0)],
         scores.sse,
         selection_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),
         permute_and_flip_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),

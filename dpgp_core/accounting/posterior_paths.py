@@ -56,7 +56,7 @@ def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Curve:
+class RenyiCurve:
     """Renyi bound of one path: covariance term + (alpha / 2) [direct + alpha pulled / (1 - beta)].
 
     Here beta = (alpha - 1) tau < 1. The bracket bounds d^T Sigma_alpha^-1 d for the shift d of the mean:
@@ -96,7 +96,7 @@ def path_curves(
     *,
     sensitivity: Sensitivity,
     bound: Bound = "proven",
-) -> list[Curve]:
+) -> list[RenyiCurve]:
     """Curves that all hold for one path; the smallest at each order may be used.
 
     Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is
@@ -127,14 +127,14 @@ def path_curves(
     # (s^2 + eta^2)/s^2; then A = s^2 (q + (eta/s)^2 (V + q)), and 1 + tau~ = (s^2 + eta^2)(V + q)/A
     extra = (eta / sigma) ** 2
     tau_noisy, direct_noisy = tau / (1 + extra * (1 + tau)), (Delta / sigma) ** 2 / (1 + extra)
-    noisy = Curve(tau=tau_noisy, direct=direct_noisy, pulled=tau_noisy * direct_noisy, signed=proven)
+    noisy = RenyiCurve(tau=tau_noisy, direct=direct_noisy, pulled=tau_noisy * direct_noisy, signed=proven)
     if not proven:
         return [noisy]
     direct = (Delta / sigma) ** 2
     pulled = tau * direct
     if sensitivity != "generic":  # one input
         pulled = np.minimum(pulled, (2 * M / (sigma * r)) ** 2)
-    plain = Curve(tau=tau, direct=direct, pulled=pulled, signed=True)
+    plain = RenyiCurve(tau=tau, direct=direct, pulled=pulled, signed=True)
     return [noisy, plain] if np.any(eta > 0) else [plain]
 
 
@@ -228,7 +228,7 @@ def posterior_sampling_epsilon(
     return epsilon.reshape(arrays[0].shape) if arrays[0].ndim else float(epsilon[0])
 
 
-def _least_epsilon(curve: Curve, paths: FloatArray, delta: FloatArray) -> FloatArray:
+def _least_epsilon(curve: RenyiCurve, paths: FloatArray, delta: FloatArray) -> FloatArray:
     """Minimum over beta for each of m settings: logits on a grid, then two finer ones, then one parabola."""
 
     def objective(logits: FloatArray) -> FloatArray:
@@ -290,6 +290,6 @@ class PosteriorLoss:
         """Independent further paths of the same posterior, or of posteriors with the same settings."""
         return replace(self, L=self.L * times)
 
-    def _curves(self) -> list[Curve]:
+    def _curves(self) -> list[RenyiCurve]:
         numbers = (self.n, self.r, self.sigma, self.kappa, 1.0, self.eta)
         return path_curves(*(np.asarray(number, dtype=float) for number in numbers), sensitivity=self.sensitivity)

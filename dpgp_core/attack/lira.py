@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from .mixture import Density, fit_latent_mixture, fit_mixture
+from .densities import Density, fit_latent_mixture, fit_mixture
 from .roc import Roc
 
 Inputs = Literal["halves", "uniform"]

@@ -24,7 +24,7 @@ Declared = str | float | Sequence[str | float] | None
 _CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
 
 
-def columns_of(
+def columns_of_X(
     names: Sequence[str],
     x_box: Any,
     x_levels: Sequence[Sequence[str] | None] | None,
@@ -90,7 +90,7 @@ def _spread(box: FloatArray) -> FloatArray:
     return np.asarray(lows + unit * (highs - lows))
 
 
-def numbers_of(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
+def table_in_numbers(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
     """A table whose columns of texts are the numbers of their levels and whose dates are days; all else as it was.
 
     Args:
@@ -139,7 +139,7 @@ def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
     return np.where(np.isnat(days), np.nan, (days - np.datetime64(dates.first)).astype("timedelta64[D]").astype(float))
 
 
-def yes_and_no(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
+def outcomes_in_numbers(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
     """Y in words for yes and no as 1 and 0, and anything else as NaN; y as it was where no words are declared.
 
     Args:

@@ -22,7 +22,7 @@ from ..bayes.models import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
 from ..table import Column, Outcome
-from .declared import column_of, matrix_of, names_of, numbers_of, yes_and_no
+from .declared import column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
 from .spending import cloned, spent
 
 _ROWS = 4096  # test inputs predicted at a time
@@ -197,7 +197,7 @@ class Predicting:
         """1 - sum (y - prediction)^2 / sum (y - mean y)^2. It reads y without noise: not private where y is."""
         predicted = self.predict(X)
         assert isinstance(predicted, np.ndarray)
-        truth = column_of(yes_and_no(y, getattr(self, "yes", None), getattr(self, "no", None)), len(predicted))
+        truth = column_of(outcomes_in_numbers(y, getattr(self, "yes", None), getattr(self, "no", None)), len(predicted))
         left, total = float(((truth - predicted) ** 2).sum()), float(((truth - truth.mean()) ** 2).sum())
         return 1 - left / total if total > 0 else float(left == 0)
 
@@ -211,7 +211,7 @@ class Predicting:
         return self.reading_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        matrix, names = matrix_of(numbers_of(X, self.reading_.columns)), names_of(X)
+        matrix, names = matrix_of(table_in_numbers(X, self.reading_.columns)), names_of(X)
         fitted = getattr(self, "feature_names_in_", None)
         if matrix.shape[1] != self.n_features_in_:
             raise ValueError(

@@ -21,13 +21,13 @@ from .declared import (
     Pair,
     check_inside,
     column_of,
-    columns_of,
+    columns_of_X,
     grid_of,
     matrix_of,
     names_of,
-    numbers_of,
+    outcomes_in_numbers,
+    table_in_numbers,
     width_of,
-    yes_and_no,
 )
 from .predicting import FittedReading, Predicting
 from .spending import COUNTING, composed, count, warn
@@ -162,9 +162,9 @@ class DPGaussianProcessRegressor(Predicting):
         """The arrays of a fit with all that is declared of them."""
         bounds, titles = self._bounds(), names_of(X) or tuple(f"x{number}" for number in range(width_of(X)))
         assert bounds is not None  # as _mechanism checks
-        columns = columns_of(titles, self.x_box, self.x_levels, self.date_order)
-        inputs = matrix_of(numbers_of(X, columns))
-        outputs = column_of(yes_and_no(y, self.yes, self.no), len(inputs))
+        columns = columns_of_X(titles, self.x_box, self.x_levels, self.date_order)
+        inputs = matrix_of(table_in_numbers(X, columns))
+        outputs = column_of(outcomes_in_numbers(y, self.yes, self.no), len(inputs))
         check_codes(inputs, [each.box for each in columns], titles)
         if public_inputs:
             check_inside(inputs, columns)

@@ -54,7 +54,7 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """
     try:
         parts = Parts(content)
-        rows = _Sheet(workbook_parts.opened(parts, sheet), most)
+        rows = _Sheet(workbook_parts.book_of(parts, sheet), most)
         parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
         return rows.csv.getvalue().encode()
     except (Refused, MemoryError):

@@ -135,7 +135,7 @@ def sheet_names(parts: Parts) -> list[str]:
     return list(_sheets(parts)[0])
 
 
-def opened(parts: Parts, name: str | None = None) -> Book:
+def book_of(parts: Parts, name: str | None = None) -> Book:
     """Everything but the sheet.
 
     Args:

@@ -58,7 +58,7 @@ def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None 
     Args:
         plans: one per candidate, at least two, all with the same folds.
         dataset: supplies y, its bounds and its scale.
-        clip: None compares plain SSEs, with ``exact_sensitivity``; a number B (model units) compares clipped ones,
+        clip: None compares plain SSEs, with ``difference_sensitivity``; a number B (model units) compares clipped ones,
             with ``sse_sensitivity``.
 
     Raises:
@@ -71,14 +71,14 @@ def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None 
         sse=sse,
         compared=sse if clip is None else np.array([clipped_sse(plan, y, d, clip) for plan in plans]),
         noise_trace=np.array([plan.noise_trace.sum() for plan in plans]),
-        sensitivity=exact_sensitivity(plans, d) if clip is None else sse_sensitivity(plans, d, clip),
+        sensitivity=difference_sensitivity(plans, d) if clip is None else sse_sensitivity(plans, d, clip),
         tested=plans[0].tested,
         d=d,
         y_scale=dataset.y_scale,
     )
 
 
-def exact_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
+def difference_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
     """Half the largest change of any SSE_r - SSE_q between neighbours, (units of d)^2. No clipping, no slack.
 
     SSE_r = y^T G_r y with G_r = R_r^T R_r. Both mechanisms here look at differences of utilities only, so a change

@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.accounting import posterior_sensitivity as sensitivities
 from dpgp_core.accounting.posterior_paths import (
-    Curve,
+    RenyiCurve,
     path_curves,
     published_covariance,
     signed_covariance,
@@ -154,7 +154,7 @@ def with_sensitivity(bound, signed=True):
         n, r, sigma, kappa, *_ = settings
         V = sensitivities.core_variance(n, r, kappa)
         tau, direct = V / r**2, (bound(V, r, n) / sigma) ** 2
-        return [Curve(tau=tau, direct=direct, pulled=tau * direct, signed=signed)]
+        return [RenyiCurve(tau=tau, direct=direct, pulled=tau * direct, signed=signed)]
 
     return curves
 

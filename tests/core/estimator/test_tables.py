@@ -6,8 +6,8 @@ import pytest
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes.reading import Reading
 from dpgp_core.bayes.stages import Public
-from dpgp_core.estimator.declared import columns_of, grid_of
-from dpgp_core.estimator.declared import numbers_of as numbers_by
+from dpgp_core.estimator.declared import columns_of_X, grid_of
+from dpgp_core.estimator.declared import table_in_numbers as numbers_by
 from dpgp_core.estimator.predicting import FittedReading
 
 NAMES = [f"x{number}" for number in range(10)]
@@ -15,7 +15,7 @@ NAMES = [f"x{number}" for number in range(10)]
 
 def boxes(x_box, dim):
     """The sides of so many columns."""
-    return [each.box for each in columns_of(NAMES[:dim], x_box, None)]
+    return [each.box for each in columns_of_X(NAMES[:dim], x_box, None)]
 
 
 def test_one_pair_serves_all_columns():
@@ -36,7 +36,7 @@ def test_a_box_that_is_none_is_refused(box, words):
 @pytest.mark.parametrize(("dim", "places"), [(1, 65), (2, 289), (3, 512), (10, 512)])
 def test_the_grid_is_spread_over_the_box(dim, places):
     """Every quarter of every side holds between a fifth and a third of the places."""
-    grid = grid_of(columns_of(NAMES[:dim], [(10.0, 14.0)] * dim, None))
+    grid = grid_of(columns_of_X(NAMES[:dim], [(10.0, 14.0)] * dim, None))
     assert grid.shape == (places, dim)
     assert grid.min() >= 10
     assert grid.max() <= 14
@@ -47,17 +47,17 @@ def test_the_grid_is_spread_over_the_box(dim, places):
 
 
 def test_the_grid_has_each_level():
-    grid = grid_of(columns_of(("group", "x"), (0.0, 1.0), (("a", "b", "c"), None)))
+    grid = grid_of(columns_of_X(("group", "x"), (0.0, 1.0), (("a", "b", "c"), None)))
     assert grid.shape == (3 * 65, 2)
     for level in range(3):
         np.testing.assert_array_equal(grid[grid[:, 0] == level][:, 1], np.linspace(0, 1, 65))
 
 
 def test_levels_are_declared_for_every_column():
-    found = columns_of(("age", "sex"), (0, 9), [None, ["a", "b"]])
+    found = columns_of_X(("age", "sex"), (0, 9), [None, ["a", "b"]])
     assert [each.levels for each in found] == [None, ("a", "b")]
     with pytest.raises(ValueError, match="x_levels must have 2 entries"):
-        columns_of(("age", "sex"), (0, 9), [["a", "b"]])
+        columns_of_X(("age", "sex"), (0, 9), [["a", "b"]])
 
 
 # ---- Tables of pandas with categories and dates, and what is no such table.
@@ -78,7 +78,7 @@ BOX = [(0, 100), DAYS]
 
 def numbers_of(table, box, levels, order=None):
     """A table as numbers, by its declaration."""
-    return numbers_by(table, columns_of([f"x{d}" for d in range(table.shape[1])], box, levels, order))
+    return numbers_by(table, columns_of_X([f"x{d}" for d in range(table.shape[1])], box, levels, order))
 
 
 def test_categories_are_numbers_of_their_levels_and_dates_are_days():

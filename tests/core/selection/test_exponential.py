@@ -23,7 +23,7 @@ from dpgp_core.selection.exponential import (
 from dpgp_core.selection.scores import (
     GridScores,
     clipped_sse,
-    exact_sensitivity,
+    difference_sensitivity,
     grid_scores,
     published_sensitivity,
     sse_sensitivity,
@@ -186,7 +186,7 @@ def test_neighbours_choose_alike(seed, kind):
     plans, n, rng = random_grid(seed)
     epsilon = float(rng.choice([0.1, 1.0, 4.0]))
     clip = None if kind == "exact" else float(rng.choice([0.2, 1.0]))
-    sensitivity = exact_sensitivity(plans, 1.0) if clip is None else sse_sensitivity(plans, 1.0, clip)
+    sensitivity = difference_sensitivity(plans, 1.0) if clip is None else sse_sensitivity(plans, 1.0, clip)
 
     def scores(y):
         return plain_scores(plans, y) if clip is None else -np.array([clipped_sse(p, y, 1.0, clip) for p in plans])

@@ -9,7 +9,7 @@ from dpgp_core.evaluation.cross_validation import FoldPlan, k_folds, plan_folds
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.selection.scores import (
     clipped_sse,
-    exact_sensitivity,
+    difference_sensitivity,
     grid_scores,
     published_sensitivity,
     sse_sensitivity,
@@ -53,7 +53,7 @@ def test_the_published_sensitivity_is_exceeded(n, change, published):
     assert published_sensitivity([plan], 1.0) == pytest.approx(published, abs=0.01)
     assert published_sensitivity([plan], 1.0) < found <= sse_sensitivity([plan], 1.0)
     # the exact one is attained here, but for the records far away
-    assert found <= 2 * exact_sensitivity([plan, nothing(plan)], 1.0) <= 1.01 * found
+    assert found <= 2 * difference_sensitivity([plan, nothing(plan)], 1.0) <= 1.01 * found
 
 
 def random_problem(seed):
@@ -123,7 +123,7 @@ def test_a_record_counts_as_often_as_it_is_tested():
     once, thrice = (plan_of([[1, 0]] * k, (np.array([0]),) * k) for k in (1, 3))
     assert sse_sensitivity([thrice], 1.0) == pytest.approx(3 * sse_sensitivity([once], 1.0)) == pytest.approx(3.0)
     # true: y_0 from 0 to 1/2, three times
-    assert 2 * exact_sensitivity([thrice, nothing(thrice)], 1.0) == pytest.approx(0.75)
+    assert 2 * difference_sensitivity([thrice, nothing(thrice)], 1.0) == pytest.approx(0.75)
 
 
 def test_the_worst_candidate_counts():
@@ -159,7 +159,7 @@ def worst_neighbours(plans, d):
 def test_exact_sensitivity_covers_every_change_found_and_is_attained(seed):
     plans, n, rng = random_problem(seed)
     for pair in [plans, [plans[0], nothing(plans[0])], [plans[1], plans[2]]]:
-        bound = 2 * exact_sensitivity(pair, 1.0)
+        bound = 2 * difference_sensitivity(pair, 1.0)
         found = worst_change(lambda y, p=pair: sse(p[0], y) - sse(p[1], y), n, rng)
         assert found <= bound
         change, low, high = worst_neighbours(pair, 1.0)
@@ -170,7 +170,7 @@ def test_exact_sensitivity_covers_every_change_found_and_is_attained(seed):
 
 def test_exact_sensitivity_scales_with_d_squared():
     plans, _, _ = random_problem(1)
-    assert exact_sensitivity(plans, 3.0) == pytest.approx(9 * exact_sensitivity(plans, 1.0))
+    assert difference_sensitivity(plans, 3.0) == pytest.approx(9 * difference_sensitivity(plans, 1.0))
     assert sse_sensitivity(plans, 3.0) == pytest.approx(9 * sse_sensitivity(plans, 1.0))
     assert published_sensitivity(plans, 3.0) == pytest.approx(9 * published_sensitivity(plans, 1.0))
 
@@ -178,7 +178,7 @@ def test_exact_sensitivity_scales_with_d_squared():
 def test_what_all_candidates_share_costs_nothing():
     # the same squared error for both: nothing about y could be learnt from the choice
     plan = plan_of([[1, -1], [-1, 1]], (np.array([0]), np.array([1])))
-    assert exact_sensitivity([plan, plan], 1.0) < 1e-5
+    assert difference_sensitivity([plan, plan], 1.0) < 1e-5
     assert sse_sensitivity([plan, plan], 1.0) == pytest.approx(2.0)
 
 
@@ -193,7 +193,7 @@ def test_kung_sensitivities(kung_plans):
     ours, four = sse_sensitivity(kung_plans, 1.0), sse_sensitivity(kung_plans, 1.0, 4.0)
     assert ours == pytest.approx(5.28, abs=0.01)
     assert 4 <= four / ours <= 5
-    assert exact_sensitivity(kung_plans, 1.0) == pytest.approx(2.354, abs=0.01)
+    assert difference_sensitivity(kung_plans, 1.0) == pytest.approx(2.354, abs=0.01)
     assert published_sensitivity(kung_plans, 1.0) == pytest.approx(13.89, abs=0.02)
 
 
@@ -205,7 +205,7 @@ def test_grid_scores(kung_plans, kung_data):
     np.testing.assert_array_equal(clipped.sse, plain.sse)
     np.testing.assert_allclose(clipped.compared, [clipped_sse(plan, y, d, 0.1 * d) for plan in kung_plans])
     assert (clipped.compared < plain.sse).all()
-    assert plain.sensitivity == exact_sensitivity(kung_plans, d)
+    assert plain.sensitivity == difference_sensitivity(kung_plans, d)
     assert clipped.sensitivity == sse_sensitivity(kung_plans, d, 0.1 * d)
     assert (plain.tested, plain.d, plain.y_scale) == (287, d, kung_data.y_scale)
     np.testing.assert_allclose(plain.noise_trace, [plan.noise_trace.sum() for plan in kung_plans])
@@ -216,7 +216,7 @@ def test_grid_scores(kung_plans, kung_data):
 def test_bad_grids():
     plan, other = (plan_of([[1, -1], [-1, 1]], tuple(np.array([k]) for k in order)) for order in ((0, 1), (1, 0)))
     with pytest.raises(ValueError, match="at least 2 candidates, got 1"):
-        exact_sensitivity([plan], 1.0)
+        difference_sensitivity([plan], 1.0)
     with pytest.raises(ValueError, match="at least 1 candidates, got 0"):
         sse_sensitivity([], 1.0)
     with pytest.raises(ValueError, match="on the same folds"):

@@ -1,4 +1,4 @@
-"""Attacks on mixtures of models."""
+"""Densities that attacks fit to observables."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from dpgp_core.attack.mixture import (
+from dpgp_core.attack.densities import (
     LEAST_NOISE,
     Density,
     fit_latent_mixture,

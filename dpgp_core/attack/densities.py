@@ -54,7 +54,7 @@ def fit_mixture(x: FloatArray) -> Density:
     scales = (math.log(_LEAST_SPREAD * spread), math.log(10 * spread))
     means = (float(x.min()), float(x.max()))
     bounds = [(-8.0, 8.0), means, means, scales, scales]
-    return Density(mixture_terms, maximise(mixture_terms, grouped(x, spread / 200), starts, bounds))
+    return Density(mixture_terms, maximise(mixture_terms, binned(x, spread / 200), starts, bounds))
 
 
 def check_samples(x: FloatArray) -> None:
@@ -81,7 +81,7 @@ def mixture_terms(theta: FloatArray, x: FloatArray) -> Terms:
     return total, gradient
 
 
-def grouped(x: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
+def binned(x: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
     """Means and shares of the samples falling in cells of at least this width: far below the noise, and faster."""
     width = max(width, float(np.ptp(x)) / _GROUPS)
     cell = np.floor((x - x.min()) / width).astype(int)
@@ -101,7 +101,7 @@ def maximise(
 
     Args:
         terms: density, as a function of parameters and points.
-        sample: points (N,) and their shares (N,), from ``grouped``.
+        sample: points (N,) and their shares (N,), from ``binned``.
         starts: where to start; moved inside the bounds.
         bounds: (low, high) of every parameter.
     """
@@ -151,7 +151,7 @@ def fit_latent_mixture(f: FloatArray) -> Density:
         for pair, back in zip(STARTS, (1.0, 0.3, 1.5, 0.7, 0.7), strict=True)
     ]
     bounds = [(-8.0, 8.0), (-12.0, 12.0), (-12.0, 12.0), (-3.0, 2.3), (-3.0, 2.3), (math.log(LEAST_NOISE), noise + 1)]
-    return Density(latent_terms, maximise(latent_terms, grouped(f, LEAST_NOISE / 2), starts, bounds))
+    return Density(latent_terms, maximise(latent_terms, binned(f, LEAST_NOISE / 2), starts, bounds))
 
 
 def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
