@@ -18,7 +18,7 @@ _NARROWEST = 1e-30  # squares of it, and of shares of it, are still numbers
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half characters, separators of lines
 
 
-def check_interval(interval: tuple[float, float], name: str) -> None:
+def check_interval(name: str, interval: tuple[float, float]) -> None:
     """Raise ValueError unless ``interval`` is a finite (low, high) with low < high."""
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high)):

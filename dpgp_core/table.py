@@ -56,7 +56,7 @@ class Column:
             if self.box is not _UNDECLARED and tuple(self.box) != side:
                 raise ValueError(f"x_box of {self.name!r}, which is a category, is derived; leave it out")
             object.__setattr__(self, "box", side)
-        check_interval(self.box, f"x_box of {self.name}")
+        check_interval(f"x_box of {self.name}", self.box)
         if self.dates is not None:
             object.__setattr__(self, "unit", self.dates.unit)
             if self.period is not None:
@@ -101,7 +101,7 @@ class Outcome:
     log: bool = False
 
     def __post_init__(self) -> None:
-        check_interval(self.bounds, "y_bounds")
+        check_interval("y_bounds", self.bounds)
         check_kind(self.kind, self.bounds)
         low, high = self.bounds
         if self.log and low <= 0:

@@ -39,7 +39,7 @@ class Grid:
     def __post_init__(self) -> None:
         bins = check_bins(self.bins)
         for interval in self.box:
-            check_interval(interval, "each entry of box")
+            check_interval("each entry of box", interval)
         if isinstance(bins, tuple) and len(bins) != len(self.box):
             raise ValueError(
                 f"{len(bins)} numbers of bins for {len(self.box)} input columns; give one, or one per column"

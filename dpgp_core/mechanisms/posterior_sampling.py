@@ -94,7 +94,7 @@ class PosteriorSampling(Mechanism):
         if not self.x_box:
             raise ValueError("x_box must have one (low, high) per input column, got none; use Dataset.x_box")
         for j, interval in enumerate(self.x_box):
-            check_interval(interval, f"x_box of column {j}")
+            check_interval(f"x_box of column {j}", interval)
         _ = self.guarantee
 
     @classmethod

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -96,7 +96,6 @@ class Writing:
     date_order: Format | None = None
     ignore: tuple[int | str, ...] | None = None
     sheet: str | None = None
-    two_valued: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -111,7 +110,6 @@ class Writing:
                 self._set(name, _words(name, getattr(self, name)))
         if (self.yes is None) != (self.no is None):
             raise ValueError("yes and no must both be declared: the words that mean yes, and those that mean no")
-        self._set("two_valued", self.yes is not None)
         if self.two_valued:
             both = self.yes_words.texts & self.no_words.texts or self.yes_words.codes & self.no_words.codes
             if both or not self.yes or not self.no:
@@ -122,6 +120,11 @@ class Writing:
             self._set("ignore", tuple(_lines(each) for each in _entries("ignore", self.ignore)))
         if self.sheet is not None:
             checks.text("sheet", self.sheet)
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether words for yes and no are declared."""
+        return self.yes is not None
 
     @cached_property
     def missing_words(self) -> Words:
@@ -157,7 +160,7 @@ class Writing:
         object.__setattr__(self, name, value)
 
 
-KEYS = tuple(each.name for each in fields(Writing) if each.init)
+KEYS = tuple(each.name for each in fields(Writing))
 """Its declarations, by name."""
 
 

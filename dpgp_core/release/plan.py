@@ -60,11 +60,15 @@ class ReleasePlan:
     n: int
     X: FloatArray | None
     person: People | None
-    X_test: FloatArray
     plan: Plan | BinPlan | BayesPlan | None
     half_width: FloatArray | None
     half_outputs: FloatArray | None
     step: float
+
+    @property
+    def X_test(self) -> FloatArray:
+        """Where values are predicted (P, D)."""
+        return self.spec.points()
 
     @property
     def inference(self) -> Inference | None:
@@ -125,7 +129,6 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         n=n,
         X=public_X,
         person=None if public_X is None else person,
-        X_test=X_test,
         plan=plan,
         half_width=half_width,
         half_outputs=half_outputs,

@@ -45,7 +45,6 @@ class Published:
     """
 
     spec: ReleaseSpec
-    X_test: FloatArray
     values: FloatArray
     curve: Interval
     outputs: Interval
@@ -58,6 +57,11 @@ class Published:
     fit: Fit | None = None
     detail: str = ""
     left_out: int = 0
+
+    @property
+    def X_test(self) -> FloatArray:
+        """Where values are predicted (P, D)."""
+        return self.spec.points()
 
     @property
     def guarantee(self) -> Guarantee:
@@ -91,7 +95,6 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
     curve, outputs = ((in_unit(outcome, low, step), in_unit(outcome, high, step)) for low, high in ends)
     return Published(
         spec=spec,
-        X_test=plan.X_test,
         values=values_in_unit(outcome, value, step),
         curve=curve,
         outputs=outputs,

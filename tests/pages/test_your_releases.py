@@ -118,7 +118,6 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
     published = Published(
         spec=spec,
-        X_test=spec.points(),
         values=np.arange(5.0),
         curve=(-half, half),
         outputs=(-half, half),
@@ -135,7 +134,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     assert [row for row in range(5) if f"_row{row}_col0" in style] == [1, 4]
     assert ">-9</td>" in table  # no more decimals than in the file
     square = replace(spec, x=("a", "b"), x_units=("", ""), x_box=((0, 1), (0, 1)), lengthscale=(1, 1), grid=(2, 2))
-    four = replace(published, spec=square, X_test=square.points(), values=np.arange(4.0), curve=(-half[:4], half[:4]))
+    four = replace(published, spec=square, values=np.arange(4.0), curve=(-half[:4], half[:4]))
     cells, faded, crosses = figures.released(four).data
     np.testing.assert_array_equal(cells.z, [[0, 2], [np.nan, 3]])
     np.testing.assert_allclose(faded.z, 1 - known_share(four).reshape(2, 2).T * np.isfinite(cells.z))

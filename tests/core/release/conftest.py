@@ -74,7 +74,6 @@ def make_published():
         ends = values - half, values + half
         return Published(
             spec=spec,
-            X_test=spec.points(),
             values=values,
             curve=ends,
             outputs=ends,
