@@ -76,6 +76,11 @@ def controls(prefix: str = "") -> dict[str, Any]:
     return {str(key): value for key, value in st.session_state.items() if str(key).startswith(prefix)}
 
 
+def begin(key: str, value: Any) -> Any:
+    """Where a control stands; there, if it stands nowhere yet."""
+    return st.session_state.setdefault(key, value)
+
+
 def move(values: Mapping[str, Any]) -> None:
     """Move controls, before they are drawn."""
     st.session_state.update(values)

@@ -14,7 +14,7 @@ from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
-from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
+from dpgp_core.release.publishing import bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import (
     HEIGHT,
@@ -254,6 +254,12 @@ def worth(published: Published) -> str:
     in_file = published.spec.tolerance or is_off_scale(published)
     marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"
     return f"It protects as promised, but: {plain(useful(published))} They are {marked}."
+
+
+def bought(published: Published) -> str:
+    """Which bounds were bought; nothing where they were declared."""
+    words = plain(bounds_bought(published))
+    return f" {words}" if words else ""
 
 
 def released(published: Published) -> go.Figure:

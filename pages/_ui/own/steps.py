@@ -22,7 +22,7 @@ from pages._ui.look import pictures
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import About
 from pages._ui.look.text import at_least, number, plain
-from pages._ui.own import figures, outcome, session, upload
+from pages._ui.own import figures, session, upload
 from pages._ui.own.slots import (
     OWN_APART,
     OWN_LEDGER_TOKEN,
@@ -268,7 +268,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 def _show(issued: Issued, published: Published) -> None:
     spec = published.spec
-    said = f"{plain(issued.name)}. {figures.worth(published)}{outcome.sentence(published)}"
+    said = f"{plain(issued.name)}. {figures.worth(published)}{figures.bought(published)}"
     if within_tolerance(published).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
