@@ -232,5 +232,9 @@ async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) 
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
-ROUTES = [Route("/readyz", readyz), Route("/page.js", page_script)]
+ROUTES = [
+    Route("/readyz", readyz),
+    Route("/page.js", page_script),
+    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below the path that it stands under itself
+]
 MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]
