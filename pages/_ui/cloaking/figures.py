@@ -99,10 +99,9 @@ def growth(
         mode="markers",
         name="the person below",
         marker={"color": GUARANTEE, "size": 12, "symbol": "diamond"},
+        cliponaxis=False,
     )
-    low, high = data.x_box[0]
     on_axes(figure, data, chart.x)
-    figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
     return figure.update_layout(showlegend=False, margin={"t": 20})
 
 
