@@ -186,17 +186,18 @@ def _is_undecoded(content: bytes) -> bool:
 
 def _sheet(content: bytes, digest: str) -> str | None:
     """Which sheet of a workbook is the table: asked where it has several; "" while nobody has said it."""
-    known = OWN_SHEETS.find()
-    if known is None or known[0] != digest:
-        try:
-            upload.check_size(content)
-            known = digest, cached.of_one_session("Reading the workbook", excel.sheet_names, content)
-        except ValueError:  # said when it is opened
-            return None
-        OWN_SHEETS.put(known)
-    if len(known[1]) < 2:
+
+    def names() -> list[str]:
+        upload.check_size(content)
+        return cached.of_one_session("Reading the workbook", excel.sheet_names, content)
+
+    try:
+        sheets = OWN_SHEETS.made(digest, names)
+    except ValueError:  # said when it is opened
         return None
-    chosen = st.selectbox("Which sheet holds the table?", known[1], index=None, key="own_sheet")
+    if len(sheets) < 2:
+        return None
+    chosen = st.selectbox("Which sheet holds the table?", sheets, index=None, key="own_sheet")
     return "" if chosen is None else str(chosen)
 
 
@@ -254,12 +255,11 @@ def _lines_said(digest: str) -> tuple[int | str, ...] | None:
 
     The question is there once something was offered.
     """
-    known = OWN_LINES.find()
-    if known is None or known[0] != digest:
+    offered = OWN_LINES.of(digest)
+    if offered is None:
         OWN_LINES.pop()
         session.forget([_IGNORE])
         return None
-    offered = known[1]
     text = st.text_input(
         "Lines that are no rows of the table",
         key=_IGNORE,
@@ -282,10 +282,10 @@ def _lines_said(digest: str) -> tuple[int | str, ...] | None:
 
 def _offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
     """Ask about these lines of a file, or about none in particular; whether that is new."""
-    known, asked = OWN_LINES.find(), (digest, ", ".join(map(str, lines)))
-    if known is not None and known[0] == digest and (known == asked or not lines):
+    offered, new = OWN_LINES.of(digest), ", ".join(map(str, lines))
+    if offered is not None and new in (offered, ""):
         return False
-    OWN_LINES.put(asked)
+    OWN_LINES.put((digest, new))
     return True
 
 

@@ -10,12 +10,12 @@ import streamlit as st
 
 from pages._ui import session
 from pages._ui.look.text import plain
-from pages._ui.session import Slot
+from pages._ui.session import Kept, Slot
 
 if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
     from dpgp_core.bayes.reading import Difference
-    from dpgp_core.release import Published, ReleaseSpec
+    from dpgp_core.release import Published
     from pages._ui.ledgers.state import Issued
     from pages._ui.own.upload import Prepared, Table
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 OWN_TABLE: Slot[Table] = Slot("own_table")
 OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of what the uploader holds, and how it is written
 OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8: its encoding is asked for
-OWN_SHEETS: Slot[tuple[str, list[str]]] = Slot("own_sheets")  # of a workbook, by its digest
-OWN_LINES: Slot[tuple[str, str]] = Slot("own_lines")  # of a file, by its digest: lines that may be no rows
-OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
-OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
-OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
+OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # of a workbook, by its digest
+OWN_LINES: Kept[str] = Kept("own_lines")  # of a file, by its digest: lines that may be no rows
+OWN_READY: Kept[Prepared] = Kept("own_ready")  # of a table, by its digest, and what is declared of it
+OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # of what is declared
+OWN_OUTLOOK: Kept[FloatArray] = Kept("own_outlook")  # the same with other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published]] = Slot("own_released")
-OWN_APART: Slot[tuple[tuple[str, str, str], Difference]] = Slot("own_apart")  # of a release: two groups
+OWN_APART: Kept[Difference] = Kept("own_apart")  # of a release, by its digest: two groups
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies

@@ -101,18 +101,17 @@ def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            widths = cached.of_one_session("Working out other budgets", upload.outlook, ready)
-            OWN_OUTLOOK.put((ready.plan.spec, widths))
-        known = OWN_OUTLOOK.find()
-        if known is None or known[0] != spec:
+            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, ready)))
+        widths = OWN_OUTLOOK.of(spec)
+        if widths is None:
             return
-        st.dataframe(table(spec, known[1]), hide_index=True, key="own_outlook_table")
+        st.dataframe(table(spec, widths), hide_index=True, key="own_outlook_table")
         rate = spec.y_kind == "yes/no"
         unit = "percentage points" if rate else plain(spec.y_unit) or "y"
         within = "a factor of" if spec.log else f"± [{unit}]"
         wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
         if wanted is not None:
-            st.markdown(answer(spec, known[1], wanted / 100 if rate else wanted))
+            st.markdown(answer(spec, widths, wanted / 100 if rate else wanted))
 
 
 def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
@@ -161,25 +160,22 @@ _NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     """What is known before the release; None, with a sentence, if table and declaration do not fit."""
-    key = (held.digest, spec)
-    known = OWN_READY.find()
-    if known is None or known[0] != key:
-        doing = "Reading the table and designing the noise"
-        try:
-            prepared = cached.of_one_session(doing, upload.prepared, held, spec)
-        except ValueError as error:
-            st.error(plain(f"{error}."))
-            return None
-        known = (key, prepared)
-        OWN_READY.put(known)
-    if moved := known[1].moved:
+    doing = "Reading the table and designing the noise"
+    try:
+        prepared = OWN_READY.made(
+            (held.digest, spec), lambda: cached.of_one_session(doing, upload.prepared, held, spec)
+        )
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+        return None
+    if moved := prepared.moved:
         st.warning(
             f"{moved:,} of {held.rows:,} rows have an output that is not of its kind ({spec.y_kind}); each counts as "
             "the nearest one that is. Only you are told. If that is not meant, correct the column or declare another "
             "kind.",
             icon=":material/rule:",
         )
-    return known[1]
+    return prepared
 
 
 def told(spec: ReleaseSpec, prepared: Prepared) -> None:
@@ -197,9 +193,9 @@ def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
         if st.button("I may see the table: show the fit without noise"):
             values = cached.of_one_session("Fitting without noise", upload.previewed, held, spec, prepared.plan)
             OWN_PREVIEW.put((spec, values))
-        known = OWN_PREVIEW.find()
-        if known is not None and known[0] == spec:
-            pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
+        fit = OWN_PREVIEW.of(spec)
+        if fit is not None:
+            pictures.chart(figures.previewed(spec, fit), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
 def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Account) -> None:
@@ -291,12 +287,9 @@ def _apart(issued: Issued, published: Published) -> None:
         left, right = st.columns(2)
         first = left.selectbox("First group", levels, key="own_apart_first")
         second = right.selectbox("minus", [level for level in levels if level != first], key="own_apart_second")
-        known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
-        if known is None or known[0] != wanted:
-            doing = "Comparing two groups"
-            known = wanted, cached.of_one_session(doing, figures.apart, published, first, second)
-            OWN_APART.put(known)
-        figure = figures.difference_figure(known[1], spec, f"{first} less {second}")
+        of, doing = (hashlib.sha256(issued.bundle).hexdigest(), first, second), "Comparing two groups"
+        compared = OWN_APART.made(of, lambda: cached.of_one_session(doing, figures.apart, published, first, second))
+        figure = figures.difference_figure(compared, spec, f"{first} less {second}")
         pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, _APART)))
 
 
