@@ -112,6 +112,14 @@ def band(
     )
 
 
+def draw_line(
+    figure: go.Figure, x: Any, y: Any, name: str, colour: str, dash: str = "solid", *, width: float = 2, **more: Any
+) -> None:
+    """A curve through points (P,), as wide in px as said; ``more`` is what plotly calls so."""
+    look = {"color": colour, "dash": dash, "width": width}
+    figure.add_scatter(x=x, y=y, name=name, mode="lines", line=look, **more)
+
+
 def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
     """The vertical axis shows all that is drawn, and no more; a public bound in sight is a thin line.
 
