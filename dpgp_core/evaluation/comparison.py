@@ -62,7 +62,7 @@ class Held(NamedTuple):
         epsilon = None if mechanism.one_plan else rung(mechanism.guarantee.budget.epsilon)
         if epsilon not in self.plans:
             planned = mechanism if epsilon is None else with_epsilon(mechanism, epsilon)
-            self.plans[epsilon] = planned.plan_for(self.train, self.X_test)
+            self.plans[epsilon] = planned.for_many_draws(self.train.n).plan_for(self.train, self.X_test)
         return self.plans[epsilon]
 
 

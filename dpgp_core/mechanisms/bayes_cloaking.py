@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..bayes.models import Model, seen_width, typical_models
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference
-from ..bayes.settings import BayesSettings, reading_for
+from ..bayes.settings import ONE_PLAN, BayesSettings, reading_for
 from ..bayes.stages import PlannedStage, Public, again, rescaled
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
@@ -214,7 +214,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         check_columns(X, X_test)
         check_codes(X, x_box)
         check_codes(X_test, x_box)
-        if self.shares_columns(len(X), len(number_sides(x_box))):
+        if self.binned:
             raise ValueError("plan() gives every record a column of its own; use plan_for(), which gives cells one")
         models, shares = self.models(x_box, half_range, reading_for(kind)), self.shares(kind)
         public = Public(tuple(x_box), half_range, kind)
@@ -238,6 +238,11 @@ class BayesCloaking(BayesSettings, Mechanism):
     ) -> BayesRelease:
         """See ``Mechanism``."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
+
+    def for_many_draws(self, n: int) -> Self:
+        """See ``Mechanism``: up to 400 records, over records."""
+        one_plan = self.binned is None and not self._inputs_too and n <= ONE_PLAN
+        return replace(self, binned=False) if one_plan else self
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
         """The plan with what is public of a data set; nothing private is read."""
@@ -350,11 +355,16 @@ class BayesCloaking(BayesSettings, Mechanism):
         prediction = filtered.with_people(filtered.predict(found), distances)
         return Measured(observed, distances, counts, z), prediction
 
-    def _over_cells(self, dataset: Dataset) -> bool:
-        """Whether records share the columns of cells: if inputs are private, if many, or if people have several."""
+    def _over_cells(self, dataset: Dataset, *, planned: bool | None = None) -> bool:
+        """Whether records share the columns of cells: if inputs are private, if many, or if people have several.
+
+        Where all that is free, as a plan that exists has it (``planned``).
+        """
         if self._inputs_too:
             return True
         if dataset.person is None:
+            if planned is not None and self.binned is None and self.weights is None:
+                return planned
             return self.shares_columns(dataset.n, len(number_sides(dataset.x_box)))
         if self.binned is False or self.weights is not None:
             raise ValueError(
@@ -371,7 +381,8 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _planned_for_other(self, plan: BayesPlan, dataset: Dataset) -> str:
         """What a plan is for that these records or this protection are not; "" for nothing."""
-        over_cells, known, cells = self._over_cells(dataset), isinstance(plan.counts, Counts), plan.cells
+        known, cells = isinstance(plan.counts, Counts), plan.cells
+        over_cells = self._over_cells(dataset, planned=cells is not None)
         if (cells is not None) != over_cells or (over_cells and known == self._inputs_too):
             return f"other settings than protects={self.protects!r}, binned={self.binned}"
         x_box, half_range, kind = plan.public

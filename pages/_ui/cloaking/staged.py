@@ -258,7 +258,7 @@ def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
     """The same mixture of models when nothing is hidden. Not private."""
     X = scene.X_test[scene.records :]
-    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP)
+    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP).for_many_draws(dataset.n)
     plan = mechanism.plan_for(dataset, X)
     return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
 

@@ -56,7 +56,14 @@ def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(dim, peo
 def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_public():
     three = [(0.0, 1.0), side_of(("a", "b", "c"))]
     assert cells_of(three, 400, 0.4).shape == (17, 3)
-    assert cells_of(three, 400, 0.4, public=True).shape[0] > 40
+    assert cells_of(three, 400, 0.4, public=True).shape == (40, 3)
+
+
+def test_cells_of_public_counts_are_finer_only_where_noise_is_little():
+    plane = [(0.0, 1.0)] * 2
+    for people, s, usual, public in ((300, 3.73, 16, 16), (300, 0.9, 25, 36), (30_000, 3.73, 100, 196)):
+        assert cells_of(plane, people, s).size == usual
+        assert cells_of(plane, people, s, public=True).size == public
 
 
 def test_too_many_inputs_and_too_few_cells_are_refused():

@@ -179,7 +179,7 @@ def test_a_file_of_it_holds_counts_and_no_input_and_gives_the_values_again(binne
 
 
 def test_many_records_share_columns_unless_another_way_was_asked_for():
-    few, many = 400, 401
+    few, many = 100, 101
     asked = {"epsilon": 1.0, "delta": 0.01}
     usual = BayesCloaking(**asked)
     assert usual.shares_columns(many, 2)
@@ -188,6 +188,24 @@ def test_many_records_share_columns_unless_another_way_was_asked_for():
     assert BayesCloaking(**asked, binned=True).shares_columns(10, 1)
     for other in ({"binned": False}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
         assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
+
+
+def test_many_draws_of_few_records_take_one_plan_that_is_measured_as_it_is(make_dataset):
+    usual = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
+    one_plan = usual.for_many_draws(400)
+    assert one_plan == replace(usual, binned=False)
+    hidden = replace(usual, protects="inputs and outputs")
+    for same, n in ((usual, 401), (replace(usual, binned=True), 400), (hidden, 400)):
+        assert same.for_many_draws(n) is same
+    few = make_dataset()
+    data = replace(few, X=np.tile(few.X, (10, 1)), y=np.tile(few.y, 10))
+    plan = one_plan.plan_for(data, X_TEST)
+    assert plan.cells is None
+    assert usual.plan_for(data, X_TEST).cells is not None
+    drawn = [each.measure(plan, data, X_TEST, np.random.default_rng(0), 2).samples for each in (usual, one_plan)]
+    np.testing.assert_array_equal(*drawn)
+    with pytest.raises(ValueError, match="binned=True"):
+        replace(usual, binned=True).measure(plan, data, X_TEST)
 
 
 def test_a_plan_of_cells_serves_another_budget(plan, data):
