@@ -18,7 +18,6 @@ import streamlit as st  # noqa: E402
 from pages._ui.serve import forgetting, http  # noqa: E402
 from pages._ui.serve.startup import lifespan  # noqa: E402
 
-http.never_ask_outside()
 forgetting.keep_off_the_disk()
 forgetting.give_back_large_blocks()
 forgetting.bind_to_browsers()

@@ -19,24 +19,22 @@ if show:
     nonprivate = left_out.without_privacy(contest.model.dataset, contest.model)
     target, one = view.target(nonprivate, scale), view.release_of()
     curves = view.growing_curves(contest, names, QUESTION, epsilon, nonprivate, target)
-    kept_settings = view.find(contest)
-    kept = None if kept_settings is None else view.run(kept_settings, target, curves)
-    needs = {name: compute.needed(contest, name, target) for name in curves}
-    now = view.Pinned(contest, epsilon, curves, nonprivate, needs)
+    now = compute.compared(contest, epsilon, curves, target)
+    kept = view.pinned_beside(now, target)
     best = words.ranking(curves, epsilon)[0]
-    frame.heading(QUESTION, words.lead(curves, contest, epsilon, scale, nonprivate, target, needs))
+    frame.heading(QUESTION, words.lead(now, scale, target))
     frame.overlay_banner("It takes the true data to know an error.")
     picture = cached.drawn(view.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
     if kept is not None:
-        picture = view.with_pinned(picture, kept, contest, nonprivate, scale)
-    told = words.errors_alt(curves, view.shown_first(curves, every), scale, nonprivate)
+        picture = view.with_pinned(picture, kept, now, scale)
+    told = words.errors_alt(now, view.shown_first(curves, every), scale)
     view.curves(picture, told, contest, one, epsilon)
     frame.metrics(
         [
             Metric("Smallest error", shown(best.error), best.title, text.help_of("Error")),
             Metric("Method of 2018", shown(words.error_of(curves, "published", epsilon)), f"ε = {epsilon:g}"),
             Metric("Error without privacy", shown(nonprivate), "nothing hidden", text.help_of("Without privacy")),
-            Metric("ε for the target", words.least_epsilon(needs, contest), f"error at most {shown(target)}"),
+            Metric("ε for the target", words.least_epsilon(now), f"error at most {shown(target)}"),
         ]
     )
     if kept is not None:
@@ -45,7 +43,7 @@ if show:
     pin.buttons(view.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
-        rows = words.table(curves, contest, epsilon, scale, needs)
+        rows = words.table(now, scale)
         rows = rows if kept is None else view.with_pinned_columns(rows, kept, scale)
         frame.table(rows, "compare", words.TABLE_NOTE, true_data=True)
         others = contenders.table(compute.otherwise(contest, epsilon), scale)

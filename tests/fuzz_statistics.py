@@ -181,7 +181,7 @@ def _drawn(found: Explored) -> str | None:
             explore_view.answer,
             explore_view.metrics,
             explore_view.caption,
-            explore_view.likely,
+            explore_view.lengthscale_caption,
             explore_view.explain,
         ):
             said(chosen)

@@ -26,7 +26,7 @@ from dpgp_core.table import Dataset
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
-from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
@@ -226,9 +226,9 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     rate = np.geomspace(1e-4, 1, 200)
     most = allowed(attacked.guarantee, rate)
     figure = go.Figure()
-    figure.add_scatter(x=100 * rate, y=100 * most, name=LIMIT, line={"color": GUARANTEE, "dash": "dash"})
-    figure.add_scatter(x=100 * false[keep], y=100 * true[keep], name=ATTACK, line={"color": RISK, "width": 2.5})
-    figure.add_scatter(x=100 * rate, y=100 * rate, name=GUESSING, line={"color": TRUTH, "dash": "dot"})
+    draw_line(figure, 100 * rate, 100 * most, LIMIT, GUARANTEE, "dash")
+    draw_line(figure, 100 * false[keep], 100 * true[keep], ATTACK, RISK, width=2.5)
+    draw_line(figure, 100 * rate, 100 * rate, GUESSING, TRUTH, "dot")
     powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
     figure.add_scatter(
         x=[100 * level for level in RATES],

@@ -31,7 +31,8 @@ st.html(Path(__file__).parent / "look" / "page.css")
 if settings.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")
 with st.container(key="page_script"):
-    st.html('<script src="/page.js"></script>', unsafe_allow_javascript=True)
+    above = "".join(f"/{part}" for part in str(st.get_option("server.baseUrlPath") or "").split("/") if part)
+    st.html(f'<script src="{above}/page.js"></script>', unsafe_allow_javascript=True)
 # Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path

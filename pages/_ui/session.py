@@ -6,7 +6,7 @@ Slots whose types are one room's are there: ``own/slots.py``, ``look/settings.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
@@ -54,6 +54,24 @@ class Slot(Generic[T]):
         return cast("T | None", st.session_state.pop(self.key, None))
 
 
+@dataclass(frozen=True)
+class Kept(Slot[tuple[Any, T]]):
+    """The latest result of a kind, with what it is of."""
+
+    def of(self, key: object) -> T | None:
+        """The result, if it is of this; else None."""
+        kept = self.find()
+        return None if kept is None or kept[0] != key else kept[1]
+
+    def made(self, key: object, make: Callable[[], T]) -> T:
+        """The result of this, made unless it is the one that is kept."""
+        kept = self.find()
+        if kept is None or kept[0] != key:
+            kept = key, make()
+            self.put(kept)
+        return kept[1]
+
+
 # Addresses. None of these is a control.
 PAGE: Slot[str] = Slot("page")  # the latest page that was drawn
 CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from page to page
@@ -74,6 +92,11 @@ def control(key: str) -> Any:
 def controls(prefix: str = "") -> dict[str, Any]:
     """Where the controls stand whose keys begin so."""
     return {str(key): value for key, value in st.session_state.items() if str(key).startswith(prefix)}
+
+
+def begin(key: str, value: Any) -> Any:
+    """Where a control stands; there, if it stands nowhere yet."""
+    return st.session_state.setdefault(key, value)
 
 
 def move(values: Mapping[str, Any]) -> None:

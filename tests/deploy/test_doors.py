@@ -89,6 +89,12 @@ def test_what_pages_ask_for_is_there(way, path):
     assert path != "/_stcore/health" or answer.body == b"ok"
 
 
+def test_the_script_of_the_pages_is_there(way):
+    answer = way.ask("/page.js")
+    assert (answer.status, answer.headers.get_content_type()) == (200, "text/javascript")
+    assert b"window.pageScript" in answer.body
+
+
 def test_whether_a_server_is_ready_is_said_to_whoever_starts_it_alone(way):
     if is_nginx(way):
         assert way.ask("/readyz").status == 404

@@ -6,6 +6,9 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.datastructures import Headers
+from streamlit import net_util
+from streamlit.web.server.starlette import starlette_websocket
 
 from benchmarks.server.client import Session
 from benchmarks.server.report import quantile
@@ -89,6 +92,29 @@ def asked(host, origin=None, hosts=None, here=False, kind="http"):
 )
 def test_origin_and_host_must_be_the_same(host, origin, passes, kind):
     assert asked(host, origin, kind=kind) == passes
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("example.org", "https://example.org"),
+        ("example.org", "https://example.org:443"),
+        ("example.org:80", "http://EXAMPLE.org"),
+        ("[::1]:8501", "http://[::1]:8501"),
+    ],
+)
+def test_streamlit_finds_what_comes_through_the_same_and_asks_nobody_outside(host, origin, monkeypatch):
+    monkeypatch.setattr(net_util, "get_internal_ip", lambda: pytest.fail("this machine's address was asked for"))
+    monkeypatch.setattr(net_util, "get_external_ip", lambda: pytest.fail("a host outside was asked"))
+    found = []
+
+    async def app(scope, *_):
+        headers = Headers(scope=scope)
+        found.append(starlette_websocket._is_origin_allowed(headers.get("origin"), headers.get("host")))
+
+    headers = [(b"host", host.encode()), (b"origin", origin.encode())]
+    answered(Doorkeeper(app, None, lambda: False), "/_stcore/stream", headers, "websocket")
+    assert found == [True]
 
 
 @pytest.mark.parametrize(

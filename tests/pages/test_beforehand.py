@@ -11,8 +11,8 @@ import pytest
 from pages._ui import opening
 from pages._ui.cloaking import computed
 from pages._ui.compare import compute, contenders, words
+from pages._ui.compare.compute import concerning
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL
-from pages._ui.compare.words import concerning
 from pages._ui.model import PICTURE_GAP
 from pages._ui.work import beforehand, cached, jobs
 from pages._ui.work.jobs import Jobs

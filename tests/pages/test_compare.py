@@ -12,8 +12,8 @@ from datasets import exhibit
 from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
+from pages._ui.compare.compute import concerning
 from pages._ui.compare.contenders import scale_of
-from pages._ui.compare.words import concerning
 from pages._ui.look import pin, settings
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces

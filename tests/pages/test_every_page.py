@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 
 from pages._ui import menu, session
 from pages._ui.explore import statistic as explore_slots
@@ -66,6 +67,13 @@ def test_state_link_and_budget_are_on_the_pages_that_release(seen):
     for page in ("kung_curves", "london_noise_map"):
         sidebar = "\n".join(element.value for element in seen(page).sidebar.markdown)
         assert "On screen: **ε = 1** at δ = 1e-5" in sidebar
+
+
+@pytest.mark.parametrize(("base", "script"), [("", "/page.js"), ("dpgp", "/dpgp/page.js"), ("/a/b/", "/a/b/page.js")])
+def test_pages_ask_for_their_script_below_the_path_that_the_server_stands_under(open_page, monkeypatch, base, script):
+    known = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else known(name))
+    assert f'<script src="{script}">' in page_text(open_page("how_cloaking_works"))
 
 
 def test_no_two_kept_values_share_a_key():

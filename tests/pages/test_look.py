@@ -111,3 +111,6 @@ def test_a_growth_chart_names_its_lines_by_one_point_each():
     *_, names = figure.data
     assert [each.mode for each in figure.data if each.text is not None] == ["text"]
     assert (list(names.text), list(names.x), list(names.y)) == (["3", "50", "97"], [90.0] * 3, [90.0, 91.0, 92.0])
+    finished = plots.finish(figure, 400)
+    assert finished.layout.xaxis.range == (0.0, 90.0)  # the names are beyond it
+    assert finished.layout.margin.r > plots.finish(go.Figure(), 400).layout.margin.r

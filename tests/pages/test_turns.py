@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pages._ui.compare import compute, contenders
-from pages._ui.compare.words import concerning
+from pages._ui.compare.compute import concerning
 from pages._ui.model import Model
 from pages._ui.visitor import HOUSE
 from pages._ui.work import cached, waiting

@@ -22,7 +22,7 @@ from pages._ui.explore.statistic import CARD, FILE
 from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import BINS, GUARANTEE, OTHER, PINNED, PRIVATE, RISK
 from pages._ui.own import figures, practice, steps, upload
-from pages._ui.own.columns import DATES, ONLY_BAYES, USUAL
+from pages._ui.own.questions import DATES, ONLY_BAYES, USUAL
 from tests.pages.own import captions, controls, declare, invited, last_zip, practised, press, said, spec_of, uploaded
 from tests.pages.reading import page_text, traces
 

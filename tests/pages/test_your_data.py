@@ -47,6 +47,17 @@ def test_nothing_is_inferred_from_the_table(open_page):
     assert not invited(app)
 
 
+def test_a_table_with_other_columns_begins_with_an_empty_form(open_page):
+    app = declare(declared(open_page), kind="amount", epsilon=3.0)
+    same = app.file_uploader[0].upload("again.csv", (ROWS + "\n65,170").encode(), "text/csv").run()
+    assert (controls(same, "epsilon")[0].value, controls(same, "kind")[0].value) == (3.0, "amount")
+    assert controls(same, "high")[0].value == 200.0
+    other = app.file_uploader[0].upload("other.csv", ROWS.replace("age", "years", 1).encode(), "text/csv").run()
+    assert (controls(other, "epsilon")[0].value, controls(other, "kind")[0].value) == (1.0, "number")
+    assert [controls(other, key)[0].value for key in ("y", "x", "whose", "low", "high")] == [None, [], None, None, None]
+    assert not other.exception
+
+
 def test_a_link_sets_the_tolerance(open_page):
     app = declared(lambda page: open_page(page, tolerance="7.5"))
     assert controls(app, "tolerance")[0].value == spec_of(app).tolerance == 7.5

@@ -17,7 +17,7 @@ from dpgp_core.release.specification import EXAMPLE
 from pages._ui.explore.statistic import opened
 from pages._ui.ledgers.state import Deliveries
 from pages._ui.own import figures, upload
-from pages._ui.own.outcome import BUY
+from pages._ui.own.questions import BUY
 from pages._ui.work import cached
 from tests.pages.own import (
     ROWS,
@@ -194,7 +194,7 @@ def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(app, "Forget the table")
     assert "own_table" not in app.session_state
     assert "own_ready" not in app.session_state
-    assert "own_form" not in app.session_state or not app.session_state["own_form"].get("own_f_y")
+    assert "own_f_y" not in app.session_state
 
 
 def token_shown(app: AppTest) -> str:
@@ -321,7 +321,7 @@ def wages(n: int = 300) -> str:
 def buying(open_page, content: str):
     app = declare(uploaded(open_page, content), y="wage", x=["age"], total=1.0, whose="no", kind="amount")
     app = declare(app, box_low_age=18.0, box_high_age=65.0, y_unit="pounds", grid_age=9)
-    [choice] = [each for each in app.checkbox if each.label == BUY]
+    [choice] = [each for each in app.checkbox if each.label == BUY.label]
     return choice.check().run()
 
 
@@ -364,6 +364,6 @@ def test_too_few_people_are_told_before_anything_is_spent(open_page):
 @pytest.mark.full
 def test_what_was_declared_comes_back_when_the_choice_is_undone(open_page):
     app = buying(open_page, wages())
-    [choice] = [each for each in app.checkbox if each.label == BUY]
+    [choice] = [each for each in app.checkbox if each.label == BUY.label]
     app = declare(choice.uncheck().run(), low=0.0, high=200_000.0)
     assert spec_of(app).y_bounds == (0.0, 200_000.0)

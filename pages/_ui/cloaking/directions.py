@@ -32,6 +32,7 @@ from pages._ui.look.plots import (
     RISK,
     TRUTH,
     axis,
+    draw_line,
     finish,
     named_lines,
 )
@@ -131,12 +132,13 @@ def figure(found: Directions, result: Result) -> go.Figure:
     """Each direction as the change of the curve that one standard deviation of its noise makes."""
     drawn, data = go.Figure(), result.dataset
     for at, (shape, share) in enumerate(zip(found.shapes, found.shares, strict=True)):
-        drawn.add_scatter(
-            x=found.x,
-            y=shape,
-            mode="lines",
-            name=f"{at + 1}: {text.percent(float(share))}",
-            line={"color": _COLOURS[at], "width": 2.5 if at == 0 else 1.6},
+        draw_line(
+            drawn,
+            found.x,
+            shape,
+            f"{at + 1}: {text.percent(float(share))}",
+            _COLOURS[at],
+            width=2.5 if at == 0 else 1.6,
         )
     drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
     drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
@@ -149,14 +151,15 @@ def moving(found: Directions, result: Result) -> go.Figure:
     drawn, data = go.Figure(), result.dataset
     frames = turning(found, result.draw.seed, FRAMES)
     for at, values in enumerate(frames):
-        drawn.add_scatter(
-            x=found.x.astype(np.float32),
-            y=values.astype(np.float32),
-            mode="lines",
-            name="noise",
+        draw_line(
+            drawn,
+            found.x.astype(np.float32),
+            values.astype(np.float32),
+            "noise",
+            PRIVATE,
+            width=1.6,
             legendgroup=DRAWS,
             showlegend=at == 0,
-            line={"color": PRIVATE, "width": 1.6},
             hoverinfo="skip",
         )
     most = 1.05 * float(np.abs(frames).max())

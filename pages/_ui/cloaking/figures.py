@@ -31,6 +31,7 @@ from pages._ui.look.plots import (
     axis,
     band,
     centile_lines,
+    draw_line,
     faded,
     finish,
     named_lines,
@@ -70,13 +71,16 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     if overlay:
         add_truth(figure, data, x, outcome.nonprivate[grid])
     for index, sample in enumerate(outcome.samples):
-        figure.add_scatter(
-            x=x,
-            y=sample[grid],
-            name="published curve",
+        draw_line(
+            figure,
+            x,
+            sample[grid],
+            "published curve",
+            colour,
+            dash,
+            width=1.6,
             legendgroup=DRAWS,
             showlegend=index == 0,
-            line={"color": colour, "width": 1.6, "dash": dash},
         )
     if pinned is not None:
         _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
@@ -99,10 +103,9 @@ def growth(
         mode="markers",
         name="the person below",
         marker={"color": GUARANTEE, "size": 12, "symbol": "diamond"},
+        cliponaxis=False,
     )
-    low, high = data.x_box[0]
     on_axes(figure, data, chart.x)
-    figure.update_xaxes(range=[low, high + 0.06 * (high - low)])
     return figure.update_layout(showlegend=False, margin={"t": 20})
 
 

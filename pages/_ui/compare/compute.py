@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -14,16 +14,17 @@ from datasets import EXHIBITS, exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.gp.uncertainty import NoInterval
+from dpgp_core.kernels import EQ
+from dpgp_core.mechanisms.catalogue import Entry, Parameters
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import contenders
-from pages._ui.compare.contenders import CONTENDERS, USUAL, Contest, Curve, Found, Possible, contender
-from pages._ui.compare.words import concerning
-from pages._ui.left_out import FOLDS
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL, Contest, Curve, Found, Possible, contender
+from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
-from pages._ui.model import usual
+from pages._ui.model import Model, usual
 from pages._ui.work import cached, engine
 from pages._ui.work.cached import Wish
 
@@ -95,6 +96,44 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
     doing = f"Solving for ε: {contenders.CONTENDERS[name].title}"
     concern = concerning(contest, name)
     return cached.value(doing, contenders.needed, concern, name, target, given=(data,))
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Contenders with the same settings. Errors are not private, nor is what is needed for one.
+
+    Attributes:
+        contest: the settings.
+        epsilon: one of ``CURVE_EPSILONS``, where they are ranked.
+        curves: their errors, in the order of the table.
+        nonprivate: error without privacy, in the output's unit.
+        needs: epsilon that each needs for the target; None: more than is drawn.
+    """
+
+    contest: Contest
+    epsilon: float
+    curves: dict[str, Curve]
+    nonprivate: float
+    needs: dict[str, float | None]
+
+    @property
+    def at(self) -> int:
+        """Place of its epsilon on the curves."""
+        return CURVE_EPSILONS.index(self.epsilon)
+
+    def moved(self, now: Compared) -> dict[str, Curve]:
+        """Curves that stand elsewhere now."""
+        return {
+            name: curve
+            for name, curve in self.curves.items()
+            if concerning(self.contest, name) != concerning(now.contest, name)
+        }
+
+
+def compared(contest: Contest, epsilon: float, curves: dict[str, Curve], target: float) -> Compared:
+    """Curves that are there, with what each contender needs for a target error, in the output's unit."""
+    needs = {name: needed(contest, name, target) for name in curves}
+    return Compared(contest, epsilon, curves, without_privacy(contest.model.dataset, contest.model), needs)
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:
@@ -231,3 +270,54 @@ def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: 
     if scene.labels is None and dataset.X.shape[1] > 1:
         said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
     return said
+
+
+_ANY_EPSILON, _ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 1.0, 0.3, 1, 0.01  # of a contender that does not use them
+
+
+class _Watched:
+    """Parameters that note which of them are read."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._parameters, self._read = parameters, set[str]()
+
+    def __getattr__(self, name: str) -> object:
+        self._read.add(name)
+        return getattr(self._parameters, name)
+
+
+def _read_by(entry: Entry) -> frozenset[str]:
+    """The parameters that a contender is built from."""
+    watched = _Watched(
+        Parameters(
+            kernel=EQ(),
+            noise_variance=_ANY_NOISE,
+            epsilon=_ANY_EPSILON,
+            delta=_ANY_DELTA,
+            x_box=((0.0, 1.0),),
+            n=2,
+            cells=2,
+            inducing=2,
+            fit_noise=True,
+        )
+    )
+    entry.build(cast(Parameters, watched))
+    return frozenset(watched._read)
+
+
+_READ = {name: _read_by(entry) for name, entry in CONTENDERS.items()}
+
+
+def concerning(contest: Contest, name: str) -> Contest:
+    """The contest as far as it concerns a contender: settings that its mechanism is not built from stand at some value.
+
+    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
+    """
+    read, shipped = _READ[name], exhibit(contest.model.dataset)
+    usual = Model(shipped.name, "EQ", shipped.lengthscale, _ANY_NOISE)
+    return Contest(
+        model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
+        delta=contest.delta if "delta" in read else _ANY_DELTA,
+        bins=contest.bins if read & {"cells", "needed_cells"} else _ANY_COUNT,
+        inducing=contest.inducing if "inducing" in read else _ANY_COUNT,
+    )

@@ -35,7 +35,7 @@ from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.table import Dataset
 from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
-from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, faded, finish
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
 from pages._ui.model import PICTURE_GAP, Model, clip_of
 from pages._ui.work.engine import engine, run_on
 
@@ -282,12 +282,13 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
     drawn = go.Figure()
     x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
     low, high = (scale.show(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
-    drawn.add_scatter(
-        x=x,
-        y=scale.show(bounds.any),
-        name="no mechanism can do better",
-        mode="lines",
-        line={"color": GUARANTEE, "width": 2.5},
+    draw_line(
+        drawn,
+        x,
+        scale.show(bounds.any),
+        "no mechanism can do better",
+        GUARANTEE,
+        width=2.5,
         fill="tozeroy",
         fillcolor=faded(GUARANTEE, 0.12),
     )
@@ -299,14 +300,8 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
         mode="lines+markers",
         line={"color": PRIVATE, "width": 2.5},
     )
-    drawn.add_scatter(
-        x=x,
-        y=scale.show(bounds.fixed),
-        name="best fixed linear map with Gaussian noise",
-        mode="lines",
-        line={"color": OTHER, "dash": "dash"},
-    )
-    drawn.add_scatter(x=x, y=scale.show(floor), name="without privacy", mode="lines", line={"color": NON_PRIVATE})
+    draw_line(drawn, x, scale.show(bounds.fixed), "best fixed linear map with Gaussian noise", OTHER, "dash")
+    draw_line(drawn, x, scale.show(floor), "without privacy", NON_PRIVATE)
     drawn.update_xaxes(title="ε: more private → more accurate", type="log", tickvals=EPSILONS)
     drawn.update_yaxes(title=f"expected error of the curve [{scale.unit}]", rangemode="tozero")
     return finish(drawn, 420)

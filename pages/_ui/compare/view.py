@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,12 +14,12 @@ import streamlit as st
 from datasets import EXHIBITS
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset
-from pages._ui import left_out, session
+from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.figures import SHORT, add_truth, on_axes
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import compute, words
-from pages._ui.compare.compute import Drawn
+from pages._ui.compare.compute import Compared, Drawn
 from pages._ui.compare.contenders import (
     BY_WAIT,
     CONTENDERS,
@@ -32,7 +31,6 @@ from pages._ui.compare.contenders import (
     contender,
     scale_of,
 )
-from pages._ui.compare.words import concerning
 from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, offers, pictures, pin, settings, sheet, text
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
@@ -231,10 +229,10 @@ def errors(
     return named(finish(figure, _HEIGHT), ends)
 
 
-def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate: float, scale: Scale) -> go.Figure:
+def with_pinned(figure: go.Figure, pinned: Compared, now: Compared, scale: Scale) -> go.Figure:
     """The same with a pinned setting (A): where its epsilon stood, and thin, the curves that stood elsewhere."""
     first = True
-    for name, curve in pinned.moved(contest).items():
+    for name, curve in pinned.moved(now).items():
         figure.add_scatter(
             x=CURVE_EPSILONS,
             y=scale.show(curve.mean),
@@ -246,7 +244,7 @@ def with_pinned(figure: go.Figure, pinned: Pinned, contest: Contest, nonprivate:
             hovertext=CONTENDERS[name].title,
         )
         first = False
-    if pinned.nonprivate != nonprivate:
+    if pinned.nonprivate != now.nonprivate:
         figure.add_hline(y=float(scale.show(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
     figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
@@ -324,27 +322,6 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
 PAGE = "compare"
 
 
-class Pinned(NamedTuple):
-    """What was pinned: settings, all its curves, the error without privacy, and the epsilon that each contender needs.
-
-    Errors are not private, nor is what is needed for one.
-    """
-
-    contest: Contest
-    epsilon: float
-    curves: dict[str, Curve]
-    nonprivate: float
-    needs: dict[str, float | None]
-
-    def moved(self, contest: Contest) -> dict[str, Curve]:
-        """Curves that stand elsewhere in another contest."""
-        return {
-            name: curve
-            for name, curve in self.curves.items()
-            if concerning(self.contest, name) != concerning(contest, name)
-        }
-
-
 def find(contest: Contest) -> CompareSettings | None:
     """The settings that are pinned, if they are of the dataset on screen."""
     chosen = pin.pinned(PAGE, CompareSettings)
@@ -354,22 +331,16 @@ def find(contest: Contest) -> CompareSettings | None:
     return chosen
 
 
-def run(chosen: CompareSettings, target: float, names: Iterable[str]) -> Pinned:
-    """Curves of these contenders and what they need for the present target, from the cache where they were on screen.
-
-    Args:
-        chosen: what was pinned.
-        target: error that both may have, in the output's unit.
-        names: of the contenders that are on screen now.
-    """
-    contest, shown = chosen.contest, tuple(names)
-    curves = {name: compute.curve(contest, name) for name in shown}
-    needs = {name: compute.needed(contest, name, target) for name in shown}
-    plain = left_out.without_privacy(contest.model.dataset, contest.model)
-    return Pinned(contest, chosen.draw.epsilon, curves, plain, needs)
+def pinned_beside(now: Compared, target: float) -> Compared | None:
+    """The same contenders with the settings that are pinned, for the same target; None where nothing is pinned."""
+    chosen = find(now.contest)
+    if chosen is None:
+        return None
+    curves = {name: compute.curve(chosen.contest, name) for name in now.curves}
+    return compute.compared(chosen.contest, chosen.draw.epsilon, curves, target)
 
 
-def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Metric]:
+def metrics(pinned: Compared, now: Compared, target: float, scale: Scale) -> list[Metric]:
     """Pinned and current figures, A | B.
 
     Args:
@@ -381,7 +352,7 @@ def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Me
     a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, now))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
     rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, now.nonprivate, None))
-    needs = [words.least_epsilon(each.needs, each.contest) for each in (pinned, now)]
+    needs = [words.least_epsilon(each) for each in (pinned, now)]
     return [
         Metric("A | B: ε", f"{pinned.epsilon:g} | {now.epsilon:g}", pin.change(pinned.epsilon, now.epsilon)),
         *(
@@ -392,10 +363,9 @@ def metrics(pinned: Pinned, now: Pinned, target: float, scale: Scale) -> list[Me
     ]
 
 
-def with_pinned_columns(table: pd.DataFrame, pinned: Pinned, scale: Scale) -> pd.DataFrame:
+def with_pinned_columns(table: pd.DataFrame, pinned: Compared, scale: Scale) -> pd.DataFrame:
     """The table with the pinned error of each mechanism after its present one."""
-    at = CURVE_EPSILONS.index(pinned.epsilon)
-    errors = [round(float(scale.show(curve.mean[at])), 3) for curve in pinned.curves.values()]
+    errors = [round(float(scale.show(curve.mean[pinned.at])), 3) for curve in pinned.curves.values()]
     after = list(table.columns).index(f"error [{scale.unit}]")
     wider = table.copy()
     wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", errors)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.catalogue import Entry, Parameters
+from pages._ui.compare.compute import Compared
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, Scale, contender
 from pages._ui.left_out import FOLDS
 from pages._ui.look import text
-from pages._ui.model import Model
 
 
 def protects(contest: Contest, name: str, epsilon: float) -> str:
@@ -35,14 +32,12 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall’s formula above epsilon 1)"
 
 
-def table(
-    curves: dict[str, Curve], contest: Contest, epsilon: float, scale: Scale, needs: dict[str, float | None]
-) -> pd.DataFrame:
+def table(now: Compared, scale: Scale) -> pd.DataFrame:
     """One row a contender at one epsilon of the curve."""
-    at, unit = CURVE_EPSILONS.index(epsilon), scale.unit
-    unbeaten = front(curves, contest, epsilon)
+    at, unit, contest, epsilon = now.at, scale.unit, now.contest, now.epsilon
+    unbeaten = front(now.curves, contest, epsilon)
     rows = []
-    for name, curve in curves.items():
+    for name, curve in now.curves.items():
         low, high = np.percentile(curve.errors[at], [10, 90])
         wider = curve.mean[at] + curve.standard_error[at]
         rows.append(
@@ -58,7 +53,7 @@ def table(
                 f"95 % interval, ± [{unit}]": round(float(scale.show(curve.half_width[at])), 3),
                 f"95 % interval score, ± [{unit}]": round(float(scale.show(curve.half_score[at])), 3),
                 "seconds": round(curve.seconds, 4),
-                "ε needed for the target": need_in_words(contest, name, needs[name]),
+                "ε needed for the target": need_in_words(contest, name, now.needs[name]),
             }
         )
     return pd.DataFrame(rows)
@@ -86,21 +81,13 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
-def lead(
-    curves: dict[str, Curve],
-    contest: Contest,
-    epsilon: float,
-    scale: Scale,
-    nonprivate: float,
-    target: float,
-    needs: dict[str, float | None],
-) -> str:
+def lead(now: Compared, scale: Scale, target: float) -> str:
     """The answer once every curve is there: the best, the next, without privacy, and what the target needs."""
-    best, runner_up = ranking(curves, epsilon)[:2]
+    best, runner_up = ranking(now.curves, now.epsilon)[:2]
     return (
-        f"At epsilon = {epsilon:g}: {best.title}, **{scale.shown(best.error)}**. "
+        f"At epsilon = {now.epsilon:g}: {best.title}, **{scale.shown(best.error)}**. "
         f"Next is {runner_up.title}, {scale.shown(runner_up.error)}. "
-        f"Without privacy: {scale.shown(nonprivate)}. {reachable(needs, contest, scale.shown(target))}"
+        f"Without privacy: {scale.shown(now.nonprivate)}. {_reachable(now, scale.shown(target))}"
     )
 
 
@@ -133,22 +120,22 @@ def guarantee(contest: Contest, name: str, epsilon: float, unit: str) -> Guarant
     return contender(contest, name, epsilon).guarantee.for_unit(unit)
 
 
-def _cheapest(needs: dict[str, float | None], contest: Contest) -> tuple[str, float] | None:
+def _cheapest(now: Compared) -> tuple[str, float] | None:
     """The contender that keeps its promise at the least epsilon that reaches the target."""
-    held = [(name, need) for name, need in needs.items() if need is not None]
-    held = [(name, need) for name, need in held if contender(contest, name, need).guarantee.established]
+    held = [(name, need) for name, need in now.needs.items() if need is not None]
+    held = [(name, need) for name, need in held if contender(now.contest, name, need).guarantee.established]
     return min(held, key=lambda pair: pair[1]) if held else None
 
 
-def least_epsilon(needs: dict[str, float | None], contest: Contest) -> str:
+def least_epsilon(now: Compared) -> str:
     """Least epsilon that reaches the target with a promise that holds."""
-    cheapest = _cheapest(needs, contest)
+    cheapest = _cheapest(now)
     return "not reachable" if cheapest is None else f"ε = {text.at_most(cheapest[1])}"
 
 
-def reachable(needs: dict[str, float | None], contest: Contest, target: str) -> str:
+def _reachable(now: Compared, target: str) -> str:
     """The inverse question in words."""
-    cheapest = _cheapest(needs, contest)
+    cheapest = _cheapest(now)
     if cheapest is None:
         return f"For an error of {target} no epsilon up to 100 is enough."
     by = CONTENDERS[cheapest[0]].title
@@ -182,16 +169,16 @@ CLICK = "Click a point for a release."
 _TOLD = (0.1, 1.0, 100.0)
 
 
-def errors_alt(curves: dict[str, Curve], names: Sequence[str], scale: Scale, nonprivate: float) -> str:
+def errors_alt(now: Compared, names: Sequence[str], scale: Scale) -> str:
     """What the errors against epsilon show, with the values of each method that is drawn, the best at last first."""
-    ordered = sorted((name for name in names if name in curves), key=lambda name: error_of(curves, name, _TOLD[-1]))
+    ordered = sorted(names, key=lambda name: error_of(now.curves, name, _TOLD[-1]))
     runs = (
-        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(curves, name, each)) for each in _TOLD)}"
+        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(now.curves, name, each)) for each in _TOLD)}"
         for name in ordered
     )
     return (
         f"Error [{scale.unit}] at epsilon {', '.join(f'{each:g}' for each in _TOLD)}: {'; '.join(runs)}. Without "
-        f"privacy: {scale.shown(nonprivate)}."
+        f"privacy: {scale.shown(now.nonprivate)}."
     )
 
 
@@ -238,54 +225,3 @@ EXPLANATION = [
     ("Delta", "the bins have none (delta = 0), the others that of the sidebar"),
     ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),
 ]
-
-
-_ANY_EPSILON, _ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 1.0, 0.3, 1, 0.01  # of a contender that does not use them
-
-
-class _Watched:
-    """Parameters that note which of them are read."""
-
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters, self._read = parameters, set[str]()
-
-    def __getattr__(self, name: str) -> object:
-        self._read.add(name)
-        return getattr(self._parameters, name)
-
-
-def _read_by(entry: Entry) -> frozenset[str]:
-    """The parameters that a contender is built from."""
-    watched = _Watched(
-        Parameters(
-            kernel=EQ(),
-            noise_variance=_ANY_NOISE,
-            epsilon=_ANY_EPSILON,
-            delta=_ANY_DELTA,
-            x_box=((0.0, 1.0),),
-            n=2,
-            cells=2,
-            inducing=2,
-            fit_noise=True,
-        )
-    )
-    entry.build(cast(Parameters, watched))
-    return frozenset(watched._read)
-
-
-_READ = {name: _read_by(entry) for name, entry in CONTENDERS.items()}
-
-
-def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: settings that its mechanism is not built from stand at some value.
-
-    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
-    """
-    read, shipped = _READ[name], exhibit(contest.model.dataset)
-    usual = Model(shipped.name, "EQ", shipped.lengthscale, _ANY_NOISE)
-    return Contest(
-        model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
-        delta=contest.delta if "delta" in read else _ANY_DELTA,
-        bins=contest.bins if read & {"cells", "needed_cells"} else _ANY_COUNT,
-        inducing=contest.inducing if "inducing" in read else _ANY_COUNT,
-    )

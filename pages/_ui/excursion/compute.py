@@ -17,7 +17,6 @@ from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.models import AUTO_VARIANCE
 from dpgp_core.evaluation.comparison import without_privacy as without
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
-from dpgp_core.excursion.search import PathSetting as Found
 from dpgp_core.excursion.sets import (
     binary_cross_entropy,
     choose_cutoff,
@@ -363,7 +362,7 @@ def _of_data(view: View) -> View:
     return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)
 
 
-def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> Found:
+def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> PathSetting:
     """Best settings within a budget. Raises ValueError if there are none."""
     settings = (name, noise, delta, paths, budget)
     return cached.value("Searching settings on simulated data", find_settings, *settings)

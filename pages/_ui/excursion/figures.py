@@ -24,6 +24,7 @@ from pages._ui.look.plots import (
     REFINED,
     RISK,
     TRUTH,
+    draw_line,
     faded,
     finish,
     named_lines,
@@ -59,20 +60,13 @@ def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) 
     x = explored.grid[:, 0]
     figure = go.Figure()
     if plain is not None:
-        figure.add_scatter(x=x, y=explored.truth, name="truth", line={"color": TRUTH, "dash": "dot"})
-        figure.add_scatter(x=x, y=plain, name="without privacy", line={"color": NON_PRIVATE})
+        draw_line(figure, x, explored.truth, "truth", TRUTH, "dot")
+        draw_line(figure, x, plain, "without privacy", NON_PRIVATE)
         figure.update_traces(meta=NOT_PRIVATE)
     for index, path in enumerate(explored.paths[:_SHOWN]):
-        figure.add_scatter(
-            x=x,
-            y=path,
-            name="published path",
-            legendgroup="paths",
-            showlegend=index == 0,
-            line={"color": REFINED, "width": 1.2},
-        )
+        draw_line(figure, x, path, "published path", REFINED, width=1.2, legendgroup="paths", showlegend=index == 0)
     if bayes is not None:
-        figure.add_scatter(x=x, y=bayes.mean, name=BAYES, line={"color": PRIVATE, "width": 2.5, "dash": "dash"})
+        draw_line(figure, x, bayes.mean, BAYES, PRIVATE, "dash", width=2.5)
     figure.add_hline(
         y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
     )
@@ -97,13 +91,14 @@ def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -
     layers = [("above the level", PRIVATE)] if plain is None else PARTS
     for part, (name, colour) in enumerate(layers):
         bars = [bars_of(inside if plain is None else parts(inside, explored.true_set)[part], x) for _, inside in rows]
-        figure.add_scatter(
-            x=np.concatenate(bars),
-            y=[row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
-            mode="lines",
-            line={"color": colour, "width": 12},
+        draw_line(
+            figure,
+            np.concatenate(bars),
+            [row for (row, _), bar in zip(rows, bars, strict=True) for _ in bar],
+            name,
+            colour,
+            width=12,
             connectgaps=False,
-            name=name,
             meta=None if plain is None else NOT_PRIVATE,
         )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])

@@ -26,6 +26,7 @@ from pages._ui.look.plots import (
     band,
     centile_lines,
     dates_of,
+    draw_line,
     finish,
     fit_axis,
     mark_dates,
@@ -53,7 +54,7 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
         return _map(figure, statistics, read, view, values, title)
     x = read.X_test[:, columns[0]]
     if view.threshold is not None:
-        figure.add_scatter(x=x, y=values, name="probability above", line={"color": PRIVATE, "width": 2})
+        draw_line(figure, x, values, "probability above", PRIVATE)
         figure.update_yaxes(range=[-3, 103])
     else:
         fit_axis(figure, _curves(figure, x, read, view), read.bounds)
@@ -123,7 +124,7 @@ def difference(statistics: Statistics | CellStatistics, compared: Difference, le
     figure, [column] = go.Figure(), numbers_of(statistics)
     x, (low, high) = compared.X[:, column], compared.interval(level)
     band(figure, x, low, high, PRIVATE, 0.22, f"the difference, {100 * level:g} %")
-    figure.add_scatter(x=x, y=compared.mean, name=html.escape(name), mode="lines", line={"color": PRIVATE, "width": 2})
+    draw_line(figure, x, compared.mean, html.escape(name), PRIVATE)
     figure.add_hline(y=0, line={"color": TRUTH, "width": 1})
     return _along(figure, statistics, column, _title("difference", statistics.y_unit))
 
@@ -166,10 +167,10 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
     low, high = read.interval(view.level, view.of)
     band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
     curves = [read.curve()]
-    figure.add_scatter(x=x, y=curves[0], name=AVERAGE, line={"color": PRIVATE, "width": 2})
+    draw_line(figure, x, curves[0], AVERAGE, PRIVATE)
     if view.lengthscale is not None or view.noise is not None:
         curves.append(read.curve(view.lengthscale, view.noise))
-        figure.add_scatter(x=x, y=curves[1], name=ONE, line={"color": OTHER, "width": 2, "dash": "dash"})
+        draw_line(figure, x, curves[1], ONE, OTHER, "dash")
     return [low, high, *curves]
 
 

@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from pages._ui.cloaking.results import Draws, Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
 from pages._ui.model import Budget, usual
-from pages._ui.session import Slot
+from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
 
 CARD = "release.json"
@@ -238,8 +238,8 @@ class Taken:
 
 
 EXPLORED: Slot[Taken] = Slot("own_explored")
-EXPLORED_REFIT: Slot[tuple[tuple[str, Any], Any]] = Slot("own_explored_refit")
-EXPLORED_APART: Slot[tuple[tuple[str, tuple[int, int]], Difference]] = Slot("own_explored_apart")
+EXPLORED_REFIT: Kept[tuple[Explored, Filtered]] = Kept("own_explored_refit")  # of a release, by its digest
+EXPLORED_APART: Kept[Difference] = Kept("own_explored_apart")  # of the same: two groups
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
 EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
 
@@ -282,11 +282,9 @@ def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
     Raises:
         ValueError: it cannot be read.
     """
-    key, kept = (taken.digest, refit), EXPLORED_REFIT.find()
-    if kept is None or kept[0] != key:
-        kept = (key, cached.of_one_session("Reading the release again", _own, taken.files, refit))
-        EXPLORED_REFIT.put(kept)
-    return kept[1]
+    return EXPLORED_REFIT.made(
+        (taken.digest, refit), lambda: cached.of_one_session("Reading the release again", _own, taken.files, refit)
+    )
 
 
 def drop() -> None:
@@ -305,14 +303,11 @@ def refit_over_box(explored: Explored, refit: Refit, _taught: Teaching | None = 
 
 def apart(explored: Explored, taught: Teaching | None, taken: Taken | None, two: tuple[int, int]) -> Difference:
     """One group's curve less another's, by number: from what was released, so it is free."""
+    doing = "Comparing two groups"
     if taught is not None:
-        return cached.value("Comparing two groups", _apart, two, taught, given=(explored,))
+        return cached.value(doing, _apart, two, taught, given=(explored,))
     assert taken is not None
-    key, kept = (taken.digest, two), EXPLORED_APART.find()
-    if kept is None or kept[0] != key:
-        kept = key, cached.of_one_session("Comparing two groups", _apart, explored, two)
-        EXPLORED_APART.put(kept)
-    return kept[1]
+    return EXPLORED_APART.made((taken.digest, two), lambda: cached.of_one_session(doing, _apart, explored, two))
 
 
 def _apart(explored: Explored, two: tuple[int, int], _taught: Teaching | None = None) -> Difference:

@@ -20,7 +20,7 @@ from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, faded, finish, named, ticked
+from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
 from pages._ui.model import PICTURE_GAP, Budget, Draw
@@ -93,18 +93,16 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
     figure, x = go.Figure(), data.X[order, 0]
     for index, row in enumerate(measured.strategies[stage - 1][:, order]):
         named = index < len(NAMED)
-        figure.add_scatter(
-            x=x,
-            y=row.round(4),
-            mode="lines",
-            name=f"number {index + 1}" if named else "further numbers",
+        draw_line(
+            figure,
+            x,
+            row.round(4),
+            f"number {index + 1}" if named else "further numbers",
+            PRIVATE if named else faded(PRIVATE, 0.45),
+            NAMED[index] if named else "solid",
+            width=2.2 if named else 0.8,
             legendgroup=str(min(index, len(NAMED))),
             showlegend=index <= len(NAMED),
-            line={
-                "color": PRIVATE if named else faded(PRIVATE, 0.45),
-                "width": 2.2 if named else 0.8,
-                "dash": NAMED[index] if named else "solid",
-            },
         )
     figure.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
@@ -138,14 +136,8 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     here = next(each for each in measured if each.settings.epsilon == epsilon)
     figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
-    figure.add_scatter(
-        x=x,
-        y=floor,
-        name="no budget buys",
-        mode="lines",
-        line={"color": NON_PRIVATE, "width": 2},
-        fill="tozeroy",
-        fillcolor=faded(NON_PRIVATE, 0.18),
+    draw_line(
+        figure, x, floor, "no budget buys", NON_PRIVATE, width=2, fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18)
     )
     figure.add_scatter(
         x=x,

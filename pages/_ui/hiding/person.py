@@ -18,7 +18,19 @@ from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
 from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.controls import HERE, Range, Whole
-from pages._ui.look.plots import HEIGHT, NON_PRIVATE, OTHER, PRIVATE, TRUTH, axis, band, faded, finish, named_lines
+from pages._ui.look.plots import (
+    HEIGHT,
+    NON_PRIVATE,
+    OTHER,
+    PRIVATE,
+    TRUTH,
+    axis,
+    band,
+    draw_line,
+    faded,
+    finish,
+    named_lines,
+)
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
@@ -176,7 +188,7 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
         (person.without, _WITHOUT, TRUTH, "dot"),
         (person.after, _AFTER, OTHER, "dash"),
     ):
-        figure.add_scatter(x=person.x, y=y, name=name, mode="lines", line={"color": colour, "dash": dash, "width": 2})
+        draw_line(figure, person.x, y, name, colour, dash)
     figure.add_scatter(
         x=[person.at, person.at],
         y=[person.output, choice.value],
@@ -191,22 +203,17 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
 def against_noise(moved: Moved, data: Dataset) -> go.Figure:
     """How far the curve moves, and the standard deviation of the noise, along the first input."""
     figure = go.Figure()
-    figure.add_scatter(
-        x=moved.x,
-        y=moved.noise,
-        name="privacy noise, one standard deviation",
-        mode="lines",
-        line={"color": PRIVATE, "width": 2},
+    draw_line(
+        figure,
+        moved.x,
+        moved.noise,
+        "privacy noise, one standard deviation",
+        PRIVATE,
+        width=2,
         fill="tozeroy",
         fillcolor=faded(PRIVATE, 0.22),
     )
-    figure.add_scatter(
-        x=moved.x,
-        y=np.abs(moved.after - moved.before),
-        name="move of the curve",
-        mode="lines",
-        line={"color": OTHER, "width": 2, "dash": "dash"},
-    )
+    draw_line(figure, moved.x, np.abs(moved.after - moved.before), "move of the curve", OTHER, "dash")
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)

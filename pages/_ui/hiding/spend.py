@@ -22,7 +22,19 @@ from pages._ui.hiding import steps
 from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
 from pages._ui.look import frame, pictures, settings, text
 from pages._ui.look.controls import HERE, Slider, Words
-from pages._ui.look.plots import GUARANTEE, HEIGHT, PRIVATE, TRUTH, axis, band, faded, finish, fit_axis, named_lines
+from pages._ui.look.plots import (
+    GUARANTEE,
+    HEIGHT,
+    PRIVATE,
+    TRUTH,
+    axis,
+    band,
+    draw_line,
+    faded,
+    finish,
+    fit_axis,
+    named_lines,
+)
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
@@ -202,7 +214,7 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
         (spent.best, "best plan", GUARANTEE, "dash"),
         (spent.by_hand, "by hand", PRIVATE, "solid"),
     ):
-        figure.add_scatter(x=spent.x, y=y, name=name, line={"color": colour, "dash": dash, "width": 2})
+        draw_line(figure, spent.x, y, name, colour, dash)
     fit_axis(figure, [low, high, spent.truth, spent.best], data.y_bounds)
     foot = figure.layout.yaxis.range[0]
     free = np.arange(data.x_box[0][0], data.x_box[0][1] + _APART / 2, _APART)

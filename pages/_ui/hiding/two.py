@@ -25,14 +25,7 @@ from pages._ui.look import frame as look_frame
 from pages._ui.look import pictures, settings, text
 from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.plots import (
-    NON_PRIVATE,
-    OTHER,
-    PRIVATE,
-    TRUTH,
-    finish,
-    named_lines,
-)
+from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
 from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
@@ -119,7 +112,7 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
     figure = go.Figure()
     after = OUTPUTS + points.d * np.eye(2)[moved]
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
-        figure.add_scatter(x=_GRID[:, 0], y=points.grid_C @ y, name=name, line={"color": colour, "dash": dash})
+        draw_line(figure, _GRID[:, 0], points.grid_C @ y, name, colour, dash)
         figure.add_scatter(
             x=points.X[:, 0],
             y=y,
@@ -157,7 +150,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     )
     for covariance, colour, dash, name in shapes if covered else ():
         x, y = ellipse(covariance)
-        figure.add_scatter(x=x, y=y, mode="lines", name=name, line={"color": colour, "dash": dash, "width": 2})
+        draw_line(figure, x, y, name, colour, dash)
     for index, colour in enumerate((NON_PRIVATE, OTHER)):
         move = points.d * points.C[:, index]
         figure.add_scatter(

@@ -23,7 +23,17 @@ from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Grown, Scored, 
 from pages._ui.look import frame, offers, pictures, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
 from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
-from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PREDICTION_SCALE, PRIVATE, End, finish, named, ticked
+from pages._ui.look.plots import (
+    GUARANTEE,
+    NON_PRIVATE,
+    PREDICTION_SCALE,
+    PRIVATE,
+    End,
+    draw_line,
+    finish,
+    named,
+    ticked,
+)
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits, hall_fits
 from pages._ui.look.text import Metric, help_of
@@ -200,7 +210,7 @@ def errors(
         if unchosen.bayes is not None:
             level.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in level:
-        figure.add_scatter(x=ends, y=[value] * 2, mode="lines", name=name, line={"color": colour, "dash": dash})
+        draw_line(figure, ends, [value] * 2, name, colour, dash)
     top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
     figure.update_xaxes(title=f"lengthscale [{unit}]", **ticked(grid.lengthscales[::2]))
     figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])

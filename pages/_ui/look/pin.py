@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from pages._ui import session
 from pages._ui.look import settings, text
 from pages._ui.look.settings import Settings
 
@@ -52,18 +51,11 @@ def buttons(page: str) -> None:
             help="Keeps this setting, not its data, in the link; figures then show it beside what you move to.",
         )
         if held:
-            st.button("Unpin", icon=":material/keep_off:", key="unpin", on_click=_unpin)
+            st.button("Unpin", icon=":material/keep_off:", key="unpin", on_click=settings.leave_out, args=(PIN,))
 
 
 def _pin(page: str) -> None:
     st.query_params[PIN] = f"{page}?{urlencode(settings.compared())}"
-
-
-def _unpin() -> None:
-    """Out of the address, and out of what goes along to other pages."""
-    if PIN in st.query_params:
-        del st.query_params[PIN]
-    session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != PIN})
 
 
 def differences() -> str:

@@ -58,6 +58,7 @@ _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
+_NUMBER = 34  # px to the right of a growth chart, for the numbers of its lines, also in large type
 _ABOVE = 6  # px between a row and the name above it
 _LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
@@ -111,6 +112,14 @@ def band(
     )
 
 
+def draw_line(
+    figure: go.Figure, x: Any, y: Any, name: str, colour: str, dash: str = "solid", *, width: float = 2, **more: Any
+) -> None:
+    """A curve through points (P,), as wide in px as said; ``more`` is what plotly calls so."""
+    look = {"color": colour, "dash": dash, "width": width}
+    figure.add_scatter(x=x, y=y, name=name, mode="lines", line=look, **more)
+
+
 def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
     """The vertical axis shows all that is drawn, and no more; a public bound in sight is a thin line.
 
@@ -141,7 +150,7 @@ def centile_lines(
     *,
     labelled: bool = True,
 ) -> None:
-    """A growth chart: a band between the outer centiles, the middle one thick.
+    """A growth chart: a band between the outer centiles, the middle one thick. The axis across ends with them.
 
     Args:
         figure: gets them.
@@ -149,7 +158,7 @@ def centile_lines(
         lines: values (P,) by centile, from the lowest to the highest.
         colour: of all.
         name: of what the centiles are, in the legend.
-        labelled: each line has its number at its right end.
+        labelled: each line has its number beyond its right end, in the margin.
     """
     outer = list(lines)
     band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
@@ -174,6 +183,8 @@ def centile_lines(
             showlegend=False,
             line={"color": colour},  # of the words in a picture to take along
         )
+        figure.update_layout(margin={"r": _NUMBER})
+    figure.update_xaxes(range=[float(x[0]), float(x[-1])])  # else plotly makes room for the numbers inside
 
 
 def dates_of(unit: str) -> Dates | None:
@@ -213,7 +224,8 @@ def mark_dates(
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
     """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
-    return figure.update_layout(template=NAME, height=height, margin=_MARGIN)
+    right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers beyond lines' ends have made room
+    return figure.update_layout(template=NAME, height=height, margin={**_MARGIN, "r": right})
 
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:

@@ -14,7 +14,7 @@ from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
-from dpgp_core.release.publishing import is_off_scale, known_share, useful, within_tolerance
+from dpgp_core.release.publishing import bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.ledgers.store import Account
 from pages._ui.look.plots import (
     HEIGHT,
@@ -24,6 +24,7 @@ from pages._ui.look.plots import (
     axis,
     band,
     centile_lines,
+    draw_line,
     finish,
     mark_dates,
 )
@@ -66,7 +67,7 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
     for group, colour, dash in looks:
         values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
         kept = np.where(useful, values, np.nan)
-        _line(figure, x, kept, html.escape(group.name) or "released", colour, dash)
+        draw_line(figure, x, kept, html.escape(group.name) or "released", colour, dash, showlegend=True)
         if published.centiles:
             lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
             centile_lines(figure, x, lines, colour, _of(group, "half of people below"))
@@ -85,7 +86,7 @@ def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray
     figure, values = go.Figure(), in_per_cent(spec, values)
     for at, group in enumerate(groups):
         name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        _line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at))
+        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
     return _finished(figure, spec)
 
 
@@ -116,7 +117,7 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     x = compared.X[:, spec.x.index(plain.x[0])]
     figure = go.Figure()
     band(figure, x, low, high, PRIVATE, _BAND, "the difference, 95 %")
-    _line(figure, x, mean, html.escape(name), PRIVATE, "solid")
+    draw_line(figure, x, mean, html.escape(name), PRIVATE, "solid", showlegend=True)
     figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
     _finished(figure, plain)
     y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
@@ -131,10 +132,6 @@ def _band(
     figure.data[-1].showlegend = not group.name
 
 
-def _line(figure: go.Figure, x: FloatArray, y: FloatArray, name: str, colour: str, dash: str) -> None:
-    figure.add_scatter(x=x, y=y, name=name, line={"color": colour, "width": 2, "dash": dash}, showlegend=True)
-
-
 def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
     """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
     if within.all():
@@ -142,7 +139,7 @@ def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: Bool
     outside = np.pad(~within, 1)
     reached = outside[1:-1] | outside[:-2] | outside[2:]
     name = _of(group, "released, of no use")
-    _line(figure, group.X[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot")
+    draw_line(figure, group.X[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot", showlegend=True)
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
@@ -254,6 +251,12 @@ def worth(published: Published) -> str:
     in_file = published.spec.tolerance or is_off_scale(published)
     marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"
     return f"It protects as promised, but: {plain(useful(published))} They are {marked}."
+
+
+def bought(published: Published) -> str:
+    """Which bounds were bought; nothing where they were declared."""
+    words = plain(bounds_bought(published))
+    return f" {words}" if words else ""
 
 
 def released(published: Published) -> go.Figure:

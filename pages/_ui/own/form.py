@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC
-from dpgp_core.reading.writing import Writing
+from dpgp_core.dates import Format
+from dpgp_core.levels import Levels
+from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC, Entry
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
-from pages._ui import session
+from dpgp_core.table import Kind
 from pages._ui.look import settings
-from pages._ui.look.controls import HERE, Number
-from pages._ui.look.text import DELTA_HELP, GROWTH, plain
-from pages._ui.own import columns, outcome, table_form
-from pages._ui.own.slots import PREFIX, keep, key, value_of
+from pages._ui.look.text import plain
+from pages._ui.own import columns, questions
+from pages._ui.own.columns import Declared
+from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
 
-_UNUSED_NOISE = 0.3
-_MECHANISM_HELP = (
-    "The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for example "
-    "places of weather stations, the second hides outputs alone with less noise. The card says which one was used."
-)
-_MISSING = "Still to declare: {}."
+_NAMES = {choice.title: name for name, choice in CHOICES.items()}  # of mechanisms
 
 
 def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
@@ -42,217 +38,214 @@ def declared(held: Table, ledger: Ledger) -> ReleaseSpec | None:
         "Say what you knew **before** you saw the table. Nothing below is filled in from its values: a bound that is "
         "read off private values tells something about them."
     )
-    values = table_form.columns_of(held)
-    x, y = values["x"] or [], values["y"]
-    values |= outcome.whose_asked(held.columns, [*x, y], held.survey)
-    offered = _offered(ledger.inputs_public, people=values["person"] is not None, levels=bool(values["levels"]))
-    values |= table_form.outcome(y, held, values["numbers"])
-    used = [name for name in (*x, y, values["person"]) if name is not None]
-    free = y if values["y_kind"] == "yes/no" and values["yes"] is not None else None
-    values |= columns.written_missing(used, held, values["numbers"], free, values["formats"])
-    values |= table_form.outputs(values["y_kind"], values["y"]) | columns.degrees_asked(
-        [name for name in x if name not in {*values["formats"], *values["levels"]}]
-    )
-    values |= table_form.inputs(
-        x, values["coordinates"] or (), values["formats"], values["levels"], automatic=_is_automatic()
-    )
+    said = Declared()
+    y, x = _columns(held, said)
+    used = [*x, *([] if y is None else [y])]
+    way = columns.numbers([held.survey[name] for name in used])
+    formats, levels = columns.contents(x, used, held, way, said)
+    person = _whose(held, used, said)
+    mechanism = _offered(ledger.inputs_public, people=person is not None, levels=bool(levels))
+    choice = CHOICES[_NAMES[mechanism.stands()]]  # it is drawn further down
+    kind = _kind(y, held, way, said)
+    free = y if "yes" in said.writing else None
+    lacking = [name for name in [*used, *([] if person is None else [person])] if name != free]
+    columns.missing(lacking, held, way, formats, said)
+    _output(kind, y, said)
+    numbers = [name for name in x if name not in levels]
+    said.fields["coordinates"] = columns.degrees([name for name in numbers if name not in formats])
+    _inputs(x, formats, levels, said, automatic=choice.kind.automatic)
+    said.writing |= {"numbers": way, "date_order": next(iter(formats.values()), None)}
     st.header("3. Choose a mechanism and a budget")
-    if values["levels"]:
-        st.caption(columns.ONLY_BAYES)
-    values |= _model(offered) | _budget(ledger.limit)
-    values["centiles"] = _centiles(values)
-    values["tolerance"] = _tolerance(
-        "share of yes, 0 to 1" if values["y_kind"] == "yes/no" else values["y_unit"], values["log"]
+    if levels:
+        st.caption(questions.ONLY_BAYES)
+    _model(mechanism, choice, said)
+    _budget(ledger.limit, said, pure=choice.kind.pure)
+    # Offered where how far people are apart is measured anyway; a rate has none
+    said.fields["centiles"] = choice.kind.scatter and kind != "yes/no" and questions.CENTILES.ask()
+    said.fields["tolerance"] = _tolerance(
+        "share of yes, 0 to 1" if kind == "yes/no" else said.fields["y_unit"], log=said.fields["log"]
     )
-    keep()
-    return _spec(values, held.writing)
+    return _spec(held, said)
 
 
-def _is_automatic() -> bool:
-    """Whether the mechanism, which is chosen further down, makes its models itself."""
-    first = next(iter(CHOICES.values()))
-    return next((choice for choice in CHOICES.values() if choice.title == value_of("mechanism")), first).kind.automatic
-
-
-def _offered(inputs_public: bool, *, people: bool, levels: bool) -> dict[str, str]:
-    """Names of mechanisms by title, the recommended one first.
-
-    Where people have several rows, those that hide all; where there are groups, those that take them.
-
-    One that stands chosen and is not offered gives way, before what depends on it is drawn.
-    """
-    fit = {
-        name: choice
-        for name, choice in CHOICES.items()
-        if (choice.kind.people or not people) and (choice.kind.levels or not levels)
-    }
-    titles = {choice.title: name for name, choice in fit.items()}
-    recommended = CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else next(iter(titles))
-    held = key("mechanism", recommended)
-    if session.control(held) not in titles:
-        session.move({held: recommended})
-    return titles
-
-
-def _model(titles: Mapping[str, str]) -> dict[str, Any]:
-    """The mechanism and its settings."""
-    left, middle, right = st.columns([2, 1, 1])
-    mechanism = titles[left.selectbox("Mechanism", list(titles), key=key("mechanism"), help=_MECHANISM_HELP)]
-    choice = CHOICES[mechanism]
-    if choice.kind.automatic:
-        middle.text_input(
-            "Model",
-            "automatic",
-            disabled=True,
-            help="Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain "
-            "the released numbers. Any other model can be tried after the release, at no budget.",
-        )
-        return {"mechanism": mechanism, "kernel": choice.kind.kernel_names[0], "noise": _UNUSED_NOISE, "cells": None}
-    kernels = [name for name in KERNEL_NAMES if name in choice.kind.kernel_names]
-    if session.control(f"{PREFIX}kernel") not in kernels:
-        session.move({f"{PREFIX}kernel": kernels[0]})
-    kernel = middle.selectbox("Kernel", kernels, key=key("kernel", kernels[0]))
-    noise = right.number_input(
-        "Spread of people",
-        min_value=0.001,
-        max_value=100.0,
-        key=key("noise", 0.3),
-        help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example "
-        "0.3.",
-    )
-    cells = None
-    if choice.kind.uses_cells:
-        cells = int(
-            left.number_input(
-                "Cells along each input",
-                1,
-                400,
-                key=key("cells", 6),
-                help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more "
-                "people.",
-            )
-        )
-    return {"mechanism": mechanism, "kernel": kernel, "noise": noise, "cells": cells}
-
-
-def _budget(limit: Budget | None) -> dict[str, Any]:
-    row = st.columns(3)
-    epsilon = row[0].number_input(
-        "ε of this release",
-        min_value=0.001,
-        max_value=100.0,
-        key=key("epsilon", 1.0),
-        help=f"{GROWTH.capitalize()}.",
-    )
-    delta = row[1].number_input(
-        "δ",
-        min_value=1e-12,
-        max_value=0.1,
-        format="%.1e",
-        key=key("delta", 1e-5),
-        help=DELTA_HELP,
-    )
-    if limit is not None:
-        row[2].metric("Total ε, declared", f"{limit.epsilon:g}")
-        return {"epsilon": epsilon, "delta": delta, "total": limit.epsilon}
-    declared_total = row[2].number_input(
-        "Total ε for all releases",
-        min_value=0.001,
-        max_value=1000.0,
-        value=None,
-        key=key("total"),
-        help="All releases from this table together, for example 2. It is fixed by the first release, and one that "
-        "would pass it is refused.",
-    )
-    return {"epsilon": epsilon, "delta": delta, "total": declared_total}
-
-
-def _centiles(values: dict[str, Any]) -> bool:
-    """Offered where how far people are apart is measured anyway; a rate has none."""
-    if not CHOICES[values["mechanism"]].kind.scatter or values["y_kind"] == "yes/no":
-        return False
-    return st.checkbox(
-        "Publish centiles too: how people are spread about the curve, as in a growth chart",
-        key=key("centiles", False),
-        help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
-        "computed from what is measured anyway, so they cost nothing more.",
-    )
-
-
-def _tolerance(unit: str, log: bool) -> float | None:
-    """In the link, unlike what is declared about the table: a number that is nobody's, and changes no release."""
-    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
-    asked = Number(
-        "tolerance",
-        f"Precision you need (optional), {within}",
-        low=0.0,
-        help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
-        "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
-        place=HERE,
-    )
-    return settings.stand(asked)
-
-
-def _spec(values: dict[str, Any], writing: Writing) -> ReleaseSpec | None:
-    gaps = {
-        "the private column": not values["y"],
-        "an input column": not values["x"],
-        "whether somebody can have more than one row": not values["whose"],
-        **columns.groups_missing(values),
-        **outcome.missing(values),
-        **_without_domain(values),
-        "which word means yes, and which no": not values["words_declared"],
-        "whether rows that lack a value are left out": not values["gaps_declared"],
-        "a lengthscale for every input": None in values["length"],
-        "the total ε": values["total"] is None,
-    }
-    missing = [name for name, gap in gaps.items() if gap]
-    if missing:
-        st.info(_MISSING.format(", ".join(missing)), icon=":material/edit_note:")
+def _spec(held: Table, said: Declared) -> ReleaseSpec | None:
+    """What is declared, once nothing is missing and every column can be read."""
+    if said.missing:
+        st.info(f"Still to declare: {', '.join(said.missing)}.", icon=":material/edit_note:")
         return None
-    if not (values["readable"] and values["inputs_readable"]):
+    if not said.readable:
         return None
-    pure = CHOICES[values["mechanism"]].kind.pure
-    order = next(iter(values["formats"].values()), None)
-    yes, no = (None if values[name] is None else (values[name],) for name in ("yes", "no"))
     try:
-        return ReleaseSpec(
-            writing=replace(
-                writing, numbers=values["numbers"], missing=values["missing"], date_order=order, yes=yes, no=no
-            ),
-            x=tuple(values["x"]),
-            x_units=tuple(values["x_unit"]),
-            x_box=tuple(values["box"]),
-            y=values["y"],
-            y_unit=values["y_unit"],
-            **columns.declared(values),
-            **outcome.declared(values),
-            unit=values["unit"].strip() or table_form.usual_unit(values["y"]),
-            epsilon=values["epsilon"],
-            delta=0.0 if pure else values["delta"],
-            total_epsilon=values["total"],
-            total_delta=values["delta"],
-            lengthscale=tuple(values["length"]),
-            noise_variance=values["noise"],
-            mechanism=values["mechanism"],
-            kernel=values["kernel"],
-            grid=tuple(values["grid"]),
-            cells=values["cells"],
-            tolerance=values["tolerance"],
-            log=values["log"],
-            coordinates=values["coordinates"],
-            dates=values["dates"],
-            y_kind=values["y_kind"],
-            person=values["person"],
-            rows_per_person=values["rows_per_person"],
-            centiles=values["centiles"],
-        )
+        return ReleaseSpec(writing=replace(held.writing, **said.writing), **said.fields)
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
 
 
-def _without_domain(values: dict[str, Any]) -> dict[str, bool]:
-    """Inputs whose ends are still to declare, by what their controls are called."""
-    numbers = [name for name in values["x"] or [] if name not in values["levels"]]
-    return {f"{plain(name)} from and to": None in pair for name, pair in zip(numbers, values["box"], strict=False)}
+def _columns(held: Table, said: Declared) -> tuple[str | None, list[str]]:
+    """Which column is the output, and which are inputs."""
+    left, right = st.columns(2)
+    y = questions.Y.among(held.columns).ask(left)
+    x = questions.X.among([name for name in held.columns if name != y]).ask(right)
+    said.needs("the private column", y)
+    said.needs("an input column", x)
+    said.fields |= {"y": y, "x": tuple(x)}
+    return y, x
+
+
+def _whose(held: Table, used: Sequence[str], said: Declared) -> str | None:
+    """The column that says whose row it is, if there is one; asked, with whatever else the answer needs."""
+    answer, person, most, problem = questions.WHOSE.ask(), None, None, ""
+    if answer == questions.COLUMN:
+        person = questions.PERSON.among([name for name in held.columns if name not in used]).ask()
+        if person is not None:
+            problem = held.survey[person].as_people(person)
+    elif answer == questions.AT_MOST:
+        most = questions.ROWS.ask()
+    if problem:
+        st.error(plain(f"{problem}."))
+    elif person is not None:
+        about = held.survey[person]
+        st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
+    known = answer == questions.ONE_ROW or most is not None or (person is not None and not problem)
+    said.needs("whether somebody can have more than one row", known)
+    said.fields |= {"person": person, "rows_per_person": most or 1}
+    return person
+
+
+def _offered(inputs_public: bool, *, people: bool, levels: bool) -> Question:
+    """The question about the mechanism, the recommended one first.
+
+    Where people have several rows, those that hide all are offered; where there are groups, those that take them.
+    """
+    fit = [
+        choice.title
+        for choice in CHOICES.values()
+        if (choice.kind.people or not people) and (choice.kind.levels or not levels)
+    ]
+    return questions.MECHANISM.among(fit, default=CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else fit[0])
+
+
+def _kind(y: str | None, held: Table, way: str, said: Declared) -> Kind:
+    """What kind of outcome the output is, and whether it can be read as that."""
+    kind: Kind = questions.KIND.ask()
+    st.caption(questions.ABOUT_KINDS[kind])
+    if y is not None and kind == "yes/no":
+        columns.yes_and_no(y, held, said)
+    elif y is not None:
+        columns.outcome(y, held, way, said)
+    said.fields["y_kind"] = kind
+    return kind
+
+
+def _output(kind: Kind, y: str | None, said: Declared) -> None:
+    """Privacy unit, and unit, bounds and scale of the output. Yes and no have bounds of their own."""
+    row = st.columns([2, 1, 1, 1])
+    usual = f"one person's {y or 'height'}"
+    unit = questions.UNIT.of(usual).ask(row[0], placeholder=usual).strip() or usual
+    if kind == "yes/no":
+        labels = (each.label for each in (questions.Y_UNIT, questions.LOW, questions.HIGH))
+        for column, label, example in zip(row[1:], labels, ("share of yes", "0, no", "1, yes"), strict=True):
+            column.text_input(label, example, disabled=True, key=f"own_fixed_{example}")
+        said.fields |= {"unit": unit, "y_unit": "", "y_bounds": (0.0, 1.0), "log": False}
+        return
+    y_unit = questions.Y_UNIT.ask(row[1])
+    _bounds(row[2], row[3], said)
+    log = kind != "count" and questions.LOG.ask()
+    said.fields |= {"unit": unit, "y_unit": y_unit, "log": log}
+
+
+def _bounds(left: DeltaGenerator, right: DeltaGenerator, said: Declared) -> None:
+    """Both bounds; or the smallest size that matters, where they are bought."""
+    if questions.BUY.stands():
+        smallest = questions.SMALLEST.ask(left)
+        right.text_input("Bounds of y", "bought with the release", disabled=True, key="own_fixed_bought")
+        said.needs("the smallest y that matters", smallest is not None)
+        said.fields |= {"y_bounds": None, "bounds_unit": smallest}
+    else:
+        ends = questions.LOW.ask(left), questions.HIGH.ask(right)
+        said.needs("both bounds of y", None not in ends)
+        said.fields["y_bounds"] = ends
+    if questions.BUY.ask():
+        st.caption(questions.ABOUT_BUYING)
+
+
+def _inputs(
+    x: Sequence[str],
+    formats: Mapping[str, Format],
+    levels: Mapping[str, Levels | None],
+    said: Declared,
+    *,
+    automatic: bool,
+) -> None:
+    """Domain, unit, lengthscale and grid of every input.
+
+    Those in degrees have lengthscales in km, dates in days; groups have none of these, and where the mechanism makes
+    its models itself no lengthscale is asked for.
+    """
+    kilometres = said.fields["coordinates"] or ()
+    units, grid, dates = list[str](), list[int | None](), dict[str, object]()
+    box, lengths = list[object](), list[float | None]()
+    for name in x:
+        if name in levels:
+            units.append("")
+            grid.append(None)
+            continue
+        row = st.columns(5)
+        grid.append(int(questions.points(name, len(x) - len(levels)).ask(row[4])))
+        if name in formats:
+            period = questions.PERIOD.of(name).ask(
+                row[0], label="Comes again" if automatic else "Comes again (not here)", disabled=not automatic
+            )
+            dates[name] = {"format": formats[name], "period": questions.PERIODS[period] if automatic else None}
+            days = zip(questions.days(name, formats[name]), row[1:3], strict=True)
+            ends = tuple(day and day.isoformat() for day in (asked.ask(where) for asked, where in days))
+            units.append("")
+        else:
+            units.append(questions.X_UNIT.of(name).ask(row[0]))
+            ends = questions.FROM.of(name).ask(row[1]), questions.TO.of(name).ask(row[2])
+        box.append(ends)
+        said.needs(f"{plain(name)} from and to", None not in ends)
+        if not automatic:
+            unit = " [days]" if name in formats else " [km]" if name in kilometres else ""
+            length = questions.LENGTHSCALE.of(name)
+            lengths.append(length.ask(row[3], label=f"{length.label}{unit}"))
+    said.needs("a lengthscale for every input", None not in lengths)
+    said.fields |= {"x_units": tuple(units), "x_box": tuple(box), "grid": tuple(grid), "dates": dates}
+    said.fields["lengthscale"] = tuple(lengths) or None
+    said.fields["x_levels"] = tuple(levels.get(name) for name in x) if levels else None
+
+
+def _model(mechanism: Question, choice: Entry, said: Declared) -> None:
+    """The mechanism and its settings."""
+    left, middle, right = st.columns([2, 1, 1])
+    said.fields["mechanism"] = _NAMES[mechanism.ask(left)]
+    kernels = [name for name in KERNEL_NAMES if name in choice.kind.kernel_names]
+    if choice.kind.automatic:
+        middle.text_input("Model", "automatic", disabled=True, help=questions.ABOUT_MODELS)
+        said.fields["kernel"] = kernels[0]
+        return
+    said.fields["kernel"] = questions.KERNEL.among(kernels, default=kernels[0]).ask(middle)
+    said.fields["noise_variance"] = questions.NOISE.ask(right)
+    if choice.kind.uses_cells:
+        said.fields["cells"] = int(questions.CELLS.ask(left))
+
+
+def _budget(limit: Budget | None, said: Declared, *, pure: bool) -> None:
+    """Epsilon and delta of this release, and the total, unless an earlier release has fixed that."""
+    row = st.columns(3)
+    epsilon, delta = questions.EPSILON.ask(row[0]), questions.DELTA.ask(row[1])
+    if limit is None:
+        total = questions.TOTAL.ask(row[2])
+    else:
+        total = limit.epsilon
+        row[2].metric("Total ε, declared", f"{total:g}")
+    said.needs("the total ε", total is not None)
+    said.fields |= {"epsilon": epsilon, "delta": 0.0 if pure else delta, "total_epsilon": total, "total_delta": delta}
+
+
+def _tolerance(unit: str, *, log: bool) -> float | None:
+    """The precision that is needed, in the output's unit or as a factor; None for none."""
+    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
+    asked = questions.TOLERANCE
+    return settings.stand(replace(asked, label=asked.label.format(within)))

@@ -13,9 +13,9 @@ import streamlit as st
 from dpgp_core.reading import workbook as excel
 from dpgp_core.reading.rows import NotDecoded, read_lines
 from dpgp_core.reading.writing import Writing
-from pages._ui import environment
+from pages._ui import environment, session
 from pages._ui.look.text import plain
-from pages._ui.own import columns, practice, slots, upload
+from pages._ui.own import practice, slots, upload
 from pages._ui.own.practice import Practice
 from pages._ui.own.slots import (
     OWN_FILES,
@@ -103,7 +103,7 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
     sheet = _sheet(content, digest) if excel.is_workbook(content) else None
-    ignore = columns.lines_said(digest)
+    ignore = _lines_said(digest)
     held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
     if held is not None and OWN_TAKEN.find() == wanted:
         return
@@ -118,7 +118,7 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
         slots.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
-    if ignore is None and fresh.no_rows and columns.offer_lines(digest, fresh.no_rows):
+    if ignore is None and fresh.no_rows and _offer_lines(digest, fresh.no_rows):
         st.rerun()
 
 
@@ -137,13 +137,13 @@ def _table(
         fresh = _beside(upload.opened, name, text, writing)
         if len(fresh.columns) > 1 or ignore is not None:
             return fresh
-        if columns.offer_lines(digest, _no_rows(text, writing)):
+        if _offer_lines(digest, _no_rows(text, writing)):
             OWN_TABLE.pop()
             st.rerun()
         return fresh
     except ValueError as error:
         OWN_TABLE.pop()
-        if ignore is None and columns.offer_lines(digest, _no_rows(text, writing)):
+        if ignore is None and _offer_lines(digest, _no_rows(text, writing)):
             st.rerun()
         st.error(plain(f"{error}."))
         if OWN_UNDECODED.find() != digest and _is_undecoded(content):
@@ -186,17 +186,18 @@ def _is_undecoded(content: bytes) -> bool:
 
 def _sheet(content: bytes, digest: str) -> str | None:
     """Which sheet of a workbook is the table: asked where it has several; "" while nobody has said it."""
-    known = OWN_SHEETS.find()
-    if known is None or known[0] != digest:
-        try:
-            upload.check_size(content)
-            known = digest, cached.of_one_session("Reading the workbook", excel.sheet_names, content)
-        except ValueError:  # said when it is opened
-            return None
-        OWN_SHEETS.put(known)
-    if len(known[1]) < 2:
+
+    def names() -> list[str]:
+        upload.check_size(content)
+        return cached.of_one_session("Reading the workbook", excel.sheet_names, content)
+
+    try:
+        sheets = OWN_SHEETS.made(digest, names)
+    except ValueError:  # said when it is opened
         return None
-    chosen = st.selectbox("Which sheet holds the table?", known[1], index=None, key="own_sheet")
+    if len(sheets) < 2:
+        return None
+    chosen = st.selectbox("Which sheet holds the table?", sheets, index=None, key="own_sheet")
     return "" if chosen is None else str(chosen)
 
 
@@ -218,7 +219,8 @@ def _beside(function: Callable[..., T], *args: Any) -> T:
 
 def _practise(table: Practice) -> None:
     OWN_TABLE.put(upload.practice(table))
-    slots.practise(table)
+    slots.forget()
+    slots.say(table.form | {"kind": table.kind})
     _drop_results()
 
 
@@ -239,3 +241,53 @@ def _drop_results() -> None:
     OWN_OUTLOOK.pop()
     OWN_PREVIEW.pop()
     OWN_RELEASED.pop()
+
+
+_IGNORE = "own_ignore"
+_HELP_LINES = (
+    "Titles above the names, units below them, notes and sums, for example: 1-3, 63. They are left out as if they were "
+    "not there. A sheet's rows count as lines. Published with the release."
+)
+
+
+def _lines_said(digest: str) -> tuple[int | str, ...] | None:
+    """Lines that are said to be no rows of the file with this digest; None for none.
+
+    The question is there once something was offered.
+    """
+    offered = OWN_LINES.of(digest)
+    if offered is None:
+        OWN_LINES.pop()
+        session.forget([_IGNORE])
+        return None
+    text = st.text_input(
+        "Lines that are no rows of the table",
+        key=_IGNORE,
+        placeholder=offered or "1-3, 63",
+        max_chars=200,
+        help=_HELP_LINES,
+    )
+    entries = [entry.strip() for entry in text.split(",") if entry.strip()]
+    if not entries and offered:
+        st.info(f"Lines {plain(offered)} look like no rows of the table: a title, units or notes.")
+        st.button(
+            f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
+            key="own_say_ignore",
+            on_click=_leave_out,
+            args=(offered,),
+            icon=":material/playlist_remove:",
+        )
+    return tuple(int(entry) if entry.isdigit() else entry for entry in entries) or None
+
+
+def _offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
+    """Ask about these lines of a file, or about none in particular; whether that is new."""
+    offered, new = OWN_LINES.of(digest), ", ".join(map(str, lines))
+    if offered is not None and new in (offered, ""):
+        return False
+    OWN_LINES.put((digest, new))
+    return True
+
+
+def _leave_out(lines: str) -> None:
+    session.move({_IGNORE: lines})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import streamlit as st
@@ -56,16 +56,6 @@ def issued(spent: Spent, published: Published) -> Issued:
     with suppress(LedgerUnavailable), waiting.aside():  # it is made, whatever the ledger says
         ledgers.made(spent)
     return new
-
-
-def go_on(owner: str) -> None:
-    """Go on with the ledger of a token. Raises ValueError as ``Ledgers.go_on`` does."""
-    of_this_server().go_on(token(), owner)
-
-
-def recover(card: bytes) -> None:
-    """Go on with a lost ledger from its latest ``release.json``. Raises ValueError as ``Ledgers.recover`` does."""
-    OWN_LEDGER_TOKEN.put(of_this_server().recover(token(), card))
 
 
 def make_token() -> None:
@@ -164,21 +154,16 @@ def _others(account: Account) -> None:
     st.caption(_GUARDS)
     owner = st.text_input("Token of a ledger", type="password", key="own_owner", max_chars=100)
     if st.button("Go on with its ledger") and owner:
-        _moved(lambda: go_on(owner))
+        with _said():
+            of_this_server().go_on(token(), owner)
+            st.rerun()
     if account.ledger.entries:
         st.button("Make a new token; the old one ends", on_click=make_token)
     if environment.switched_on("DPGP_UPLOADS"):
         card = st.file_uploader("release.json of a ledger that this server has lost", type=["json"], key="own_card")
         if card is not None and st.button("Continue from its card"):
-            _moved(lambda: recover(card.getvalue()))
+            with _said():
+                OWN_LEDGER_TOKEN.put(of_this_server().recover(token(), card.getvalue()))
+                st.rerun()
     st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")
     st.button("Begin a new ledger", on_click=begin_anew)
-
-
-def _moved(move: Callable[[], None]) -> None:
-    try:
-        move()
-    except ValueError as error:
-        st.error(plain(f"{error}."))
-    else:
-        st.rerun()

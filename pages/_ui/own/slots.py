@@ -1,17 +1,21 @@
-"""A visitor's own table: what is kept of it in this session's memory, and nowhere else."""
+"""A visitor's own table: what is kept of it and answered about it, in this session's memory and nowhere else."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import streamlit as st
+
 from pages._ui import session
-from pages._ui.own.practice import Practice
-from pages._ui.session import Slot
+from pages._ui.look.text import plain
+from pages._ui.session import Kept, Slot
 
 if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
     from dpgp_core.bayes.reading import Difference
-    from dpgp_core.release import Published, ReleaseSpec
+    from dpgp_core.release import Published
     from pages._ui.ledgers.state import Issued
     from pages._ui.own.upload import Prepared, Table
 
@@ -19,50 +23,89 @@ if TYPE_CHECKING:
 OWN_TABLE: Slot[Table] = Slot("own_table")
 OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of what the uploader holds, and how it is written
 OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8: its encoding is asked for
-OWN_SHEETS: Slot[tuple[str, list[str]]] = Slot("own_sheets")  # of a workbook, by its digest
-OWN_LINES: Slot[tuple[str, str]] = Slot("own_lines")  # of a file, by its digest: lines that may be no rows
-OWN_FORM: Slot[dict[str, Any]] = Slot("own_form")  # what was declared: streamlit forgets controls that are off screen
-OWN_READY: Slot[tuple[tuple[str, ReleaseSpec], Prepared]] = Slot("own_ready")
-OWN_PREVIEW: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_preview")
-OWN_OUTLOOK: Slot[tuple[ReleaseSpec, FloatArray]] = Slot("own_outlook")  # of other budgets
+OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # of a workbook, by its digest
+OWN_LINES: Kept[str] = Kept("own_lines")  # of a file, by its digest: lines that may be no rows
+OWN_READY: Kept[Prepared] = Kept("own_ready")  # of a table, by its digest, and what is declared of it
+OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # of what is declared
+OWN_OUTLOOK: Kept[FloatArray] = Kept("own_outlook")  # the same with other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published]] = Slot("own_released")
-OWN_APART: Slot[tuple[tuple[str, str, str], Difference]] = Slot("own_apart")  # of a release: two groups
+OWN_APART: Kept[Difference] = Kept("own_apart")  # of a release, by its digest: two groups
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
 OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
 
-PREFIX = "own_f_"  # of the keys of the form's controls
+_PREFIX = "own_f_"  # of the keys of the form's controls
+_EMPTY: dict[str, dict[str, Any]] = {  # what streamlit is told where nothing is answered at first
+    "selectbox": {"index": None},
+    "radio": {"index": None},
+    "number_input": {"value": None},
+    "date_input": {"value": None},
+}
 
 
-def keep() -> None:
-    """Remember what was declared: streamlit forgets controls that are off screen."""
-    OWN_FORM.put(OWN_FORM.get({}) | session.controls(PREFIX))
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question of the form.
+
+    Attributes:
+        key: of its answer.
+        asked: the control that asks it, as streamlit calls it.
+        label, help: on the screen.
+        default: the answer that it begins with; None for none.
+        look: what else streamlit is told: range, format, options.
+    """
+
+    key: str
+    asked: str
+    label: str
+    default: Any = None
+    help: str | None = None
+    look: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, column: str) -> Question:
+        """The question about a column."""
+        name = plain(column)
+        text = self.help and self.help.format(name)
+        return replace(self, key=self.key.format(column), label=self.label.format(name), help=text)
+
+    def among(self, options: Sequence[Any], **rest: Any) -> Question:
+        """With these to choose from, and whatever else is another. An answer that is none of them gives way."""
+        return replace(self, look={**self.look, "options": options}, **rest)
+
+    def stands(self) -> Any:
+        """The answer, also before the question is drawn."""
+        key = _PREFIX + self.key
+        answer = session.begin(key, self.default)
+        if self.asked == "selectbox" and answer not in (None, *self.look["options"]):
+            session.move({key: self.default})
+            return self.default
+        return answer
+
+    def ask(self, where: Any = st, **look: Any) -> Any:
+        """The answer to the question, which is drawn.
+
+        Args:
+            where: the container.
+            look: what else streamlit is told.
+        """
+        self.stands()
+        empty = _EMPTY.get(self.asked, {}) if self.default is None else {}
+        told = {"label": self.label, "help": self.help, **empty, **self.look, **look}
+        return getattr(where, self.asked)(key=_PREFIX + self.key, persist_state="session", **told)
 
 
-def practise(table: Practice) -> None:
-    """Fill in the form for a practice table."""
-    forget()
-    form = table.form | {"kind": table.kind}
-    session.move({f"{PREFIX}{key}": value for key, value in form.items()})
-    keep()
+def answer(key: str) -> Any:
+    """The answer to a question that may be drawn further down; None before the first time."""
+    return session.control(_PREFIX + key)
+
+
+def say(answers: Mapping[str, Any]) -> None:
+    """Callback: answer questions, by their keys."""
+    session.move({_PREFIX + key: value for key, value in answers.items()})
 
 
 def forget() -> None:
-    """Empty the form."""
-    session.forget(session.controls(PREFIX))
-    OWN_FORM.pop()
-
-
-def key(name: str, default: Any = None) -> str:
-    """The control's key, with what was declared before put back if streamlit forgot it."""
-    full = f"{PREFIX}{name}"
-    if full not in session.controls(PREFIX):
-        session.move({full: OWN_FORM.get({}).get(full, default)})
-    return full
-
-
-def value_of(name: str) -> Any:
-    """The value of a control, which may be drawn further down; None before the first time."""
-    return session.control(f"{PREFIX}{name}") or OWN_FORM.get({}).get(f"{PREFIX}{name}")
+    """All questions as they begin."""
+    session.forget(session.controls(_PREFIX))

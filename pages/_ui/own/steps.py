@@ -23,7 +23,7 @@ from pages._ui.look import pictures
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import About
 from pages._ui.look.text import at_least, number, plain
-from pages._ui.own import figures, outcome, session, upload
+from pages._ui.own import figures, session, upload
 from pages._ui.own.slots import (
     OWN_APART,
     OWN_LEDGER_TOKEN,
@@ -102,18 +102,17 @@ def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            widths = cached.of_one_session("Working out other budgets", upload.outlook, ready)
-            OWN_OUTLOOK.put((ready.plan.spec, widths))
-        known = OWN_OUTLOOK.find()
-        if known is None or known[0] != spec:
+            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, ready)))
+        widths = OWN_OUTLOOK.of(spec)
+        if widths is None:
             return
-        st.dataframe(table(spec, known[1]), hide_index=True, key="own_outlook_table")
+        st.dataframe(table(spec, widths), hide_index=True, key="own_outlook_table")
         rate = spec.y_kind == "yes/no"
         unit = "percentage points" if rate else plain(spec.y_unit) or "y"
         within = "a factor of" if spec.log else f"± [{unit}]"
         wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
         if wanted is not None:
-            st.markdown(answer(spec, known[1], wanted / 100 if rate else wanted))
+            st.markdown(answer(spec, widths, wanted / 100 if rate else wanted))
 
 
 def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
@@ -162,18 +161,12 @@ _NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, 
 
 def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
     """What is known before the release; None, with a sentence, if table and declaration do not fit."""
-    key = (held.digest, spec)
-    known = OWN_READY.find()
-    if known is None or known[0] != key:
-        doing = "Reading the table and designing the noise"
-        try:
-            prepared = cached.of_one_session(doing, upload.prepared, held, spec)
-        except ValueError as error:
-            st.error(plain(f"{error}."))
-            return None
-        known = (key, prepared)
-        OWN_READY.put(known)
-    found = known[1]
+    doing = "Reading the table and designing the noise"
+    try:
+        found = OWN_READY.made((held.digest, spec), lambda: cached.of_one_session(doing, upload.prepared, held, spec))
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+        return None
     if found.not_of_its_kind:
         remedy = "If that is not meant, correct the column or declare another kind."
         st.warning(f"{plain(found.not_of_its_kind)} {remedy}", icon=":material/rule:")
@@ -195,9 +188,9 @@ def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
         if st.button("I may see the table: show the fit without noise"):
             values = cached.of_one_session("Fitting without noise", upload.previewed, held, prepared.plan)
             OWN_PREVIEW.put((spec, values))
-        known = OWN_PREVIEW.find()
-        if known is not None and known[0] == spec:
-            pictures.chart(figures.previewed(*known), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
+        fit = OWN_PREVIEW.of(spec)
+        if fit is not None:
+            pictures.chart(figures.previewed(spec, fit), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
 def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Account) -> None:
@@ -266,7 +259,7 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 def _show(issued: Issued, published: Published) -> None:
     spec = published.spec
-    said = f"{plain(issued.name)}. {figures.worth(published)}{outcome.sentence(published)}"
+    said = f"{plain(issued.name)}. {figures.worth(published)}{figures.bought(published)}"
     if within_tolerance(published).all() and figures.fits(published):
         st.success(said, icon=":material/verified_user:")
     else:
@@ -289,12 +282,9 @@ def _apart(issued: Issued, published: Published) -> None:
         left, right = st.columns(2)
         first = left.selectbox("First group", levels, key="own_apart_first")
         second = right.selectbox("minus", [level for level in levels if level != first], key="own_apart_second")
-        known, wanted = OWN_APART.find(), (hashlib.sha256(issued.bundle).hexdigest(), first, second)
-        if known is None or known[0] != wanted:
-            doing = "Comparing two groups"
-            known = wanted, cached.of_one_session(doing, figures.apart, published, first, second)
-            OWN_APART.put(known)
-        figure = figures.difference_figure(known[1], spec, f"{first} less {second}")
+        of, doing = (hashlib.sha256(issued.bundle).hexdigest(), first, second), "Comparing two groups"
+        compared = OWN_APART.made(of, lambda: cached.of_one_session(doing, figures.apart, published, first, second))
+        figure = figures.difference_figure(compared, spec, f"{first} less {second}")
         pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, _APART)))
 
 

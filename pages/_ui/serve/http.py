@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
-from streamlit import config, net_util
+from streamlit import config
 
 from dpgp_core import __version__
 from pages._ui import environment
@@ -44,13 +44,11 @@ class Doorkeeper:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request or connection through, or refuse it."""
-        if scope["type"] in ("http", "websocket") and (problem := self.problem(scope)):
-            answer = PlainTextResponse(problem, 403, {"Cache-Control": "no-store"})
-            if scope["type"] == "http":
-                await answer(scope, receive, send)
-            else:
-                await WebSocket(scope, receive, send).send_denial_response(answer)
-            return
+        if scope["type"] in ("http", "websocket"):
+            if problem := self.problem(scope):
+                await _answer(PlainTextResponse(problem, 403, {"Cache-Control": "no-store"}), scope, receive, send)
+                return
+            _spell_origin_as_host(scope)
         await self.app(scope, receive, send)
 
     def problem(self, scope: Scope) -> str | None:
@@ -92,15 +90,20 @@ def _same(origin: str, host: Host) -> bool:
     return (page.name, page.port or usual) == (host.name, host.port or usual)
 
 
+def _spell_origin_as_host(scope: Scope) -> None:
+    """Write an origin that is the host as that is written: streamlit compares letter by letter.
+
+    Where these differ it asks a host outside for this machine's address, to compare with that too.
+    """
+    headers = MutableHeaders(scope=scope)
+    if "origin" in headers:
+        headers["origin"] = f"{urlsplit(headers['origin']).scheme}://{headers['host']}"
+
+
 def listens_here() -> bool:
     """Whether streamlit was told to listen on this machine's own addresses only."""
     address = config.get_option("server.address")
     return isinstance(address, str) and Host(address.lower(), None).is_this_machine
-
-
-def never_ask_outside() -> None:
-    """Take from streamlit what asks a host outside for this machine's address: nobody is told by it but strangers."""
-    net_util.get_external_ip = lambda: None
 
 
 PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
@@ -232,5 +235,9 @@ async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) 
         await WebSocket(scope, receive, send).send_denial_response(answer)
 
 
-ROUTES = [Route("/readyz", readyz), Route("/page.js", page_script)]
+ROUTES = [
+    Route("/readyz", readyz),
+    Route("/page.js", page_script),
+    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below the path that it stands under itself
+]
 MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]

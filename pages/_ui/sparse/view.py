@@ -29,6 +29,7 @@ from pages._ui.look.plots import (
     TRUTH,
     axis,
     band,
+    draw_line,
     faded,
     finish,
     named_lines,
@@ -144,11 +145,11 @@ def fit(fits: Fits) -> go.Figure:
     drawn: tuple[Method, ...] = ("paper", "ours")
     for method in drawn:
         name, colour, dash = _LOOKS[method]
-        figure.add_scatter(x=fits.x, y=fits.means[method], name=name, line={"color": colour, "dash": dash})
+        draw_line(figure, fits.x, fits.means[method], name, colour, dash)
     name, colour, dash = _LOOKS["bayes"]
     bayes = fits.bayes
     band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
-    figure.add_scatter(x=fits.x, y=bayes.mean, name=name, line={"color": colour, "dash": dash})
+    draw_line(figure, fits.x, bayes.mean, name, colour, dash)
     figure.add_scatter(
         x=fits.inducing,
         y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range),
@@ -167,7 +168,7 @@ def differences(fits: Fits) -> go.Figure:
     band(figure, fits.x, ours - half, ours + half, colour, 0.15, f"{name}, {100 * LEVEL:g} %")
     bayes, low, high = fits.bayes, fits.bayes.low - fits.plain, fits.bayes.high - fits.plain
     band(figure, fits.x, low, high, _LOOKS["bayes"][1], 0.22, f"{_LOOKS['bayes'][0]}, {100 * LEVEL:g} %")
-    figure.add_scatter(x=fits.x, y=np.zeros_like(fits.x), name="without privacy", line={"color": NON_PRIVATE})
+    draw_line(figure, fits.x, np.zeros_like(fits.x), "without privacy", NON_PRIVATE)
     drawn: dict[Contender, FloatArray] = {
         "paper": fits.means["paper"] - fits.plain,
         "ours": ours,
@@ -175,7 +176,7 @@ def differences(fits: Fits) -> go.Figure:
     }
     for method, values in drawn.items():
         name, colour, dash = _LOOKS[method]
-        figure.add_scatter(x=fits.x, y=values, name=name, line={"color": colour, "dash": dash})
+        draw_line(figure, fits.x, values, name, colour, dash)
     most = max(float(np.abs(each).max()) for each in (low, high, ours - half, ours + half, *drawn.values()))
     most = min(1.05 * most, data.output_range)
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[fits.x[0], fits.x[-1]])

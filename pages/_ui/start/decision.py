@@ -28,7 +28,19 @@ from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Sc
 from pages._ui.compare.view import DATASET
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
-from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, PRIVATE, RISK, TRUTH, End, faded, finish, named, ticked
+from pages._ui.look.plots import (
+    GUARANTEE,
+    NON_PRIVATE,
+    PRIVATE,
+    RISK,
+    TRUTH,
+    End,
+    draw_line,
+    faded,
+    finish,
+    named,
+    ticked,
+)
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.tables import NOT_PRIVATE
@@ -188,26 +200,18 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     x = np.array(CURVE_EPSILONS)
     figure = go.Figure()
     low = [100 * each.limit.low for each in beliefs]
-    figure.add_scatter(x=x, y=low, line={"color": GUARANTEE}, name="at least", mode="lines")
-    figure.add_scatter(
-        x=x,
-        y=[100 * each.limit.high for each in beliefs],
-        line={"color": GUARANTEE},
+    draw_line(figure, x, low, "at least", GUARANTEE)
+    draw_line(
+        figure,
+        x,
+        [100 * each.limit.high for each in beliefs],
+        "at most",
+        GUARANTEE,
         fill="tonexty",
         fillcolor=faded(GUARANTEE, 0.15),
-        name="at most",
-        mode="lines",
     )
-    figure.add_scatter(
-        x=x,
-        y=[100 * each.telling.high for each in beliefs],
-        line={"color": RISK, "dash": "dash"},
-        name="after the most telling 1 in 100",
-        mode="lines",
-    )
-    figure.add_scatter(
-        x=x, y=[100 * each.prior for each in beliefs], line={"color": TRUTH, "dash": "dot"}, name="before", mode="lines"
-    )
+    draw_line(figure, x, [100 * each.telling.high for each in beliefs], "after the most telling 1 in 100", RISK, "dash")
+    draw_line(figure, x, [100 * each.prior for each in beliefs], "before", TRUTH, "dot")
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
     last = beliefs[-1]
     values = (
@@ -224,10 +228,8 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
     """Error against epsilon, with the one without privacy."""
     x, top = np.array(CURVE_EPSILONS), 4 * cost.nonprivate
     figure = go.Figure()
-    figure.add_scatter(x=x, y=cost.errors, line={"color": PRIVATE, "width": 2.5}, name="published", mode="lines")
-    figure.add_scatter(
-        x=x, y=[cost.nonprivate] * len(x), line={"color": NON_PRIVATE, "width": 2}, name="without privacy", mode="lines"
-    )
+    draw_line(figure, x, cost.errors, "published", PRIVATE, width=2.5)
+    draw_line(figure, x, [cost.nonprivate] * len(x), "without privacy", NON_PRIVATE)
     figure.add_scatter(
         x=[epsilon],
         y=[min(cost.at(epsilon), top)],

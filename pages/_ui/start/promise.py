@@ -26,7 +26,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
 from pages._ui.look import settings, text
 from pages._ui.look.controls import HERE, Slider
-from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, faded, finish
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
 from pages._ui.model import Draw
 
 Family = Literal["gaussian", "laplace", "any"]
@@ -113,17 +113,19 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
     rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
     limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
     figure = go.Figure()
-    figure.add_scatter(x=rate, y=1 - rate, name="guessing blindly", line={"color": TRUTH, "dash": "dot"})
+    draw_line(figure, rate, 1 - rate, "guessing blindly", TRUTH, "dot")
     if family == "gaussian":
         curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
     else:
         curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
-    figure.add_scatter(x=rate, y=curve, name="best attack", line={"color": RISK, "width": 2.5})
-    figure.add_scatter(
-        x=rate,
-        y=limit,
-        name="limit that epsilon and delta promise",
-        line={"color": GUARANTEE, "dash": "dash"},
+    draw_line(figure, rate, curve, "best attack", RISK, width=2.5)
+    draw_line(
+        figure,
+        rate,
+        limit,
+        "limit that epsilon and delta promise",
+        GUARANTEE,
+        "dash",
         fill="tozeroy",
         fillcolor=faded(GUARANTEE, 0.10),
     )

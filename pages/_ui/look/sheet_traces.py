@@ -1,0 +1,251 @@
+"""The traces of a plotly figure as SVG: lines, bands, markers, bars, histograms and heat maps, with their colours."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
+
+from dpgp_core.arrays import FloatArray
+from dpgp_core.release.figure import marks
+from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
+from pages._ui.look.sheet import label
+from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, plain, rect, upright
+from pages._ui.look.tables import histogram_of, values_of
+
+SCALE = 1.7  # of strokes, over those on the screen
+_COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)
+_DASHES = {"dot": "3 5", "dash": "12 8", "dashdot": "12 6 3 6", "longdash": "20 8"}
+
+
+def drawn_traces(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
+    """All traces that are in sight, in their order."""
+    out, piled = "", dict[str, float]()
+    bars = [trace for trace in traces if trace.type == "bar"]
+    before: FloatArray | None = None
+    for at, trace in enumerate(traces):
+        colour = colour_of(trace, at)
+        if trace.type == "scatter":
+            drawn_now, before = _scatter(trace, plot, colour, before)
+            out += drawn_now
+        elif trace.type == "heatmap":
+            out += _heat(trace, plot)
+        elif trace.type == "bar":
+            out += _bars(trace, plot, colour, figure, bars, piled)
+        elif trace.type == "histogram":
+            middle, counts = histogram_of(trace)
+            width = float(middle[1] - middle[0]) if len(middle) > 1 else 1.0
+            shade = f' fill-opacity="{trace.opacity if trace.opacity is not None else 1:g}"'
+            for m, c in zip(plot.x.at(middle), counts, strict=True):
+                out += _bar(plot, (m - width / 2, m + width / 2), (0.0, c), f'fill="{colour}"{shade}')
+    return out
+
+
+def _scatter(trace: Any, plot: Plot, colour: str, before: FloatArray | None) -> tuple[str, FloatArray]:
+    x, y = values_of(trace.x), values_of(trace.y)
+    places, out, mode = plot.places(x, y), "", trace.mode or "lines"
+    stroke = f'stroke="{colour}" stroke-width="{SCALE * (trace.line.width or 2):.1f}"{dashed(trace.line.dash)}'
+    if trace.fill == "toself":
+        out += f'<polygon points="{_points(places)}" {filled(trace.fillcolor)} stroke="none"/>'
+    elif trace.fill == "tonexty" and before is not None:
+        out += f'<polygon points="{_points(np.vstack([before, places[::-1]]))}" {filled(trace.fillcolor)}/>'
+    if "lines" in mode and trace.fill != "toself":
+        for run in _runs(places):
+            out += f'<polyline points="{_points(run)}" fill="none" {stroke}/>'
+    if trace.error_y.array is not None:
+        more = values_of(trace.error_y.array).astype(float)
+        less = more if trace.error_y.arrayminus is None else values_of(trace.error_y.arrayminus).astype(float)
+        tops, lows = (plot.up(plot.y.at(each)) for each in (y.astype(float) + more, y.astype(float) - less))
+        for (px, _), high, low in zip(places, tops, lows, strict=True):
+            out += f'<path d="M{px:.1f} {low:.1f}V{high:.1f}" stroke="{colour}" stroke-width="2"/>'
+    if "markers" in mode and (trace.marker.opacity is None or trace.marker.opacity > 0.05):
+        out += _markers(trace, places, colour)
+    return out, places
+
+
+def _markers(trace: Any, places: FloatArray, colour: str) -> str:
+    marker, out = trace.marker, ""
+    sizes = np.broadcast_to(6 if marker.size is None else np.asarray(marker.size, float), len(places))
+    several = marker.color if isinstance(marker.color, (tuple, list)) else [marker.color or colour] * len(places)
+    for (x, y), size, paint in zip(places, sizes, several, strict=True):
+        if not (math.isfinite(x) and math.isfinite(y)):
+            continue
+        r, symbol = SCALE * size / 2, str(marker.symbol or "circle")
+        if symbol.startswith("circle"):
+            look = f'fill="none" stroke="{paint}" stroke-width="1.6"' if "open" in symbol else filled(paint)
+            out += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
+        elif symbol == "x":
+            d = f"M{x - r:.1f} {y - r:.1f}L{x + r:.1f} {y + r:.1f}M{x - r:.1f} {y + r:.1f}L{x + r:.1f} {y - r:.1f}"
+            out += f'<path d="{d}" stroke="{paint}" stroke-width="3"/>'
+        else:
+            corners = {
+                "diamond": ((0, -1), (1, 0), (0, 1), (-1, 0)),
+                "triangle-up": ((0, -1), (1, 0.8), (-1, 0.8)),
+            }.get(symbol, ((-1, -1), (1, -1), (1, 1), (-1, 1)))
+            out += (
+                f'<polygon points="{_points(np.array([(x + r * a, y + r * b) for a, b in corners]))}" {filled(paint)}/>'
+            )
+    return out
+
+
+def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence[Any], piled: dict[str, float]) -> str:
+    x, y, out = values_of(trace.x), values_of(trace.y).astype(float), ""
+    several = trace.marker.color if isinstance(trace.marker.color, (tuple, list)) else [colour] * len(x)
+    starts, width = _sides(trace, plot, figure, bars)
+    for name, start, height, paint in zip(x, starts, y, several, strict=True):
+        base = piled.get(str(name), 0.0) if figure.layout.barmode in ("stack", "relative") else 0.0
+        piled[str(name)] = base + height
+        out += _bar(plot, (start, start + width), (base, base + height), filled(paint))
+    return out
+
+
+def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tuple[FloatArray, float]:
+    """The left sides of a trace's bars, and their width, on the axis's own scale."""
+    place, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
+    at, width = plot.x.at(values_of(trace.x)), 0.8
+    if not plot.x.names:
+        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * _apart(at)
+    return at - width / 2 + place * width / count, width / count
+
+
+def _apart(at: FloatArray) -> float:
+    places = np.unique(at)
+    return float(np.diff(places).min()) if len(places) > 1 else 1.0
+
+
+def _bar(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str) -> str:
+    """Between two places on the x axis's own scale and two values of the other."""
+    a, b = plot.across(np.array(x))
+    c, d = plot.up(plot.y.at(y))
+    return rect(min(a, b), min(c, d), max(abs(b - a), 1.5), abs(d - c), look)
+
+
+def over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
+    """What is written above bars, in the middle of each."""
+    bars, out = [trace for trace in traces if trace.type == "bar"], ""
+    for trace in bars:
+        if trace.text is None:
+            continue
+        starts, width = _sides(trace, plot, figure, bars)
+        across, above = plot.across(starts + width / 2), plot.up(plot.y.at(values_of(trace.y).astype(float))) - 8
+        for x, y, words in zip(across, above, values_of(trace.text), strict=True):
+            out += label(float(x), float(y), str(words), TYPE, "middle", fill=AXIS, weight=600) if str(words) else ""
+    return out
+
+
+def _heat(trace: Any, plot: Plot) -> str:
+    z = values_of(trace.z).astype(float)
+    across, up = plot.across(_edges(plot.x.at(values_of(trace.x)))), plot.up(_edges(plot.y.at(values_of(trace.y))))
+    colours, out = _colours(trace, z), ""
+    gap = 2 if trace.xgap else -0.3  # a little over each other, so that no white line shows between them
+    for (row, column), value in np.ndenumerate(z):
+        if not math.isfinite(value):
+            continue
+        left, right = sorted((across[column], across[column + 1]))
+        top, bottom = sorted((up[row], up[row + 1]))
+        look = f'fill="{colours[row][column]}"'
+        out += rect(left + gap, top + gap, right - left - 2 * gap, bottom - top - 2 * gap, look)
+        if trace.texttemplate and trace.text is not None:
+            words = str(values_of(trace.text)[row][column])
+            ink = "#ffffff" if _is_dark(colours[row][column]) else "#1a1a1a"
+            out += label((left + right) / 2, (top + bottom) / 2 + 7, words, TYPE, "middle", ink) if words else ""
+    return f'<g shape-rendering="crispEdges">{out}</g>'
+
+
+def _edges(at: FloatArray) -> FloatArray:
+    """Where cells around places begin and end."""
+    if len(at) == 1:
+        return np.array([at[0] - 0.5, at[0] + 0.5])
+    middle = (at[1:] + at[:-1]) / 2
+    return np.concatenate([[2 * at[0] - middle[0]], middle, [2 * at[-1] - middle[-1]]])
+
+
+def _range(trace: Any, z: FloatArray) -> tuple[float, float]:
+    known = z[np.isfinite(z)]
+    low = trace.zmin if trace.zmin is not None else (known.min() if len(known) else 0.0)
+    high = trace.zmax if trace.zmax is not None else (known.max() if len(known) else 1.0)
+    return float(low), float(high if high > low else low + 1)
+
+
+def _sampled(trace: Any, shares: FloatArray) -> list[str]:
+    """Colours of the trace's scale at shares of it; steps in a scale stay steps."""
+    scale = trace.colorscale
+    if scale is None or isinstance(scale, str):
+        return [str(each) for each in sample_colorscale(scale or PREDICTION_SCALE, shares)]
+    at = [float(place) for place, _ in scale]
+    parts = np.array([_rgb(colour) for _, colour in scale])
+    mixed = np.column_stack([np.interp(shares, at, parts[:, channel]) for channel in range(3)]).round().astype(int)
+    return [f"rgb({red},{green},{blue})" for red, green, blue in mixed]
+
+
+def _rgb(colour: str) -> tuple[float, ...]:
+    return tuple(hex_to_rgb(colour)) if colour.startswith("#") else tuple(unlabel_rgb(colour))
+
+
+def _colours(trace: Any, z: FloatArray) -> list[list[str]]:
+    low, high = _range(trace, z)
+    shares = np.clip((np.nan_to_num(z, nan=low) - low) / (high - low), 0, 1)
+    listed = _sampled(trace, np.linspace(0, 1, 65))
+    return [[listed[round(64 * share)] for share in row] for row in shares]
+
+
+def _is_dark(colour: str) -> bool:
+    parts = [float(each) for each in re.findall(r"[\d.]+", colour)[:3]]
+    return 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] < 128
+
+
+def colour_bar(trace: Any, plot: Plot) -> str:
+    """What the colours of a heat map mean, to the right of it."""
+    low, high = _range(trace, values_of(trace.z).astype(float))
+    left, box, count = plot.box.right + 24, plot.box, 64
+    step = box.height / count
+    out = "".join(
+        rect(left, box.bottom - (at + 1) * step, 18, step + 0.6, f'fill="{colour}"')
+        for at, colour in enumerate(_sampled(trace, np.linspace(0, 1, count)))
+    )
+    for value, words in marks(low, high):
+        out += label(left + 26, box.bottom - box.height * (value - low) / (high - low) + 7, words, TYPE)
+    title = plain(trace.colorbar.title.text or "")
+    return out + (upright(left + 104, box, title) if title else "")
+
+
+def colour_of(trace: Any, at: int) -> str:
+    """The colour of a trace, which is the figure's ``at``-th."""
+    line = getattr(trace, "line", None)
+    marker = trace.marker if trace.type in ("scatter", "bar", "histogram") else None
+    plain = marker.color if marker is not None and isinstance(marker.color, str) else None
+    return str((line.color if line is not None else None) or plain or _COLOURS[at % len(_COLOURS)])
+
+
+def filled(colour: Any) -> str:
+    """A colour as SVG has it: what it covers apart from what it is."""
+    parts = re.fullmatch(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.e-]+)\)", str(colour))
+    if parts is None:
+        return f'fill="{colour}"'
+    return f'fill="rgb({parts[1]},{parts[2]},{parts[3]})" fill-opacity="{float(parts[4]):g}"'
+
+
+def dashed(dash: str | None) -> str:
+    """A stroke's dashes as SVG has them."""
+    if not dash or dash == "solid":
+        return ""
+    known = _DASHES.get(dash) or " ".join(f"{SCALE * float(each.removesuffix('px')):g}" for each in dash.split(","))
+    return f' stroke-dasharray="{known}"'
+
+
+def _points(places: FloatArray) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places if math.isfinite(x) and math.isfinite(y))
+
+
+def _runs(places: FloatArray) -> Iterator[FloatArray]:
+    """Parts of a line without a gap."""
+    known = np.asarray(np.isfinite(places).all(axis=1))
+    cuts = np.flatnonzero(np.diff(known.astype(int))) + 1
+    for part in np.split(np.arange(len(places)), cuts):
+        if len(part) and known[part[0]]:
+            yield places[part]

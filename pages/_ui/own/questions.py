@@ -1,0 +1,347 @@
+"""The questions of the form for an own table, as data: each once, with its label, help, range and where it begins.
+
+``{}`` in a question is the name of a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+from dpgp_core.accounting.guarantee import MOST_ROWS
+from dpgp_core.bounds.buying import SHARE
+from dpgp_core.bounds.cells import LEAST_UNIT, MOST_UNIT
+from dpgp_core.dates import ORDERS, Format, shown
+from dpgp_core.reading.writing import NUMBERS as WAYS
+from dpgp_core.table import KINDS, Kind
+from pages._ui.look.controls import HERE, Number
+from pages._ui.look.text import DELTA_HELP, GROWTH
+from pages._ui.own.slots import Question
+
+# What the columns are, and how they are written
+
+MOST_INPUTS = 3  # offered in the form; the command line takes ten
+Y = Question(
+    key="y",
+    asked="selectbox",
+    label="Private column: the output y",
+    help="The value that the noise hides, for example a height, a wage, or yes and no.",
+)
+X = Question(
+    key="x",
+    asked="multiselect",
+    label="Inputs x",
+    default=[],
+    help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
+    look={"max_selections": MOST_INPUTS},
+)
+PLAIN_NUMBERS = "1234.5"
+NUMBERS = Question(
+    key="numbers",
+    asked="selectbox",
+    label="How are numbers written?",
+    default=PLAIN_NUMBERS,
+    help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Marks between "
+    "thousands may be left out in the table; marks of a currency and of per cent are passed over.",
+    look={"options": list(WAYS)},
+)
+AS_NUMBERS, AS_GROUPS = "numbers", "groups"
+DATES: dict[str, Format] = {f"dates, as {shown(order)} ({order})": order for order in ORDERS}
+HOLDS = Question(
+    key="holds_{}",
+    asked="selectbox",
+    label="{} holds",
+    default=AS_NUMBERS,
+    help="Said, never guessed. Dates are read in this order alone, with any of . / - between day, month and year, and "
+    "with a time of day or not, which is left out. Groups, for example women and men, get a curve each from one "
+    "budget.",
+    look={"options": [AS_NUMBERS, *DATES, AS_GROUPS]},
+)
+GROUPS = Question(
+    key="levels_{}",
+    asked="text_input",
+    label="Groups of {}",
+    default="",
+    look={"placeholder": "women, men", "max_chars": 1000},
+)
+ABOUT_GROUPS = (
+    "For example: women, men. Name the groups that you knew before, as the table writes them, because which groups "
+    "there are is published. A value that is none of them counts as *other* if you name a group other."
+)
+USUAL = "an empty cell, NA and the like"
+MISSING = Question(
+    key="missing",
+    asked="multiselect",
+    label="Which of these mean that a value is missing?",
+    default=[],
+    help="Rows that hold one of these in a column that is used are left out. What is not chosen counts as an outcome, "
+    "for example -999 as the lowest. You may type another word or number. How many rows are complete is published.",
+    look={"accept_new_options": True, "placeholder": "Choose, or type a word or a number"},
+)
+
+# Whose rows they are
+
+ONE_ROW, COLUMN, AT_MOST = "no", "column", "at most"
+_WHOSE = {
+    ONE_ROW: "No, every row is another person",
+    COLUMN: "Yes, a column says whose row it is",
+    AT_MOST: "Yes, but nobody has more than a few rows",
+}
+WHOSE = Question(
+    key="whose",
+    asked="radio",
+    label="Can somebody have more than one row?",
+    help="The noise hides a person only if it covers all of that person's rows. For example, children who were "
+    "measured several times have several rows.",
+    look={"options": list(_WHOSE), "format_func": _WHOSE.__getitem__, "horizontal": True},
+)
+PERSON = Question(
+    key="person",
+    asked="selectbox",
+    label="Whose row it is",
+    help="A number or name that is the same in all rows of one person, for example a patient number. It is used to "
+    "count everybody once, and is never released.",
+)
+ABOUT_PEOPLE = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
+ROWS = Question(
+    key="most_rows",
+    asked="number_input",
+    label="Most rows of one person",
+    help="For example 4, if everybody was asked in at most four years. The noise is made for so many rows: twice as "
+    "many need twice the noise. Who has more rows is hidden less.",
+    look={"min_value": 2, "max_value": MOST_ROWS},
+)
+
+# The output
+
+_KINDS: dict[Kind, str] = {"number": "A number", "amount": "An amount", "count": "A count", "yes/no": "Yes or no"}
+ABOUT_KINDS: dict[Kind, str] = {
+    "number": "Any number, with about as many people far above the usual as far below it: a height, a temperature.",
+    "amount": "0 or more, with a few far above the rest: a wage, a price, a duration.",
+    "count": "A whole number of 0 or more: visits a year, children, accidents.",
+    "yes/no": "1 and 0, or two words for these: vaccinated, employed. The curve is then the share of yes, in per cent.",
+}
+KIND = Question(
+    key="kind",
+    asked="selectbox",
+    label="What kind of outcome is it?",
+    default="number",
+    help="Declared, never guessed. It says what the method may expect, not what is promised: the privacy is the same "
+    "whatever you choose.",
+    look={"options": KINDS, "format_func": _KINDS.__getitem__},
+)
+YES = Question(key="yes", asked="selectbox", label="Yes is written", help="What is neither is left out.")
+NO = Question(key="no", asked="selectbox", label="No is written")
+UNIT = Question(
+    key="unit",
+    asked="text_input",
+    label="What is hidden",
+    default="",
+    help="What the card says is hidden, for example one woman's wage or one hexagon's median price. Left empty, it "
+    "says: {}.",
+)
+Y_UNIT = Question(
+    key="y_unit",
+    asked="text_input",
+    label="Unit of y",
+    default="",
+    help="For the axis and the card, for example cm or €.",
+    look={"placeholder": "cm"},
+)
+LOW = Question(
+    key="low",
+    asked="number_input",
+    label="y is at least",
+    help="What you knew before you saw the table, for example 0 for a wage. Lower values are moved up to it. A narrow "
+    "range needs less noise.",
+)
+HIGH = Question(
+    key="high",
+    asked="number_input",
+    label="y is at most",
+    help="What you knew before, for example 80 for an hour's wage. Higher values are moved down to it.",
+)
+BUY = Question(
+    key="buy_bounds",
+    asked="checkbox",
+    label="I do not know the bounds: buy them for a tenth of the budget",
+    default=False,
+    help="The release first counts, with noise, how many people lie in 0 to 1, 1 to 2, 2 to 3, 3 to 5, 5 to 10, ... "
+    "times the size that you give, and takes bounds from these counts alone. It is part of the same release: nothing "
+    "is spent twice.",
+)
+ABOUT_BUYING = (
+    f"All else is then measured with {100 * ((1 - SHARE) ** -0.5 - 1):.0f} % more noise. About one person in a hundred "
+    "lies outside the bounds, more in small tables, and is moved to the nearer one. Fewer than some two hundred people "
+    "at ε = 1 are too few: the page says so before anything is spent. Gains and losses together want a thousand."
+)
+SMALLEST = Question(
+    key="bounds_unit",
+    asked="number_input",
+    label="Smallest y that matters",
+    help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as nothing "
+    "for the bounds. They can be found up to 10^12 times this size. Where people lie beyond, the release is of no use "
+    "and is spent all the same.",
+    look={"min_value": LEAST_UNIT, "max_value": MOST_UNIT, "format": "%g"},
+)
+LOG = Question(
+    key="log",
+    asked="checkbox",
+    label="Measure the logarithm of y: for prices, incomes and the like",
+    default=False,
+    help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
+    "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
+)
+
+# Each input
+
+NO_DEGREES = "None: they are no degrees"
+DEGREES = Question(
+    key="degrees",
+    asked="selectbox",
+    label="Are two of them degrees?",
+    default=NO_DEGREES,
+    help="Distances between degrees are measured in kilometres, and so are lengthscales. The map is drawn with east "
+    "across. For example, longitude -0.1 and latitude 51.5 are in London: longitude is east.",
+)
+X_UNIT = Question(key="x_unit_{}", asked="text_input", label="Unit of {}", default="")
+FROM = Question(
+    key="box_low_{}",
+    asked="number_input",
+    label="{} from",
+    help="Where the curve begins, for example 18 years. Say what you knew before, not the least in the table.",
+)
+TO = Question(
+    key="box_high_{}",
+    asked="number_input",
+    label="{} to",
+    help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are private, and "
+    "refused where they are public.",
+)
+PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
+PERIOD = Question(
+    key="period_{}",
+    asked="selectbox",
+    label="Comes again",
+    default="nothing",
+    help="What you expect to come again along {}, for example every year for clinic visits. It is looked for, and "
+    "found as far as the noisy numbers show it. The domain must hold it twice.",
+    look={"options": list(PERIODS)},
+)
+_ORDERS = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))
+_FIRST_DAY = Question(
+    key="from_day_{}",
+    asked="date_input",
+    label="{} from",
+    help="The first day of the curve. Say what you knew before, not the first in the table.",
+    look={"min_value": date(1000, 1, 1), "max_value": date(2999, 12, 31)},
+)
+_LAST_DAY = replace(
+    _FIRST_DAY,
+    key="to_day_{}",
+    label="{} to",
+    help="The last day of the curve. Say what you knew before, not the last in the table.",
+)
+
+
+def days(column: str, order: Format) -> list[Question]:
+    """First and last day of a column of dates, shown in its own order."""
+    pair = (_FIRST_DAY.of(column), _LAST_DAY.of(column))
+    return [replace(each, look={**each.look, "format": _ORDERS[order]}) for each in pair]
+
+
+LENGTHSCALE = Question(
+    key="length_{}",
+    asked="number_input",
+    label="Lengthscale",
+    help="Over what distance in {} the curve can change, for example 20 years of age for a wage. Longer needs less "
+    "noise. Choosing it by looking at results is not covered by the guarantee.",
+)
+_GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
+_POINTS = Question(
+    key="grid_{}",
+    asked="number_input",
+    label="Points",
+    help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's own place.",
+    look={"min_value": 2, "max_value": 2000},
+)
+
+
+def points(column: str, inputs: int) -> Question:
+    """Along one of so many inputs: a map has fewer than a curve, also where an input was a curve's before."""
+    of_many = "" if inputs == 1 else str(inputs)
+    return replace(_POINTS.of(column), key=f"grid{of_many}_{column}", default=_GRIDS[min(inputs, len(_GRIDS)) - 1])
+
+
+# Mechanism and budget
+
+MECHANISM = Question(
+    key="mechanism",
+    asked="selectbox",
+    label="Mechanism",
+    help="The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for "
+    "example places of weather stations, the second hides outputs alone with less noise. The card says which one was "
+    "used.",
+)
+ABOUT_MODELS = (
+    "Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain the released "
+    "numbers. Any other model can be tried after the release, at no budget."
+)
+ONLY_BAYES = "Groups: only Bayes cloaking takes them, so the other mechanisms are not offered."
+KERNEL = Question(key="kernel", asked="selectbox", label="Kernel")
+NOISE = Question(
+    key="noise",
+    asked="number_input",
+    label="Spread of people",
+    default=0.3,
+    help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example 0.3.",
+    look={"min_value": 0.001, "max_value": 100.0},
+)
+CELLS = Question(
+    key="cells",
+    asked="number_input",
+    label="Cells along each input",
+    default=6,
+    help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more people.",
+    look={"min_value": 1, "max_value": 400},
+)
+EPSILON = Question(
+    key="epsilon",
+    asked="number_input",
+    label="ε of this release",
+    default=1.0,
+    help=f"{GROWTH.capitalize()}.",
+    look={"min_value": 0.001, "max_value": 100.0},
+)
+DELTA = Question(
+    key="delta",
+    asked="number_input",
+    label="δ",
+    default=1e-5,
+    help=DELTA_HELP,
+    look={"min_value": 1e-12, "max_value": 0.1, "format": "%.1e"},
+)
+TOTAL = Question(
+    key="total",
+    asked="number_input",
+    label="Total ε for all releases",
+    help="All releases from this table together, for example 2. It is fixed by the first release, and one that would "
+    "pass it is refused.",
+    look={"min_value": 0.001, "max_value": 1000.0},
+)
+CENTILES = Question(
+    key="centiles",
+    asked="checkbox",
+    label="Publish centiles too: how people are spread about the curve, as in a growth chart",
+    default=False,
+    help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
+    "computed from what is measured anyway, so they cost nothing more.",
+)
+TOLERANCE = Number(  # in the link, unlike what is declared about the table: a number that is nobody's
+    "tolerance",
+    "Precision you need (optional), {}",
+    low=0.0,
+    help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
+    "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
+    place=HERE,
+)
