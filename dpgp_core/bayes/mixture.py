@@ -4,11 +4,13 @@ People's distances from the curve are sigma(x) times a standardised variable of 
 a release has counted who lies above the curve, a gamma variable of that skewness, shifted (mirrored where it is
 negative). Of skewness c a gamma has shape k = 4 / c^2, and lies above its mean with probability Q(k, k), which is 1/2
 for c = 0, .406 for gamma(2), .368 for an exponential. What the count says of c is Bayes' rule on a grid.
+
+What is not known of the curve is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
+have skewness c (sigma^2 / (v + sigma^2))^(3/2), and are taken for a gamma variable of that.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -24,6 +26,7 @@ from .models import Model
 Of = Literal["outputs", "function"]
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
+_KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is not known
 _PRIOR_SD = 1.5  # of the skewness, before anybody is counted
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
@@ -42,19 +45,25 @@ class People(NamedTuple):
     variance: FloatArray
     skew: FloatArray | None = None
 
-    def standard_quantile(self, probability: float) -> FloatArray:
-        """Of the standardised variable (D, 1): averaged over what is not known of its skewness."""
-        if self.skew is None:
-            return np.full((len(self.variance), 1), float(ndtri(probability)))
-        each = np.array([_quantile(float(c), probability) for c in _SKEWS])
-        quantiles: FloatArray = softmax(self.skew, axis=1) @ each
-        return quantiles[:, None]
+    def kept(self, variance: FloatArray) -> FloatArray:
+        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) stands beside theirs."""
+        left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
+        return left
 
-    def standard_below(self, values: FloatArray) -> FloatArray:
-        """P(standardised variable <= values), values (D, P): by interpolation among its quantiles."""
-        quantiles = np.hstack([self.standard_quantile(float(p)) for p in _LEVELS])
-        below = [np.interp(row, at, _LEVELS, left=0.0, right=1.0) for row, at in zip(values, quantiles, strict=True)]
-        return np.array(below)
+    def standard_quantile(self, probability: float, kept: FloatArray) -> FloatArray:
+        """Of the standardised variable whose skewness is that share (D, P) of people's, averaged over theirs (D, P)."""
+        assert self.skew is not None
+        on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
+        return np.array([np.interp(row, _KEPT, each) for row, each in zip(kept, on_grid, strict=True)])
+
+    def standard_below(self, values: FloatArray, kept: FloatArray) -> FloatArray:
+        """P(standardised variable <= values), values and kept (D, P): by interpolation among its quantiles."""
+        quantiles = np.stack([self.standard_quantile(float(p), kept) for p in _LEVELS], axis=-1)
+        below = [
+            np.interp(value, at, _LEVELS, left=0.0, right=1.0)
+            for value, at in zip(values.ravel(), quantiles.reshape(values.size, -1), strict=True)
+        ]
+        return np.reshape(below, values.shape)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,7 +120,7 @@ class Mixture:
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
 
-        Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised variable.
+        Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised sum.
 
         Args:
             of: as for ``interval``.
@@ -121,7 +130,7 @@ class Mixture:
         """
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
-            return self.mean + sd * skewed.standard_quantile(probability)
+            return self.mean + sd * skewed.standard_quantile(probability, skewed.kept(self.variance))
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
@@ -136,7 +145,8 @@ class Mixture:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
-            return skewed.standard_below((values - self.mean) / np.sqrt(self.variance + skewed.variance))
+            sd = np.sqrt(self.variance + skewed.variance)
+            return skewed.standard_below((values - self.mean) / sd, skewed.kept(self.variance))
         standard = (values[:, None] - self.means) / self._sds(of)
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
@@ -314,13 +324,14 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
     return log_density
 
 
-def _quantile(skew: float, probability: float) -> float:
-    if skew < 0:
-        return -_quantile(-skew, 1 - probability)
-    if skew * skew < _LEAST_SHAPE:
-        return float(ndtri(probability))
-    shape = 4 / skew**2
-    return float((gammaincinv(shape, probability) - shape) / math.sqrt(shape))
+def _quantiles(probability: float) -> FloatArray:
+    """Of standardised gamma variables of skewness c times a share of it (25, 17)."""
+    c = np.outer(_SKEWS, _KEPT)
+    none = c * c < _LEAST_SHAPE
+    shape = 4 / np.where(none, 1.0, c) ** 2
+    upper = (gammaincinv(shape, np.where(c < 0, 1 - probability, probability)) - shape) / np.sqrt(shape)
+    quantiles: FloatArray = np.where(none, ndtri(probability), np.sign(c) * upper)
+    return quantiles
 
 
 def _above(skew: float) -> float:

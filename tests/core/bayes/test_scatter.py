@@ -245,7 +245,7 @@ def test_paths_have_mean_and_covariance_of_the_mixture():
     assert (np.abs(products.mean(axis=0) - covariance) < 6 * products.std(axis=0) / 200).all()
 
 
-NORMAL = People(np.ones((2, 3)))
+ALL = np.ones((1, 1))  # of a skewness is left where the curve is known
 
 
 def certain(skew):
@@ -254,22 +254,35 @@ def certain(skew):
     return People(np.ones((1, 1)), np.where(np.arange(25) == at, 0.0, -1e9)[None])
 
 
-@pytest.mark.parametrize("p", [0.03, 0.5, 0.97])
-def test_without_a_count_people_are_normal(p):
-    np.testing.assert_allclose(NORMAL.standard_quantile(p), np.full((2, 1), stats.norm.ppf(p)))
-
-
 @pytest.mark.parametrize("skew", [-2.0, -1.0, 0.0, 0.5, 2.0])
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
 def test_quantiles_are_those_of_a_gamma_of_that_skewness(skew, p):
-    assert certain(skew).standard_quantile(p)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
+    assert certain(skew).standard_quantile(p, ALL)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
 
 
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 2.0])
 def test_below_is_the_inverse_of_quantiles(skew):
     people, p = certain(skew), np.array([0.02, 0.2, 0.5, 0.75, 0.99])
-    quantiles = np.array([[people.standard_quantile(each)[0, 0] for each in p]])
-    np.testing.assert_allclose(people.standard_below(quantiles)[0], p, atol=2e-3)
+    quantiles = np.array([[people.standard_quantile(each, ALL)[0, 0] for each in p]])
+    np.testing.assert_allclose(people.standard_below(quantiles, np.ones((1, len(p))))[0], p, atol=2e-3)
+
+
+@pytest.mark.parametrize("unknown", [0.01, 0.3, 1.0, 4.0])
+@pytest.mark.parametrize("skew", [-2.0, 1.5])
+def test_where_the_curve_is_not_known_people_and_curve_together_are_less_skewed(skew, unknown):
+    """Against the exact law of a normal plus a gamma variable, which the interval of one more person is of."""
+    mixture = Mixture(
+        means=np.zeros((1, 1, 1)),
+        variances=np.full((1, 1, 1), unknown),
+        noise_variances=np.ones(1),
+        weights=ALL,
+        people=certain(skew),
+    )
+    people = stats.pearson3(skew).ppf((np.arange(20_000) + 0.5) / 20_000)
+    for p in (0.025, 0.5, 0.975):
+        quantile = mixture.quantile(p)[0, 0]
+        assert stats.norm.cdf((quantile - people) / np.sqrt(unknown)).mean() == pytest.approx(p, abs=0.025)
+        assert mixture.probability_below(np.array([quantile]))[0, 0] == pytest.approx(p, abs=2e-3)
 
 
 @pytest.mark.parametrize(("law", "skew"), [(stats.norm, 0.0), (stats.gamma(4), 1.0), (stats.expon, 2.0)])
