@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, Page
 
 from datasets import kung
 from pages._ui.own import practice
+from pages._ui.own.upload import MAX_BYTES
 from tests.e2e import browser as tool
 from tests.e2e.own_table import (
     Counted,
@@ -205,7 +206,12 @@ def test_the_name_of_a_file_is_shown_and_never_sent(chromium, server, tmp_path, 
     page.get_by_text("60 rows of your file").wait_for()
     tool.settle(page)
     assert page.get_by_text("Drag and drop a file here").count() == 0
-    [chip] = page.evaluate(NAME_SHOWN.format("[data-testid=stFileChipName]"))
+    if way == "choose":  # a file that the uploader refuses takes no other's name away
+        for refused, size in (("QXJ.pdf", 10), ("QXJ-large.csv", MAX_BYTES + 1)):
+            area.locator("input").set_input_files({"name": refused, "mimeType": "text/csv", "buffer": b"1" * size})
+            tool.settle(page)
+        assert page.locator(".stFileChip[aria-invalid]").count() == 2
+    [chip] = page.evaluate(NAME_SHOWN.format(".stFileChip:not([aria-invalid]) [data-testid=stFileChipName]"))
     [caption] = page.evaluate(NAME_SHOWN.format(".st-key-own_held [data-testid=stCaptionContainer] p"))
     assert (json.loads(chip), json.loads(caption)) == (name, f": {name}")
     frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in sent]
