@@ -235,6 +235,8 @@ def test_the_body_limit_is_streamlits_with_room_for_the_form():
     config = (ROOT / ".streamlit/config.toml").read_text()
     streamlits = int(re.search(r"maxUploadSize = (\d+)", config)[1]) * 1024 * 1024
     assert 1024 < limit - streamlits <= 128 * 1024
+    script = (ROOT / "pages/_ui/look/page.js").read_text()
+    assert f"LARGEST = {streamlits // 2**20} * 2 ** 20;" in script
     # uploads wait in memory, not in a file
     assert re.search(r"client_body_buffer_size\s+(\d+k);", NGINX)[1] == f"{limit // 1024}k"
 

@@ -46,10 +46,11 @@ class Handed(NamedTuple):
 
 
 def upload(page: Page, name: str, content: bytes) -> None:
-    page.locator("[data-testid=stMain] input[type=file]").set_input_files(
-        {"name": name, "mimeType": "text/csv", "buffer": content}
-    )
-    page.get_by_text(f"In memory: {name}").wait_for()
+    with page.expect_response(lambda answer: "/upload_file/" in answer.url and answer.request.method == "PUT"):
+        page.locator("[data-testid=stMain] input[type=file]").set_input_files(
+            {"name": name, "mimeType": "text/csv", "buffer": content}
+        )
+    page.get_by_text("of your file").wait_for()
     tool.settle(page)
 
 

@@ -144,6 +144,7 @@ def test_a_table_is_in_no_file_and_when_forgotten_in_no_memory(page, watched):
     held = copies(server)
     said("while the session holds it", held)
     assert held[TEXT] >= ROWS  # the search finds what is there
+    assert held[NAME] == 0  # it has never left the browser
     page.get_by_role("button", name="Forget the table").click()
     page.get_by_text("Practise with").wait_for()
     left = gone(server)

@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, Page
 
 from datasets import kung
 from pages._ui.own import practice
+from pages._ui.own.upload import MAX_BYTES
 from tests.e2e import browser as tool
 from tests.e2e.own_table import (
     Counted,
@@ -63,7 +64,7 @@ def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
     tool.settle(page)
     page.get_by_text("2 released").wait_for()
-    assert page.get_by_text("In memory: kung.csv").count() == 0
+    assert page.get_by_text("In memory:").count() == 0
     assert zipfile.ZipFile(io.BytesIO(download(page))).read("values.csv") == archive.read("values.csv")
     assert visit.external == []
     assert visit.errors == []
@@ -165,6 +166,58 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     assert b"Dashboard URL: http" in text  # the log is really captured
     assert MARK.encode() not in text
     assert b"secretheight" not in text
+
+
+PASTE = """(area, [name, content]) => {
+    const carried = new DataTransfer();
+    carried.items.add(new File([content], name, { type: "text/csv" }));
+    area.dispatchEvent(new ClipboardEvent("paste", { bubbles: true, cancelable: true, clipboardData: carried }));
+}"""
+NAME_SHOWN = "[...document.querySelectorAll('{}')].map(each => getComputedStyle(each, '::after').content)"
+
+
+def dropped(page: Page, x: float, y: float, file: Path) -> None:
+    """Drag a file of the desktop over a place of the page, and let it go there."""
+    mouse = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        data = {"items": [], "files": [str(file)], "dragOperationsMask": 1}
+        mouse.send("Input.dispatchDragEvent", {"type": kind, "x": x, "y": y, "data": data})
+        tool.settle(page)
+
+
+@pytest.mark.parametrize("way", ["choose", "drop", "paste"])
+def test_the_name_of_a_file_is_shown_and_never_sent(chromium, server, tmp_path, way):
+    context = tool.new_context(chromium)
+    page, sent = context.new_page(), []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.on("request", lambda request: sent.append(request.post_data_buffer or request.url))
+    page.goto(f"{server}/your_data")
+    tool.settle(page)
+    name = 'of "ward" 7-QXJ.csv'
+    area = page.locator("[data-testid=stMain] [data-testid=stFileUploaderDropzone]")
+    if way == "choose":
+        upload(page, name, PRIVATE.encode())
+    elif way == "drop":
+        (tmp_path / name).write_text(PRIVATE)
+        box = area.bounding_box()
+        dropped(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, tmp_path / name)
+    else:
+        area.evaluate(PASTE, [name, PRIVATE])
+    page.get_by_text("60 rows of your file").wait_for()
+    tool.settle(page)
+    assert page.get_by_text("Drag and drop a file here").count() == 0
+    if way == "choose":  # a file that the uploader refuses takes no other's name away
+        for refused, size in (("QXJ.pdf", 10), ("QXJ-large.csv", MAX_BYTES + 1)):
+            area.locator("input").set_input_files({"name": refused, "mimeType": "text/csv", "buffer": b"1" * size})
+            tool.settle(page)
+        assert page.locator(".stFileChip[aria-invalid]").count() == 2
+    [chip] = page.evaluate(NAME_SHOWN.format(".stFileChip:not([aria-invalid]) [data-testid=stFileChipName]"))
+    [caption] = page.evaluate(NAME_SHOWN.format(".st-key-own_held [data-testid=stCaptionContainer] p"))
+    assert (json.loads(chip), json.loads(caption)) == (name, f": {name}")
+    frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in sent]
+    assert any(b"table.csv" in frame for frame in frames)  # the watch works
+    assert not any(b"QXJ" in frame for frame in frames)
+    context.close()
 
 
 # ---- Wages of 1,200 people in 3,000 rows, by age and sex, from file to zip in a browser: the promise is checked.

@@ -52,6 +52,31 @@
     image.src = shown.src;
   });
 
+  // The name of an own table stays in the browser: streamlit gets the file as "table", and the page shows the true name
+  // by its style sheet, unless the uploader refuses the file. One that is dropped or pasted takes the way of one that is chosen.
+  const LARGEST = 5 * 2 ** 20;
+  const inOwn = event => event.target.closest?.("[class*=st-key-own_file_]");
+  addEventListener("change", event => {
+    const [file] = inOwn(event) && event.target.files || [];
+    if (!file) return;
+    const renamed = new DataTransfer(), ending = file.name.match(/\.[a-z]{1,4}$/i)?.[0] ?? "";
+    renamed.items.add(new File([file], "table" + ending, { type: file.type }));
+    event.target.files = renamed.files;
+    if (file.size <= LARGEST && event.target.accept.split(",").includes(ending.toLowerCase()))
+      document.documentElement.style.setProperty("--own-file", JSON.stringify(file.name));
+  }, true);
+  for (const arrival of ["drop", "paste"])
+    addEventListener(arrival, event => {
+      const input = inOwn(event)?.querySelector("input[type=file]:enabled");
+      const files = (event.dataTransfer ?? event.clipboardData)?.files;
+      if (!input || !files?.length) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      input.files = files;
+      event.target.dispatchEvent(new DragEvent("dragleave", { bubbles: true, dataTransfer: event.dataTransfer }));
+      input.dispatchEvent(new Event("change", { bubbles: true }));
+    }, true);
+
   // A chart's toolbar is one stop of the Tab key; arrow keys move within it.
   addEventListener("keydown", event => {
     if (event.key === "Tab") {

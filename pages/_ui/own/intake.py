@@ -65,12 +65,14 @@ def table() -> Table | None:
     else:
         st.info(_NO_UPLOADS, icon=":material/terminal:")
     held = OWN_TABLE.find()
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, key="own_held" if held is not None and not held.name else "own_begin"):
         if held is None:
             for each in practice.TABLES:
                 st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
-            st.caption(f":material/table: In memory: {plain(held.name)}, {held.rows:,} rows.")
+            rows = f"{held.rows:,} rows"
+            said = f"{plain(held.name)}, {rows}." if held.name else f"{rows} of your file"  # the browser adds its name
+            st.caption(f":material/table: In memory: {said}")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return held
 
@@ -91,15 +93,15 @@ def _upload() -> None:
         type=["csv", "tsv", "txt", "dat", "xlsx"],
         key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory, and in that of processes that end with each task. It is in no file, "
-        "no log and no address, and no other visitor sees it. Forget the table, and it is removed. Close the page, and "
-        "it is removed some minutes later. No program can promise that the system has not moved memory to its swap "
-        "space.",
+        "no log and no address, and no other visitor sees it. Its name stays in your browser. Forget the table, and it "
+        "is removed. Close the page, and it is removed some minutes later. No program can promise that the system has "
+        "not moved memory to its swap space.",
     )
     if uploaded is not None:
-        _take(uploaded.name, uploaded.getvalue(), _SEPARATORS[chosen])
+        _take(uploaded.getvalue(), _SEPARATORS[chosen])
 
 
-def _take(name: str, content: bytes, separator: str | None) -> None:
+def _take(content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
     sheet = _sheet(content, digest) if excel.is_workbook(content) else None
@@ -111,7 +113,7 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
         OWN_TABLE.pop()
         return
     OWN_TAKEN.put(wanted)
-    fresh = _table(name, content, digest, (separator, encoding, sheet, ignore))
+    fresh = _table(content, digest, (separator, encoding, sheet, ignore))
     if fresh is None:
         return
     if held is None or held.columns != fresh.columns:
@@ -123,7 +125,6 @@ def _take(name: str, content: bytes, separator: str | None) -> None:
 
 
 def _table(
-    name: str,
     content: bytes,
     digest: str,
     written: tuple[str | None, str | None, str | None, tuple[int | str, ...] | None],
@@ -134,7 +135,7 @@ def _table(
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
         text, writing = _as_text(content, writing, sheet)
-        fresh = _beside(upload.opened, name, text, writing)
+        fresh = _beside(upload.opened, "", text, writing)
         if len(fresh.columns) > 1 or ignore is not None:
             return fresh
         if _offer_lines(digest, _no_rows(text, writing)):

@@ -50,10 +50,10 @@ MOST_WORDS = 20  # of a column, that are offered as groups, as yes and no, or as
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An uploaded file.
+    """An own table, or one to practise with.
 
     Attributes:
-        name: as uploaded; shown to its owner only.
+        name: of one to practise with; empty for a visitor's, whose name stays in the browser.
         content: its bytes.
         columns: names in its header line that one column alone has.
         writing: separator and encoding, as declared or as its first line says.
