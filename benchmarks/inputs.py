@@ -8,13 +8,13 @@ Inputs stand on few values, in clusters, on a part of the box; or are even, and 
 The curve is judged where people are: at 61 inputs drawn as theirs are. error: root mean squared over all repeats;
 inside: share of these inputs inside the 95 % interval for the curve, on average, and in the least of five fifths; fit:
 median of ``release.fit.ratio``; widened: the most that intervals were widened. protects: "outputs", or "inputs" for
-both.
+both. ``--first 100`` draws other people, and other noise.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -191,12 +191,12 @@ class World:
         return simulated(X, y, self.outcomes.bounds, self.places.box, **more)
 
 
-def measured(world: World, n: int, mechanism: BayesCloaking, repeats: int) -> dict[str, str]:
-    """One mechanism in one world."""
+def measured(world: World, n: int, mechanism: BayesCloaking, repeats: Iterable[int]) -> dict[str, str]:
+    """One mechanism in one world, in repeats of these numbers."""
     X, releases, fits = world.places.judged, [], []
     if world.curve is not wage:
         X = np.linspace(0.01, 0.99, JUDGED)[:, None]
-    for repeat in range(repeats):
+    for repeat in repeats:
         rng = np.random.default_rng([n, repeat])
         data = world.table(n, rng)
         release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
@@ -224,7 +224,7 @@ def rows(given: Namespace) -> Iterator[dict[str, object]]:
     for (name, world), n, epsilon, which in product(worlds.items(), given.sizes, given.epsilons, given.protects):
         mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects=PROTECTS[which])
         yield {"world": name, "n": n, "epsilon": epsilon, "protects": which} | measured(
-            world, n, mechanism, given.repeats
+            world, n, mechanism, range(given.first, given.first + given.repeats)
         )
 
 
@@ -232,7 +232,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     names = {"places": list(PLACES), "outcomes": list(OUTCOMES), "protects": list(PROTECTS)}
     numbers: dict[str, list[float]] = {"sizes": [300, 3000, 30_000, 300_000], "epsilons": [0.2, 1.0, 5.0]}
-    given = options_of(__doc__, argv, names, **numbers, repeats=6, curves=False)
+    given = options_of(__doc__, argv, names, **numbers, repeats=6, first=0, curves=False)
     given.sizes = [int(n) for n in given.sizes]
     print(machine())
     print(f"delta {DELTA:g}, {given.repeats} repeats")
