@@ -33,8 +33,9 @@ MOST_STAGES = 10
 MANY_RECORDS = 100
 """Above, records of one cell share a column if nothing else is said, and stages are planned on the way.
 
-Of 300, curves err by a twentieth less so, intervals hold where they held .87, and a plane takes a quarter of the time;
-of 100 both are alike (``python -m benchmarks inputs``)."""
+Of 300, curves err by a twentieth less so over all kinds of inputs, and a tenth more where inputs are even; intervals
+hold where they held .87, and a plane takes a quarter of the time. Of 100 both are alike (``python -m benchmarks
+inputs``)."""
 ONE_PLAN = 400  # records up to which many numbered draws are made of one plan, which takes seconds less
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 FEWER_SDS_OF = {
@@ -101,8 +102,8 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
-            from what those before it released. None: above 100 records, where that has a meaning;
-            a plan that exists is measured as it is. Many numbered draws of one plan are faster where it is False.
+            from what those before it released. None: above 100 records, where that has a meaning; a plan that exists is
+            measured as it is. Many numbered draws of one plan are faster where it is False.
         periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
             is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,

@@ -35,7 +35,7 @@ _KNOWN = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
 _BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
-_UNKNOWN = "not known, the price may lie anywhere within the public bounds"
+_UNKNOWN = "not known, anywhere within the bounds"
 LAYERS = {
     "private": _price(
         "Prices",
