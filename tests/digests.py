@@ -1,6 +1,7 @@
-"""Numbered draws and computed figures of the core as digests: ``python -m tests.digests`` renews them.
+"""Numbered draws and computed figures of the core as digests.
 
-``python -m tests.digests WORDS --compare`` prints how far those whose name holds the words are from what is kept.
+``python -m tests.digests`` prints how far each is from what is kept, of those whose name holds ``--only``;
+``--renew`` writes the file anew.
 
 A digest is the size of an array (root mean square) and two weighted sums of it, so that a processor that rounds
 differently moves it by a rounding error, and a change of what is computed moves it by more. Renew them where a change
@@ -9,10 +10,10 @@ is meant; otherwise a difference says that something changed that should not hav
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -249,4 +250,11 @@ def renew() -> None:
 
 
 if __name__ == "__main__":
-    compare(" ".join(sys.argv[1:-1])) if sys.argv[-1:] == ["--compare"] else renew()
+    asked = argparse.ArgumentParser(prog="python -m tests.digests", description=__doc__)
+    asked.add_argument("--only", default="", metavar="WORDS")
+    asked.add_argument("--renew", action="store_true")
+    given = asked.parse_args()
+    if given.renew:
+        renew()
+    else:
+        compare(given.only)

@@ -18,7 +18,9 @@ def _marked(name):
 def test_what_is_computed_has_not_changed(name):
     if name.startswith("bayes") and kept()[ROUNDING] != rounding():
         pytest.skip("made on a processor that rounds otherwise, where other strategies are as good")
-    assert same(digest(CASES[name]()), kept()[name]), f"{name} changed; if that is meant: python -m tests.digests"
+    assert same(digest(CASES[name]()), kept()[name]), (
+        f"{name} changed; if that is meant: python -m tests.digests --renew"
+    )
 
 
 def test_every_digest_is_of_something():
