@@ -69,18 +69,22 @@ def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float) -> Plan:
         K_test: prior covariance of the test points (P, P).
         unit_sensitivity: Delta, the RKHS sensitivity per unit change of one output.
     """
-    vectors, root = prior_axes(K_test)
-    sd = unit_sensitivity * root
-    strategy, factor = within_unit((vectors / sd).T @ C, vectors * sd)
+    L, inverse = prior_root(K_test)
+    strategy, factor = within_unit((inverse / unit_sensitivity) @ C, unit_sensitivity * L)
     return Plan(strategy=strategy, factor=factor)
 
 
-def prior_axes(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Orthonormal V (P, P) and sd (P,) with V diag(sd^2) V^T = K_** + jitter I, L = V diag(sd)."""
+def prior_root(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Symmetric L (P, P) with L L = K_** + jitter I, and its inverse.
+
+    Symmetric, as a root of its eigenvectors alone turns a numbered draw over with their signs, which are as a processor
+    rounds.
+    """
     values, vectors = eigh(K_test)
     # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
     jitter = len(values) * np.finfo(float).eps * values[-1]
-    return vectors, np.sqrt(np.maximum(values, 0) + jitter)
+    sd = np.sqrt(np.maximum(values, 0) + jitter)
+    return (vectors * sd) @ vectors.T, (vectors / sd) @ vectors.T
 
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
@@ -144,10 +148,10 @@ class HallPosterior(GaussianMechanism):
         depends on record j alone, and with |q_j| <= 1/2 each of two records moves the sum by at most 1/2.
         """
         check_columns(X, X_test)
-        vectors, sd = prior_axes(self.kernel(X_test, X_test))
-        columns = (vectors / sd).T @ self.kernel(X_test, X)
+        L, inverse = prior_root(self.kernel(X_test, X_test))
+        columns = inverse @ self.kernel(X_test, X)
         columns /= np.maximum(np.sqrt(column_norms(columns)), 1.0)
-        return Plan(strategy=columns, factor=vectors * sd / self.r**2)
+        return Plan(strategy=columns, factor=L / self.r**2)
 
     def recorded(
         self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee
