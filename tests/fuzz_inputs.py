@@ -5,6 +5,7 @@ nothing spent. Prints how many of each kind were refused, and the slowest.
 """
 
 import argparse
+import codecs
 import io
 import json
 import tempfile
@@ -105,7 +106,9 @@ def prepare(kind, rng, folder):
     elif kind in (MUTATED, LOOKED):
         content, of = mutated_kind(rng)
         config, codes, cells = config_of(of), {0, BAD_DATA}, cells_of(of)
-        first_line = content.split(b"\n")[0].decode("latin-1")  # of names, which is public whatever was moved there
+        code = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        # of names, which is public whatever was moved there; UTF-16 may have lost its mark
+        first_line = content.decode(code, "replace").split("\n")[0].replace("\0", "")
         cells = {cell for cell in cells if cell not in first_line}
     (folder / "t.csv").write_bytes(content)
     (folder / "c.json").write_bytes(config)

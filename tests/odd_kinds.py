@@ -169,7 +169,7 @@ ODD: dict[str, Odd] = {
             ["  age   height\n", *(f"{age:5d} {height:8.1f}\n" for age, height in zip(AGE, HEIGHT, strict=True))]
         ).encode()
     ),
-    "quoted lines within cells": Odd(table("age,note,height", AGE, ['"two\nlines"'] * N, HEIGHT)),
+    "quoted lines within cells": Odd(table("age,note,height", AGE, ['"oak\nelm"'] * N, HEIGHT)),
     "quotes of one stroke": Odd(table("'age','height'", [f"'{age}'" for age in AGE], [f"'{y}'" for y in HEIGHT])),
     "each row quoted whole": Odd(
         "\n".join(['"age,height"', *(f'"{age},{y}"' for age, y in zip(AGE, HEIGHT, strict=True))]).encode()
