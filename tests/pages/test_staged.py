@@ -76,7 +76,8 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
 def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, plan, other):
     """Each world is of one of the models, drawn by its prior weight; bounds cut a third of the outputs of some.
 
-    The curve is the mean of outputs cut to the bounds. So they do where the plan is of another epsilon, its noise scaled to the budget.
+    The curve is the mean of outputs cut to the bounds. Its intervals hold where the plan is of another epsilon too, its
+    noise scaled to the budget.
     """
     data, scene, rng = result.dataset, result.outcome.scene, np.random.default_rng(5)
     if other is not None:
