@@ -101,7 +101,7 @@ _COMMON = 1 / 4  # where there are groups, rough curves of shorter lengthscales 
 
 
 MOST_ROUGHER = 6  # levels in all up to which each has models of its own shape: more would cost more time than they show
-_SMOOTH = (1 / 4, 1 / 2)  # lengthscales of what groups have in common then, of each side of the box
+_ALIKE = tuple(Curve(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))  # what groups have in common then
 _OWN = Curve(Matern32, 1 / 8, 0.3, 3.0)  # what the one group has beside it; of less weight, nobody believes it in time
 
 
@@ -184,7 +184,7 @@ def rougher_groups(
     kernels = (
         OneRougher(
             alike=AcrossLevels(
-                inner=LevelAndCurve(level=LEVEL * unit, curve=_curve(Curve(EQ, share, 0.5, 1.0), box, half_range)),
+                inner=LevelAndCurve(level=LEVEL * unit, curve=_curve(curve, box, half_range)),
                 columns=columns,
                 shared=SHARED[1],
             ),
@@ -193,7 +193,7 @@ def rougher_groups(
             level=level,
         )
         for column, level in levels
-        for share in _SMOOTH
+        for curve in _ALIKE
     )
     return tuple(
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=_OWN.weight)

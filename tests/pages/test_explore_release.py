@@ -179,7 +179,7 @@ def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
     empty = np.isnan(z)
     assert (empty == figures.untold(read, WHOLE)).all()
     distance = np.abs(read.X_test[:, None] - X[None]).max(axis=2).min(axis=1)
-    assert empty[distance < 0.05].mean() < 0.2  # people end there, and which numbers are measured hangs on rounding
+    assert not empty[distance < 0.05].any()
     assert empty[distance > 0.5].all()
     [hatch] = figure.layout.shapes
     assert hatch.path.count("M") == empty.sum()
