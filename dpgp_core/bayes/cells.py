@@ -29,7 +29,7 @@ from ..measurement.integers import GRID, person_weights, strategy_integers
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along
 from ..seasons import Periods, lifted, lifted_box
-from ..strategies.bayes import bayes
+from ..strategies.bayes import bayes, certificate, risk
 from ..strategies.risk_model import RiskModel
 
 FEWEST = {1: 12, 2: 4, 3: 2}
@@ -48,6 +48,7 @@ ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own p
 ROUGH = 3.0  # the least tau whose cells may be empty
 PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
+_NEARLY = 0.05  # of the risk of cells by themselves: so much may be avoidable
 _EQUAL = 1e-3  # difference of two columns that say nothing
 _TINY = 1e-6  # of a variance that is left
 _FAR = 1e4  # standard deviations that are told apart
@@ -226,6 +227,8 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
     Not of the smooth part of the density alone: where inputs lie on a curve, as ages and weights do, counts are far
     from smooth, and with little noise every cell's own pays.
 
+    Where noise is little, each cell is measured by itself, which is nearly the best then, of full rank: a solver that
+    is stopped, or has ``LARGEST_RANK`` rows, may leave a direction unmeasured, and full cells' people to empty ones.
     Where all columns come out equal, as with few records and much noise, they become the place along the first input.
 
     Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
@@ -243,7 +246,11 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
         targets=K / np.sqrt(grid.size),
         prior_risk=float(np.trace(K)) / grid.size,
     )
-    B = bayes([model], (_SENSITIVITY * noise_multiplier) ** 2, gap=gap, max_iterations=_STEPS).B
+    t, B = (_SENSITIVITY * noise_multiplier) ** 2, np.eye(grid.size)
+    alone = risk([model], B, t)
+    if alone - certificate([model], B, t) > min(gap, _NEARLY) * alone:
+        planned = bayes([model], t, gap=gap, max_iterations=_STEPS)
+        B = planned.B if planned.risk < alone else B
     if float(np.ptp(B, axis=1).max()) < _EQUAL:  # the total, which is public: with so much noise no more pays
         B = (grid.centres[:, :1].T - grid.centres[0, 0]) / (grid.box[0][1] - grid.box[0][0]) - 0.5
     return np.asarray(strategy_integers(B) / GRID)
