@@ -52,6 +52,7 @@ LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that n
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
+_OF_RISK = 0.002  # of what is not known after a stage: no strategy need save less
 _LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
 _OUT = 1e-9  # probability of people's noise below which its models are read no further
@@ -296,7 +297,7 @@ class CellFilter(Filter[CellState]):
     ) -> Strategy:
         """The best one that ``bayes`` finds; where it fails on numbers that were released, every cell by itself."""
         try:
-            return bayes([self.moments(posterior, linear, pairs)], s**2, **options)
+            return bayes([self.moments(posterior, linear, pairs)], s**2, of_risk=_OF_RISK, **options)
         except _NUMERICAL:
             return each_column(self.grid.size)
 
