@@ -60,6 +60,7 @@ _LETTER = 6.6  # px, about
 _GAP = 6  # px between a line and its name
 _NUMBER = 34  # px to the right of a growth chart, for the numbers of its lines, also in large type
 _ABOVE = 6  # px between a row and the name above it
+_NEAR = 10  # px between an upright axis's marks and its title: the page's theme has 24, which a telephone lacks
 _LITTLE = 20  # px above a picture without a legend
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
     "thickness": 10,
@@ -224,6 +225,7 @@ def mark_dates(
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
     """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
+    figure.update_yaxes(title_standoff=_NEAR)
     right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers beyond lines' ends have made room
     return figure.update_layout(template=NAME, height=height, margin={**_MARGIN, "r": right})
 
