@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,16 +81,36 @@ def toy():
     return datasets.load("toy_1d").subset(np.arange(0, 100, 2))
 
 
-def test_it_is_the_mixture_of_dense_gaussian_processes_weighted_by_their_evidence(toy):
-    half = toy.output_range / toy.y_scale / 2
-    y, X_test = toy.standardised(), np.linspace(*toy.x_box[0], 7)[:, None]
-    means, evidence = [], []
-    for model in BayesCloaking(epsilon=1000.0, delta=1e-5).models(toy.x_box, half, people=toy.n):
-        K = model.kernel(toy.X, toy.X) + model.noise_variance * np.eye(toy.n)
-        means.append(model.kernel(X_test, toy.X) @ np.linalg.solve(K, y))
+@pytest.fixture(scope="module")
+def jagged(toy):
+    """A path that is nowhere differentiable, and hardly any scatter."""
+    ordered = np.linspace(*toy.x_box[0], 200)
+    steps = np.random.default_rng(4).standard_normal(200).cumsum()
+    y = np.interp(steps, (steps.min(), steps.max()), toy.y_bounds)
+    return replace(toy.subset(np.zeros(200, dtype=int)), X=ordered[:, None], y=y)
+
+
+def _dense(data, X_test, people):
+    """Mean at X_test of the mixture by evidence, and the mean square of records left out, by dense matrices."""
+    half, y = data.output_range / data.y_scale / 2, data.standardised()
+    means, left_out, evidence = [], [], []
+    for model in BayesCloaking(epsilon=1000.0, delta=1e-5).models(data.x_box, half, people=people):
+        K = model.kernel(data.X, data.X) + model.noise_variance * np.eye(data.n)
+        means.append(model.kernel(X_test, data.X) @ np.linalg.solve(K, y))
+        left_out.append(np.linalg.solve(K, y) / np.diag(np.linalg.inv(K)))
         evidence.append(np.log(model.weight) + multivariate_normal(cov=K, allow_singular=True).logpdf(y))
-    expected = toy.in_data_units(softmax(evidence) @ np.array(means))
-    np.testing.assert_allclose(without_privacy(toy, X_test), np.clip(expected, *toy.y_bounds), rtol=1e-6)
+    weights = softmax(evidence)
+    return weights @ np.array(means), np.mean((weights @ np.array(left_out)) ** 2)
+
+
+@pytest.mark.parametrize(("name", "rough"), [("toy", False), ("jagged", True)])
+def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_these_predict_better(name, rough, request):
+    data = request.getfixturevalue(name)
+    X_test = np.linspace(*data.x_box[0], 7)[:, None]
+    smooth, rougher = (_dense(data, X_test, people) for people in (None, data.n))
+    assert (rougher[1] < 0.98 * smooth[1]) == rough
+    expected = data.in_data_units((rougher if rough else smooth)[0])
+    np.testing.assert_allclose(without_privacy(data, X_test), np.clip(expected, *data.y_bounds), rtol=1e-6)
 
 
 def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below(toy):
