@@ -1,7 +1,7 @@
 """Numbered draws and computed figures of the core as digests.
 
 ``python -m tests.digests`` prints how far each is from what is kept, of those whose name holds ``--only``;
-``--renew`` writes the file anew.
+``--renew`` writes the file anew. Both run with one thread, as ``make test`` does.
 
 A digest is the size of an array (root mean square) and two weighted sums of it, so that a processor that rounds
 differently moves it by a rounding error, and a change of what is computed moves it by more. Renew them where a change
@@ -14,12 +14,15 @@ import argparse
 import hashlib
 import json
 import math
+import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from benchmarks.attacks.audit import fitted_attack
 from benchmarks.excursion.paths import search_hall
@@ -61,6 +64,7 @@ from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
 from tests.core.tables import table
 
 KEPT = Path(__file__).parent / "core" / "digests.json"
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 TOLERANCE = 1e-5
 """Relative, of the size: far above rounding, far below what any change of a formula makes."""
 
@@ -254,6 +258,8 @@ if __name__ == "__main__":
     asked.add_argument("--only", default="", metavar="WORDS")
     asked.add_argument("--renew", action="store_true")
     given = asked.parse_args()
+    if any(each["num_threads"] > 1 for each in threadpool_info()):  # they round otherwise
+        os.execve(sys.executable, [sys.executable, "-m", "tests.digests", *sys.argv[1:]], os.environ | ONE_THREAD)
     if given.renew:
         renew()
     else:
