@@ -14,15 +14,13 @@ import argparse
 import hashlib
 import json
 import math
-import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_limits
 
 from benchmarks.attacks.audit import fitted_attack
 from benchmarks.excursion.paths import search_hall
@@ -64,7 +62,6 @@ from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
 from tests.core.tables import table
 
 KEPT = Path(__file__).parent / "core" / "digests.json"
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 TOLERANCE = 1e-5
 """Relative, of the size: far above rounding, far below what any change of a formula makes."""
 
@@ -258,9 +255,8 @@ if __name__ == "__main__":
     asked.add_argument("--only", default="", metavar="WORDS")
     asked.add_argument("--renew", action="store_true")
     given = asked.parse_args()
-    if any(each["num_threads"] > 1 for each in threadpool_info()):  # they round otherwise
-        os.execve(sys.executable, [sys.executable, "-m", "tests.digests", *sys.argv[1:]], os.environ | ONE_THREAD)
-    if given.renew:
-        renew()
-    else:
-        compare(given.only)
+    with threadpool_limits(1):  # several round otherwise
+        if given.renew:
+            renew()
+        else:
+            compare(given.only)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from ..arrays import FloatArray
 from ..bayes.filter_records import RecordModel, record_filter
@@ -255,17 +255,19 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     half_range = dataset.output_range / dataset.y_scale / 2
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
 
-    def mixed(people: int | None) -> _Fitted:
+    def mixed(people: int | None) -> tuple[FloatArray, float]:
+        """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
         models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind), people)
         of = record_filter(models, dataset.X, X_test)
-        return _mixed([_fitted(model, of.tests, y) for model in of.models])
+        means, left_out, evidence = zip(*(_exact_posterior(model, of.tests, y) for model in of.models), strict=True)
+        weights = softmax(evidence)
+        return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
 
-    best = mixed(None)
+    mean, square = mixed(None)
     if dataset.n <= _FEW:
-        rougher = mixed(dataset.n)
-        if rougher.left_out @ rougher.left_out < _CLEARLY * (best.left_out @ best.left_out):
-            best = rougher
-    return np.asarray(np.clip(dataset.in_data_units(best.mean), *dataset.y_bounds))
+        rougher, left = mixed(dataset.n)
+        mean = rougher if left < _CLEARLY * square else mean
+    return np.asarray(np.clip(dataset.in_data_units(mean), *dataset.y_bounds))
 
 
 def error_without_privacy(
@@ -295,21 +297,11 @@ def error_without_privacy(
     return float(min(errors))
 
 
-class _Fitted(NamedTuple):
-    """A model's posterior, or a mixture's.
+def _exact_posterior(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Mean of f at the test inputs (P,), y - f of each record left out (n,), log prior weight + log p(y) + constant.
 
-    Attributes:
-        mean: of f at the test inputs (P,).
-        left_out: y_i less what all other records predict (n,): (y - f) / (1 - h), h the leverages.
-        evidence: log prior weight + log p(y) but for a constant.
+    A record that is left out is missed by (y - f) / (1 - h), h its leverage.
     """
-
-    mean: FloatArray
-    left_out: FloatArray
-    evidence: float
-
-
-def _fitted(model: RecordModel, tests: slice, y: FloatArray) -> _Fitted:
     phi, at_tests, D = model.phi[: len(y)], model.phi[tests], model.noise
     factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)
     b = phi.T @ (y / D)
@@ -317,12 +309,4 @@ def _fitted(model: RecordModel, tests: slice, y: FloatArray) -> _Fitted:
     leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
     log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
     evidence = -0.5 * (float(y @ (y / D)) - float(b @ weights) + log_determinant)
-    left_out = (y - phi @ weights) / (1 - leverages)
-    return _Fitted(at_tests @ weights, left_out, float(np.log(model.weight)) + evidence)
-
-
-def _mixed(each: Sequence[_Fitted]) -> _Fitted:
-    """The mixture by evidence, whose weights are taken to depend on no single record."""
-    means, left_out, evidence = (np.array(column) for column in zip(*each, strict=True))
-    weights = softmax(evidence)
-    return _Fitted(weights @ means, weights @ left_out, float(logsumexp(evidence)))
+    return at_tests @ weights, (y - phi @ weights) / (1 - leverages), float(np.log(model.weight)) + evidence
