@@ -306,7 +306,7 @@ def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
     error = chart(app, "this lengthscale")["this lengthscale"]
     x, y = numbers(error["x"]), numbers(error["y"])
     at = int(y.argmin())
-    assert f"{text.number(y[0])} cm at {x[0]:g} years, least, {text.number(y[at])} cm, at {x[at]:g}" in said
+    assert f"{text.number(y[0])} cm at {x[0]:g}, least, {text.number(y[at])} cm, at {x[at]:g}" in said
 
 
 def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
