@@ -11,17 +11,16 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
-from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages
-from ..bayes.engine import together as together_of
+from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
 from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertainty_of
-from ..bayes.models import Model, seen_width, typical_models
+from ..bayes.models import Model, typical_models, visible_width
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference
 from ..bayes.settings import ONE_PLAN, BayesSettings, reading_for
-from ..bayes.stages import PlannedStage, Public, again, rescaled
+from ..bayes.stages import PlannedStage, Public, replayed, rescaled
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
@@ -125,7 +124,7 @@ class BayesRelease(Release):
         prediction = self.uncertainty.prediction
         if not self.models or not isinstance(_inner(self.models[0]), LevelAndCurve):
             return ""
-        width = seen_width(self.models, prediction.variances[0], prediction.weights[0])
+        width = visible_width(self.models, prediction.variances[0], prediction.weights[0])
         if width is None:
             return "It tells the level of the curve, and little of its shape."
         if width == 1.0:
@@ -293,12 +292,14 @@ class BayesCloaking(BayesSettings, Mechanism):
         self._check(plan, dataset, X_test)
         count, rng, promise = draws
         filtered = self._filtered(plan, dataset, X_test)
-        at_once = (
-            1 if rng is None else filtered.at_once(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
+        batch = (
+            1
+            if rng is None
+            else filtered.batch_size(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
         )
         parts, predictions, statistics = list[Measured](), list[Mixture](), list[Statistics | CellStatistics]()
-        for done in range(0, count, at_once):
-            some = min(at_once, count - done)
+        for done in range(0, count, batch):
+            some = min(batch, count - done)
             reader = _reader(plan, dataset, rng, some)
             measured, prediction = self.run(plan, filtered, reader, some)
             parts.append(measured)
@@ -313,7 +314,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             guarantee=promise,
             statistics=tuple(statistics),
             uncertainty=uncertainty,
-            measured=(together_of(parts),) if plan.cells is None else tuple(parts),
+            measured=(together(parts),) if plan.cells is None else tuple(parts),
             models=plan.models,
         )
 
@@ -345,15 +346,15 @@ class BayesCloaking(BayesSettings, Mechanism):
         if isinstance(filtered, CellFilter):
             counts = self._counts(plan)
             z = reader.counts(counts) if isinstance(counts, CellCounts) else NOTHING
-            filtered = filtered.given(counts, z)
+            filtered = filtered.with_counts(counts, z)
             if like is not None:
                 pairs = zip(stages, like.stages, strict=True)
-                stages = tuple(again(stage, taken.B, taken.width) for stage, taken in pairs)
+                stages = tuple(replayed(stage, draw.B, draw.width) for stage, draw in pairs)
                 B = None if like.distances is None else like.distances.B
-        observed, found = run_stages(filtered, stages, reader, draws)
-        distances = None if shares.distances is None else measure_distances(filtered, found, shares, reader, B)
-        prediction = filtered.with_people(filtered.predict(found), distances)
-        return Measured(observed, distances, counts, z), prediction
+        observations, posterior = run_stages(filtered, stages, reader, draws)
+        distances = None if shares.distances is None else measure_distances(filtered, posterior, shares, reader, B)
+        prediction = filtered.with_people(filtered.predict(posterior), distances)
+        return Measured(observations, distances, counts, z), prediction
 
     def _over_cells(self, dataset: Dataset, *, planned: bool | None = None) -> bool:
         """Whether records share the columns of cells: if inputs are private, if many, or if people have several.

@@ -173,7 +173,7 @@ class Recorded:
 
 def over_cells(counts, reader):
     """What the stages released, the mixture with counts, and what it knows then."""
-    filtered = OVER_CELLS.given(counts, reader.counts(counts))
+    filtered = OVER_CELLS.with_counts(counts, reader.counts(counts))
     observed, posterior = run_stages(filtered, UNPLANNED, reader)
     return observed, filtered, posterior
 
@@ -218,7 +218,7 @@ def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(run, mak
         for x, y in product(inputs, outputs):
             X, values = data.X.copy(), data.standardised().copy()
             X[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF_OF_TWELVE, HALF_OF_TWELVE)
-            cells = CELLS.place(X)
+            cells = CELLS.index(X)
             residuals = None if g is None else values - CELLS.at(X, g)
             more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
             exact.append([int(v) for v in measurement._exact(*more, cells)])
