@@ -3,9 +3,9 @@
 People's distances from the curve are sigma(x) times a standardised variable of mean 0 and variance 1: normal, or where
 a release has counted who lies above the curve, a gamma variable of that skewness, shifted (mirrored where it is
 negative). Of skewness c a gamma has shape k = 4 / c^2, and lies above its mean with probability Q(k, k), which is 1/2
-for c = 0, .406 for gamma(2), .368 for an exponential. What the count says of c is Bayes' rule on a grid.
+for c = 0, .406 for gamma(2), .368 for an exponential. The posterior of c given the count is computed on a grid.
 
-What is not known of the curve is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
+The curve's posterior is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
 have skewness c (sigma^2 / (v + sigma^2))^(3/2), and are taken for a gamma variable of that.
 """
 
@@ -26,7 +26,7 @@ from .models import Model
 Of = Literal["outputs", "function"]
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
-_KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is not known
+_KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
 _PRIOR_SD = 1.5  # of the skewness, before anybody is counted
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
@@ -35,7 +35,7 @@ _LEAST_SHAPE = 1e-12
 
 
 class People(NamedTuple):
-    """How people scatter about the curve at P places, of D draws.
+    """How people scatter about the curve at P points, of D draws.
 
     Attributes:
         variance: sigma^2 (D, P), in squared model units.
@@ -46,7 +46,7 @@ class People(NamedTuple):
     skew: FloatArray | None = None
 
     def kept(self, variance: FloatArray) -> FloatArray:
-        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) stands beside theirs."""
+        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) is added to theirs."""
         left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
         return left
 
@@ -189,7 +189,7 @@ class Joint:
     Attributes:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
-        weights: of the models given what was measured (M,), sum 1.
+        weights: of the models given the release (M,), sum 1.
         fit: of the release; curves are farther from their mean by what it widens.
     """
 

@@ -1,4 +1,4 @@
-"""What Bayes cloaking can be set to, and what it promises."""
+"""Settings of Bayes cloaking, and its promise."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]], people
     return (*little, *NOISE_SDS_OF[reading])
 
 
-def _of_people(words: str) -> str:
-    """What is public where people count once: how many they are, and not how many rows they have."""
+def _for_people(words: str) -> str:
+    """The same with the number of people, which is public where they count once, for that of records."""
     return words.replace("the number of records", "the number of people")
 
 
@@ -178,8 +178,8 @@ class BayesSettings:
             card,
             rows=None,
             neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
-            assumptions=(OWN_ROWS, *map(_of_people, card.assumptions)),
-            not_covered=(*public, *(_of_people(each) for each in card.not_covered if each != OTHER_ROWS)),
+            assumptions=(OWN_ROWS, *map(_for_people, card.assumptions)),
+            not_covered=(*public, *(_for_people(each) for each in card.not_covered if each != OTHER_ROWS)),
         )
 
     @property
@@ -192,11 +192,11 @@ class BayesSettings:
         return self.protects == "inputs and outputs"
 
     def shares(self, kind: Kind) -> Shares:
-        """Noise multipliers of the stages for the curve together, and of what is measured about it."""
+        """Noise multipliers of the stages for the curve together, and of the distances about it."""
         return split(self.noise_multiplier, kind)
 
     def multipliers(self, kind: Kind) -> tuple[float, ...]:
-        """Noise multipliers of the stages; where inputs are private, of what the counts leave.
+        """Noise multipliers of the stages; where inputs are private, of the budget left by the counts.
 
         Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
         has nowhere to look closer.

@@ -1,4 +1,4 @@
-"""Models of what comes again: every input that has a period may have a wave, beside the trends of the plain models.
+"""Models of periodic curves: every input that has a period may have a wave, beside the trends of the plain models.
 
 Half of the weight stays with models without a wave; evidence says which it is.
 """
@@ -20,7 +20,7 @@ SHARE = 0.5  # of the prior variance of a curve that its waves have
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """The same models of inputs whose phases may stand behind them; unchanged where no input has a period."""
+    """The same models of inputs that their phases may follow; unchanged where no input has a period."""
     if not periods:
         return tuple(models)
 
@@ -55,7 +55,7 @@ def with_waves(
 ) -> tuple[Model, ...]:
     """``plain`` and, of as much weight, models with waves: two trends times two kinds of wave times the noises.
 
-    Where inputs are categories, times what groups share.
+    Where inputs are categories, times the shares of groups.
 
     Args:
         plain: models without waves.
