@@ -1,4 +1,4 @@
-"""Discrete noise for integer statistics: what is added, and why the guarantee of continuous noise holds for it.
+"""Discrete noise for integer statistics, and why the guarantee of continuous noise holds for it.
 
 **Gaussian.** Stages i release z^_i = x^_i + e_i, entries of e_i independent, of probability proportional to exp(-e^2
 / (2 sigma^2)) on the integers, where one record moves the integers x^_i by at most Delta_i in the L2 norm, and
@@ -142,11 +142,11 @@ class LaplaceNoise:
 def add_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, bits: Bits | None = None
 ) -> FloatArray:
-    """(exact + noise) / steps (r,), correctly rounded quotients of integers: what may be published.
+    """(exact + noise) / steps (r,), correctly rounded quotients of integers, which may be published.
 
     Args:
         exact: integers x^ (r,). Private.
-        noise: what hides them.
+        noise: added to them.
         steps: integers to a unit.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
@@ -179,7 +179,7 @@ def add_teaching_noise(
 
 
 class Silence(np.random.Generator):
-    """A generator whose noise is 0: what is measured with it is what noise hides. Not private, and never a release."""
+    """A generator whose noise is 0, for the numbers that noise hides. Not private, and never a release."""
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))

@@ -23,7 +23,7 @@ from ..gp.clipping import clipped_moments
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
-from ..measurement.integers import GRID, place_integers
+from ..measurement.integers import GRID, output_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage
@@ -151,7 +151,7 @@ class BinMeans(Mechanism):
 
     def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
-        places = place_integers(dataset.clipped_y, *ends)
+        places = output_integers(dataset.clipped_y, *ends)
         return np.asarray(
             np.bincount(plan.members, weights=places.astype(float), minlength=len(plan.counts)), dtype=float
         )
