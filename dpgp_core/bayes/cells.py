@@ -43,7 +43,7 @@ _CROWD = 8  # people in a cell on average, at least, where counts are noisy: who
 _PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
-_SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
+_SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
 ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 ROUGH = 3.0  # the least tau whose cells may be empty
 PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
@@ -217,7 +217,7 @@ class Counts(NamedTuple):
 
     @property
     def numbers(self) -> FloatArray:
-        """N^ where it is above 0, else 0 (M,): what variances and shares of the records are made of."""
+        """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
         return np.maximum(self.mean, 0.0)
 
 

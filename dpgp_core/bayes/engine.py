@@ -1,11 +1,11 @@
 """Measuring in stages: each looks closely about the curve that the stages before it released. One loop for all data.
 
-A stage measures z = B q + s w of what lies in public intervals, columns of B at most 1 long, so that one record, or one
+A stage measures z = B q + s w of outputs in public intervals, columns of B at most 1 long, so that one record, or one
 person, moves it by at most 1 (see ``measurement``). Strategy and intervals of a stage are functions of what earlier
 stages released: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
 (adaptive composition: Dong, Roth & Su 2022, corollary 3.3). Only a ``Reader`` sees records.
 
-Two filters say what numbers mean: ``RecordFilter``, where every record has a column of its own, and ``CellFilter``,
+Two filters read the numbers: ``RecordFilter``, where every record has a column of its own, and ``CellFilter``,
 where records share those of public cells. All of it is post-processing.
 """
 
@@ -53,7 +53,7 @@ class Observation(NamedTuple):
 
     Attributes:
         B: strategy (r, n), or (r, M) over cells.
-        low, high: what outputs are clipped to (D, n); over cells, what residuals about g are (D, M).
+        low, high: ends to which outputs (D, n), or over cells residuals about g (D, M), are clipped.
         noise_multiplier: s; of a release, the standard deviation of the noise on each entry of z.
         z: noisy measurements (D, r), once they are made.
         squares: of the same records, if they were measured.
@@ -153,7 +153,7 @@ class Filter(ABC, Generic[S]):
     @property
     @abstractmethod
     def people(self) -> FloatArray:
-        """How many stand at each column of a strategy, none below 0: what shares are made of."""
+        """Numbers of people at each column of a strategy, none below 0, for shares."""
 
     @property
     def expected_people(self) -> FloatArray:

@@ -58,7 +58,7 @@ class State(NamedTuple):
 class RecordModel:
     """One model at n records and P test inputs: the covariance of (y, f_*, b) is phi phi^T + a diagonal.
 
-    b (q,) ~ N(0, I) is what the field of clipping's bias is made of, h = psi b; see ``widths``.
+    b (q,) ~ N(0, I) are the coefficients of the field of clipping's bias, h = psi b; see ``stages``.
 
     Attributes:
         phi: features (n + P + q, k), records first.
@@ -251,7 +251,7 @@ def record_filter(
 
     Args:
         public: of the table. None: stages are read as if outcomes were normal, and clipping them no more than that.
-        tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
+        tolerance: share of the prior variance at the records that features may leave out; the rest counts as
             noise. None: next to nothing.
     """
     tolerance = (_EXACT if len(X) <= _MANY else _LOOSE) if tolerance is None else tolerance

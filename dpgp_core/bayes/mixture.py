@@ -76,7 +76,7 @@ class Mixture:
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
         people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
-        fit: of each draw, D of them, or none: quantiles are farther from the mean by what each widens them.
+        fit: of each draw, D of them, or none: quantiles are farther from the mean by ``Fit.widened``.
     """
 
     means: FloatArray
@@ -190,7 +190,7 @@ class Joint:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
         weights: of the models given the release (M,), sum 1.
-        fit: of the release; curves are farther from their mean by what it widens.
+        fit: of the release; curves are farther from their mean by ``Fit.widened``.
     """
 
     models: tuple[Model, ...]

@@ -2,7 +2,7 @@
 
 Evidence of clipped sums tells the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
 are not. So each stage after the first also measures one number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A three
-predicted standard deviations, and only these numbers say what the noise variance sigma^2 is: p(sigma^2 | squares), on a
+predicted standard deviations, and only these numbers give the noise variance sigma^2: p(sigma^2 | squares), on a
 fine grid. Given sigma^2, evidence says how likely each kernel is (a cut posterior, Plummer 2015). Each kernel's models
 have noise variances v_1 < v_2 < ...; for sigma^2 between two of them both count, linearly in sigma^2, so that the
 mixture's variances are right on average, however coarse the v are.
@@ -63,7 +63,7 @@ def variances_of(half_range: float) -> FloatArray:
 
 
 def usual_variance(half_range: float) -> float:
-    """The prior's median of sigma^2: what stages are planned for, which take wider intervals where more is measured."""
+    """The prior's median of sigma^2, for plans; stages take wider intervals where more is measured."""
     return (_USUAL * half_range) ** 2
 
 
@@ -75,7 +75,7 @@ def log_prior() -> FloatArray:
 
 
 def expected(scatter: FloatArray, half_range: float) -> FloatArray:
-    """E sigma^2 given log densities (..., S): what clipping is judged by, (...); large while little is known."""
+    """E sigma^2 given log densities (..., S), for clipping (...); large while little is known."""
     variance: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
     return variance
 

@@ -102,11 +102,11 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
-            from what those before it released. None: above 100 records, where that has a meaning; a plan that exists is
+            from numbers released before. None: above 100 records, where that has a meaning; a plan that exists is
             measured as it is. Many numbered draws of one plan are faster where it is False.
-        periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
-            is looked for too, and cells are divided by it. None: nothing does.
-        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
+        periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
+            are looked for too, and cells are divided by it. None: nothing does.
+        gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, thirty times as loose, up to three tenths.
 
     Raises:
@@ -233,7 +233,7 @@ class BayesSettings:
         """The mixture, in model units.
 
         Args:
-            reading: what kind of outcomes a release was made for.
+            reading: kind of outcomes that a release was made for.
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
                 column of its own, and fewer models serve many draws of one plan.
         """

@@ -5,7 +5,7 @@
 
     sigma^2 = sigma_1^2 + sigma_2^2,    sigma_1 >= s_i Delta_i (1 + 1e-9),    sigma_2 = 3.
 
-A stage may depend on what earlier ones released. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
+A stage may depend on numbers released before. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
 delta(epsilon, mu) the analytic Gaussian formula, they are together (epsilon, delta)-DP for every epsilon >= 0 with
 delta = max(delta(epsilon, mu), 1e-40) if 1e-20 <= mu <= 30, and with delta = delta(epsilon, mu) + 2e-70 for any mu.
 

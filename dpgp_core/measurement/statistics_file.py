@@ -181,7 +181,7 @@ def _reals(i: int, length: int, *names: str) -> _Shapes:
 
 
 def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
-    """Numbers of cells and nodes, within what memory holds."""
+    """Numbers of cells and nodes, within memory."""
     dim, per_side = len(card["inputs"]["names"]), whole(card["cells_per_side"])
     if 1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim):
         box = tuple(each.box for each in _columns(card))

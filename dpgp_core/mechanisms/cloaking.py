@@ -33,7 +33,7 @@ from .gaussian import GaussianMechanism, OfModel
 
 @dataclass(frozen=True, kw_only=True)
 class OptimisedNoise(GaussianMechanism):
-    """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
+    """A public GP model and the design of its noise, common to all cloaking mechanisms.
 
     Args:
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
@@ -73,7 +73,7 @@ class OptimisedNoise(GaussianMechanism):
     ) -> Plan:
         """Plan with the noise designed for a cloaking matrix: strategy B = root^-1 U^T C and map U root.
 
-        What the rank tolerance drops from the noise leaves the mean too, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
+        Directions below the rank tolerance leave noise and mean, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
         space, M = U root root^T U^T.
 
         Args:
