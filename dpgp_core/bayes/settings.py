@@ -105,7 +105,7 @@ class BayesSettings:
             from numbers released before. None: above 100 records, where that has a meaning; a plan that exists is
             measured as it is. Many numbered draws of one plan are faster where it is False.
         periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
-            are looked for too, and cells are divided by it. None: nothing does.
+            is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, thirty times as loose, up to three tenths.
 
