@@ -49,7 +49,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "HallPosterior": "mechanisms",
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
-    # what was released, read again
+    # released numbers, read again
     "refit": "bayes.reading",
     "difference": "bayes.reading",
     "load": "release.check",

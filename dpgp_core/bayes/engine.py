@@ -1,8 +1,8 @@
 """Measuring in stages: each looks closely about the curve that the stages before it released. One loop for all data.
 
 A stage measures z = B q + s w of outputs in public intervals, columns of B at most 1 long, so that one record, or one
-person, moves it by at most 1 (see ``measurement``). Strategy and intervals of a stage are functions of what earlier
-stages released: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
+person, moves it by at most 1 (see ``measurement``). Strategy and intervals of a stage are functions of numbers released
+before: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
 (adaptive composition: Dong, Roth & Su 2022, corollary 3.3). Only a ``Reader`` sees records.
 
 Two filters read the numbers: ``RecordFilter``, where every record has a column of its own, and ``CellFilter``,

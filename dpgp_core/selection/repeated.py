@@ -140,7 +140,7 @@ def best_of_random_runs(
         number: draws the number of runs, whose law is public.
         multiplier: of the noise of one run's fit.
         rho: zCDP budget of one run's score.
-        loss: what the whole choice spends.
+        loss: of the whole choice.
         theorem: by which it spends that.
 
     Raises:

@@ -38,10 +38,10 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
         t: noise variance of each row of z, in squared model units.
     """
     _check_mixture(models, t)
-    return sum(model.weight * (model.prior_risk - _known(model, B, t)) for model in models)
+    return sum(model.weight * (model.prior_risk - _explained(model, B, t)) for model in models)
 
 
-def _known(model: RiskModel, B: FloatArray, t: float) -> float:
+def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
     """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I; at one B no basis pays."""
     BQ = B if model.basis is None else B @ model.basis
     BU, BF = BQ @ model.root, BQ @ model.targets
