@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import shown
+from ..checks import excerpt
 
 SCHEMA = 1
 FILE = "statistics.npz"
@@ -68,7 +68,7 @@ def check_schema(card: Mapping[str, Any]) -> None:
     """Raise ValueError unless this version can read the description."""
     if card.get("schema") != SCHEMA:
         raise ValueError(
-            f"the statistics have schema {shown(card.get('schema'))}, and this version reads {SCHEMA}; "
+            f"the statistics have schema {excerpt(card.get('schema'))}, and this version reads {SCHEMA}; "
             "use the version of dpgp that release.json names"
         )
 

@@ -246,7 +246,7 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
         if card.get("reading", READINGS[-1]) == reading:
             return reading
     raise ValueError(
-        f"the statistics are to be read in a way that is not known here, {checks.shown(card['reading'])}; {AGAIN}"
+        f"the statistics are to be read in a way that is not known here, {checks.excerpt(card['reading'])}; {AGAIN}"
     )
 
 

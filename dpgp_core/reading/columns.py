@@ -45,7 +45,7 @@ class Wrong(Enum):
 
 
 Read = Callable[[str], float | Wrong]
-"""A cell without spaces around it: the number that it stands for, or its fault."""
+"""A cell without spaces around it: its number, or its fault."""
 
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
@@ -68,11 +68,11 @@ def reader_of_yes_and_no(writing: Writing) -> Read:
     yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
 
     def read(cell: str) -> float | Wrong:
-        if _stands(cell, yes, numbers):
+        if _matches(cell, yes, numbers):
             return 1.0
-        if _stands(cell, no, numbers):
+        if _matches(cell, no, numbers):
             return 0.0
-        return Wrong.EMPTY if _stands(cell, missing, numbers) else Wrong.NEITHER
+        return Wrong.EMPTY if _matches(cell, missing, numbers) else Wrong.NEITHER
 
     return read
 
@@ -85,7 +85,7 @@ def reader_of_dates(dates: Dates, writing: Writing) -> Read:
         days = dates.days(cell)
         if days is not None:
             return Wrong.EMPTY if folded(cell) in missing.texts else days
-        if _stands(cell, missing, numbers):
+        if _matches(cell, missing, numbers):
             return Wrong.EMPTY
         if looks_like_a_date(cell):
             return Wrong.ORDER
@@ -101,7 +101,7 @@ def reader_of_levels(levels: Levels, writing: Writing) -> Read:
     missing, numbers = writing.missing_words, writing.numbers
 
     def read(cell: str) -> float | Wrong:
-        if cell not in levels and writing.missing is not None and _stands(cell, missing, numbers):
+        if cell not in levels and writing.missing is not None and _matches(cell, missing, numbers):
             return Wrong.EMPTY
         level = level_number(cell, levels)
         if level is not None:
@@ -223,7 +223,7 @@ def _lacking(cell: str, missing: Words) -> Wrong | None:
     return Wrong.EMPTY if folded(cell) in missing.texts else None
 
 
-def _stands(cell: str, words: Words, numbers: str) -> bool:
+def _matches(cell: str, words: Words, numbers: str) -> bool:
     """Whether a cell is one of these words or codes."""
     return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)
 

@@ -140,8 +140,8 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     for name in [*x, *([] if y is None else [y])]:
         if name not in first.columns:
             stream.seek(0)
-            names = opened(stream, first.writing)[0].shown
-            raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {names}")
+            names = opened(stream, first.writing)[0].listed
+            raise ValueError(f"the file has no column {checks.excerpt(name)} of its own; its columns are: {names}")
     y = y or _outcome(first.columns)
     inputs = list(x) or _inputs(first.columns, y)
     table = look(stream, [*inputs, *([] if y is None else [y])])
@@ -261,7 +261,7 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
     """Writing of a table with titles above it or notes below; None where there are none.
 
     Args:
-        stream: in binary mode, at the start of the table; it stands there again afterwards.
+        stream: in binary mode, at the start of the table, and again afterwards.
         names: of columns that must be there.
     """
     if writing.ignore is not None:

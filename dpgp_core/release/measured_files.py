@@ -1,6 +1,6 @@
-"""The files of a zip that hold what was measured, written and read back: all other values follow from them.
+"""The files of a zip that hold the measured numbers, written and read back: all other values follow from them.
 
-``statistics.npz`` holds what refitting needs, strategies, intervals and z of all stages, or the sums of the sparse
+``statistics.npz`` is for refitting: strategies, intervals and z of all stages, or the sums of the sparse
 DP-GP; ``map.npz`` z, offset and map of the released values, offset + map z, where these are a linear map of the numbers
 measured last; ``bounds.csv`` the noisy counts that bounds were bought with.
 """
@@ -73,17 +73,17 @@ def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
     return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
 
 
-def sums_read(about: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
+def sums_read(described: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
     """The sums of the sparse DP-GP.
 
     Args:
-        about: the description of what was measured.
+        described: the description of the statistic.
         files: of the release, by name.
 
     Raises:
         ValueError: the file is missing or damaged, or the description is.
     """
-    arrays, noise = _arrays(files, FILE, ("A", "B")), about.get("noise")
+    arrays, noise = _arrays(files, FILE, ("A", "B")), described.get("noise")
     if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
         raise ValueError(f"the description of the noise {_DAMAGED}")
     scales = NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})
