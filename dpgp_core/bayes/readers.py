@@ -14,9 +14,8 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
-from ..measurement import Measurement
 from ..measurement.integers import person_weights
-from ..measurement.measurement import CellCounts, KnownCounts, from_zero
+from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from ..table import Dataset, Kind
 from .cells import CellGrid, known_counts

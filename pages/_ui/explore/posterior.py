@@ -15,8 +15,7 @@ from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.waves import waving
 from dpgp_core.levels import in_every_group, number_sides
-from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
