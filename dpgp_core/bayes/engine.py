@@ -114,8 +114,8 @@ class Reader(Protocol):
     """The only part that reads records: it returns each query with its noisy numbers."""
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """Numbers of records in public cells (r,)."""
-        ...
+        """Numbers of records in public cells (r,); where every record has a column of its own, there are none."""
+        raise TypeError("there are no cells to count records in")
 
     def sums(self, query: Observation) -> Observation:
         """Clipped outputs, or residuals."""

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
 
 from ..arrays import FloatArray
+from ..gp.uncertainty import Of
 from ..measurement.fit import Fit
 from ..table import Outcome
 from .models import Model
 
-Of = Literal["outputs", "function"]
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
 _KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain

@@ -218,8 +218,7 @@ def models_around(
     Args:
         kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
         noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``curve_models``.
-        noise_sds: of ``curve_models``.
-        rough: of ``curve_models``.
+        noise_sds, rough: of ``curve_models``.
     """
     automatic = curve_models(number_sides(box), half_range, noise_sds, rough)
     if noise_variance is None:
@@ -245,8 +244,7 @@ def models_of(
     Args:
         kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
         noise_variances: one per kernel, or None.
-        noise_sds: of ``curve_models``.
-        rough: of ``curve_models``.
+        noise_sds, rough: of ``curve_models``.
     """
     rougher = () if rough is None else rougher_groups(box, half_range, noise_sds)
     if not kernels:

@@ -19,13 +19,13 @@ from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from ..table import Dataset, Kind
 from .cells import CellGrid, known_counts
-from .engine import Measured, Observation, Squares
+from .engine import Measured, Observation, Reader, Squares
 from .settings import reading_for
 from .spread import Distances
 from .stages import Public
 
 
-class ExactRecords:
+class ExactRecords(Reader):
     """Measures the outputs of a data set for real, one draw, and keeps the released numbers.
 
     Args:
@@ -36,10 +36,6 @@ class ExactRecords:
         self._dataset = dataset
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
-
-    def counts(self, measurement: CellCounts) -> FloatArray:
-        """Records with columns of their own are not counted."""
-        raise TypeError("there are no cells to count records in")
 
     def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``; of one draw."""
@@ -83,7 +79,7 @@ class ExactRecords:
         )
 
 
-class RecordsInFloats:
+class RecordsInFloats(Reader):
     """Measures D draws side by side in floats: of the same distribution to the eye, and not for release.
 
     Args:
@@ -93,10 +89,6 @@ class RecordsInFloats:
 
     def __init__(self, y: FloatArray, noise: Callable[[int], FloatArray]) -> None:
         self._y, self._noise = y, noise
-
-    def counts(self, measurement: CellCounts) -> FloatArray:
-        """Records with columns of their own are not counted."""
-        raise TypeError("there are no cells to count records in")
 
     def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``."""

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.uncertainty import Of
 from ..kernels import Kernel
 from ..levels import check_codes
 from ..linalg import check_columns
@@ -24,7 +25,7 @@ from .cells import CellGrid
 from .engine import Filter, Measured, Posterior
 from .filter_cells import CellFilter, cell_filter
 from .filter_records import record_filter
-from .mixture import Joint, Mixture, Of, People
+from .mixture import Joint, Mixture, People
 from .models import Model, across_levels, models_of, rough_share
 from .readers import measured_of, public_of
 from .settings import noise_sds_for

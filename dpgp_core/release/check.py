@@ -16,10 +16,11 @@ import numpy as np
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.mixture import Mixture, MixtureUncertainty, Of, uncertainty_of
+from ..bayes.mixture import Mixture, MixtureUncertainty, uncertainty_of
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
+from ..gp.uncertainty import Of
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics

@@ -149,7 +149,7 @@ class MixtureRisk:
 
     @cached_property
     def above_noise(self) -> FloatArray:
-        """Orthonormal columns (n, q): the directions of the models' roots that stand out from their mean noises."""
+        """Orthonormal columns (n, q): the directions of the models' roots that rise above their mean noises."""
         roots: dict[int, list[FloatArray]] = {}
         for family in self._families:
             noise = min(member.level for member in family.members)
