@@ -243,24 +243,20 @@ class MixtureUncertainty:
     """Quantiles of the mixture of models, privacy noise and clipping included.
 
     Attributes:
+        outcome: for bounds, scale and kind; its unit is that of all values.
         prediction: the mixture's, of D draws, in model units.
-        bounds: public (low, high) of the output.
-        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
-            say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
-        two_valued: whether outputs are at one bound or the other, as yes and no are.
+        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs are at the bound,
+            however far it is beyond; a cut interval holds the curve cut to the bounds.
     """
 
+    outcome: Outcome
     prediction: Mixture
-    bounds: tuple[float, float]
-    midpoint: float
-    y_scale: float
     cut: tuple[Of, ...] = ()
-    two_valued: bool = False
 
     @property
     def values(self) -> FloatArray:
         """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
-        return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
+        return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
@@ -268,11 +264,11 @@ class MixtureUncertainty:
 
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
-        if self.two_valued and of == "outputs":
-            low, high = self.bounds
+        if self.outcome.kind == "yes/no" and of == "outputs":
+            low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
         quantiles = self._in_unit(self.prediction.quantile(probability, of))
-        return np.clip(quantiles, *self.bounds) if of in self.cut else quantiles
+        return np.clip(quantiles, *self.outcome.bounds) if of in self.cut else quantiles
 
     @property
     def scatter(self) -> FloatArray:
@@ -283,28 +279,10 @@ class MixtureUncertainty:
         """
         if self.prediction.people is None:
             raise ValueError("the release holds no scatter: it was made before that was measured; publish again")
-        return self.y_scale * np.sqrt(self.prediction.people.variance)
+        return self.outcome.scale * np.sqrt(self.prediction.people.variance)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
-        return self.midpoint + self.y_scale * values
-
-
-def uncertainty_of(outcome: Outcome, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
-    """The mixture in the output's unit.
-
-    Args:
-        outcome: for bounds, scale and kind.
-        prediction: in model units.
-        cut: see ``MixtureUncertainty``.
-    """
-    return MixtureUncertainty(
-        prediction=prediction,
-        bounds=outcome.bounds,
-        midpoint=outcome.midpoint,
-        y_scale=outcome.scale,
-        cut=cut,
-        two_valued=outcome.kind == "yes/no",
-    )
+        return self.outcome.midpoint + self.outcome.scale * values
 
 
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:

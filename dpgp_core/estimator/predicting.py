@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.mixture import Joint, MixtureUncertainty, uncertainty_of
+from ..bayes.mixture import Joint, MixtureUncertainty
 from ..bayes.models import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
@@ -45,7 +45,7 @@ class FittedReading:
         """Predictions at X_test (P, D), some rows at a time."""
         for start in range(0, len(X_test), _ROWS):
             some = self.read.at(X_test[start : start + _ROWS]).with_people()
-            yield uncertainty_of(self.outcome, some, self.cut)
+            yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=self.cut)
 
     def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit."""

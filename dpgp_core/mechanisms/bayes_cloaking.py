@@ -14,7 +14,7 @@ from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
 from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
-from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertainty_of
+from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side
 from ..bayes.models import Model, typical_models, visible_width
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
@@ -307,7 +307,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             if rng is None and not isinstance(reader, RecordsInFloats):
                 statistics.append(reader.statistics(measured, self.promise_for(dataset)))
         cut: tuple[Of, ...] = () if plan.cells is None else ("outputs", "function")
-        uncertainty = uncertainty_of(dataset.outcome, side_by_side(predictions), cut)
+        uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=side_by_side(predictions), cut=cut)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,

@@ -16,7 +16,7 @@ import numpy as np
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.mixture import Mixture, MixtureUncertainty, uncertainty_of
+from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
@@ -144,9 +144,8 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         kind="yes/no" if statistics.reading == "yes/no" else "number",
         scale=statistics.y_scale,
     )
-    return uncertainty_of(
-        outcome, prediction, ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
-    )
+    cut: tuple[Of, ...] = ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
+    return MixtureUncertainty(outcome=outcome, prediction=prediction, cut=cut)
 
 
 def load(path: str | Path) -> LoadedRelease:

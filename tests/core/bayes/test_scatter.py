@@ -29,7 +29,7 @@ from dpgp_core.bayes.stages import Public
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
-from dpgp_core.table import KINDS
+from dpgp_core.table import KINDS, Outcome
 
 HALF = 2.0
 
@@ -312,7 +312,7 @@ def release():
         noise_variances=np.array([3.0]),
         weights=np.ones((1, 1)),
     )
-    uncertainty = MixtureUncertainty(prediction=prediction, bounds=(0.0, 10.0), midpoint=5.0, y_scale=0.5)
+    uncertainty = MixtureUncertainty(outcome=Outcome(name="y", bounds=(0.0, 10.0), scale=0.5), prediction=prediction)
     return BayesRelease(
         X_test=np.zeros((2, 1)),
         samples=uncertainty.values,
