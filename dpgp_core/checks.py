@@ -13,7 +13,7 @@ import numpy as np
 
 MAX_LETTERS = 200
 _SHOWN_LETTERS = 60
-MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be told apart
+MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be distinguished
 _NARROWEST = 1e-30  # squares of it, and of shares of it, are still numbers
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half characters, separators of lines
 

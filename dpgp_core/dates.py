@@ -1,7 +1,7 @@
 """Inputs that are dates: such a column of X holds whole days since a declared public first day.
 
 A column is one of dates because somebody says so, never because it looks like one. Declared is the order of
-day, month and year; between them stands any of . / - and a space, the month may have its name, and a time of day may
+day, month and year; between them is any of . / - and a space, the month may have its name, and a time of day may
 follow, which is left out. A month, quarter or week without a day counts as its first day. No message holds a cell.
 """
 

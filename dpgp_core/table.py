@@ -193,7 +193,7 @@ class Dataset(Inputs):
     The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
     and scale are declared constants, never statistics of y: centring or scaling by the
     private mean would let one record move every other. Outputs are moved into their declared kind first, each by
-    itself: to refuse one would tell with certainty that it is there.
+    itself: to refuse one would reveal with certainty that it is there.
 
     Args:
         name: short identifier, as in ``datasets.load(name)``.

@@ -74,7 +74,7 @@ class Guarantee:
         releases: how many noise draws it covers.
         rows: how many rows of one person are hidden together: 1; k, see ``for_rows``; or None, all that there are.
         person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
-            where nobody said its name.
+            where it has none.
     """
 
     budget: Budget
@@ -121,7 +121,7 @@ class Guarantee:
         if releases == 1:
             return self
         loss = self.loss.repeated(releases)
-        # Noise larger than asked for (Hall's) may give epsilon 0 even so; the one claimed for one draw stands then.
+        # Noise larger than needed (Hall's) may give epsilon 0 even so; the one claimed for one draw holds then.
         epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
         budget = Budget(epsilon=epsilon, delta=self.budget.delta)
         return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)

@@ -74,7 +74,7 @@ class Ledger:
         return f"Use epsilon = {rounded_down(left).normalize():f} or less"
 
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
-        """Record (what, guarantee) pairs, all or none.
+        """Record (name, guarantee) pairs, all or none.
 
         Raises:
             BudgetExceeded: the limit would be passed; nothing is recorded, the message says how much is left.

@@ -81,7 +81,7 @@ class RenyiCurve:
 
 
 def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
-    """Raise ValueError naming the first of ``values`` that is not ``valid``, and what it must be."""
+    """Raise ValueError naming the first of ``values`` that is not ``valid``, and its ``meaning``."""
     if not np.all(valid):
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
 

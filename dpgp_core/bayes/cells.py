@@ -46,12 +46,12 @@ _DENSITY = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
 ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 ROUGH = 3.0  # the least tau whose cells may be empty
-PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
+PLANNED = 0.5  # the tau that counts are planned for: a cell can be full by itself where noise permits
 _SENSITIVITY = 1.6  # expected of a strategy; it is computed in integers when it is measured
 _NEARLY = 0.05  # of the risk of cells by themselves: so much may be avoidable
 _EQUAL = 1e-3  # difference of two columns that are taken for one
 _TINY = 1e-6  # of a variance that is left
-_FAR = 1e4  # standard deviations that are told apart
+_FAR = 1e4  # most standard deviations that are distinguished
 _STEPS = 200  # of the strategy's solver
 _ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
@@ -172,7 +172,7 @@ def cells_of(
 ) -> CellGrid:
     """Cells for a table, from public numbers alone: the more people and budget, the more of them.
 
-    Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
+    Few large cells are measured precisely, and many small ones locate people better. With n / s people
     to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
     16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there. With little noise there
     are no more than leave each 8 people: the count of fewer, where it is not public, says too little. Where counts are

@@ -135,7 +135,7 @@ class Filter(ABC, Generic[S]):
 
     Attributes:
         labels: of each model's kernel, equal for equal kernels.
-        two_valued: whether every output stands at one end of the range, as yes and no do.
+        two_valued: whether every output is at one end of the range, as yes and no are.
     """
 
     models: Sequence[Noisy]

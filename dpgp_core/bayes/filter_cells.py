@@ -77,7 +77,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpreadOn:
-    """Models of distances on a grid of cells, made when they are asked for, once for all filters of one plan."""
+    """Models of distances on a grid of cells, made at their first use, once for all filters of one plan."""
 
     grid: CellGrid
 
@@ -96,7 +96,7 @@ class CellFilter(Filter[CellState]):
         labels: of their kernels.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
-        two_valued: whether every output stands at one end of the range, as yes and no do.
+        two_valued: whether every output is at one end of the range, as yes and no are.
         counts: of records in the cells, as public or released.
         spread: models of distances to the curve.
     """
@@ -374,7 +374,7 @@ def cell_filter(
     Args:
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
-        two_valued: whether every output stands at one end of the range.
+        two_valued: whether every output is at one end of the range.
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     on_grid = cell_models(models, grid, biased=biased)

@@ -32,7 +32,7 @@ _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of
 _MANY = 1000
 _LARGEST = 2 * 10**7  # numbers kept at a time, 160 MB
 _LOG_TWO_PI = math.log(2 * math.pi)
-_ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not told apart
+_ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not distinguished
 
 
 class State(NamedTuple):

@@ -108,7 +108,7 @@ _OWN = Curve(Matern32, 1 / 8, 0.3, 3.0)  # the one group's own part; of less wei
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Share of their weight that rough curves have, from public numbers.
 
-    With few people and little budget nobody could tell them from smooth ones: they would cost every smooth curve an
+    With few people and little budget nothing separates them from smooth ones: they would cost every smooth curve an
     eighth of its error, and show no rough one.
     """
     share = min(people / noise_multiplier / _WHOLE, 1.0)

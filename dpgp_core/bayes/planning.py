@@ -26,7 +26,7 @@ MANY = 1000  # records above which plans rest on directions that rise above the 
 FEW = 1000  # records up to which plans are for people who scatter as much as is usual
 LEFT_OUT = 2e-2  # eigenvalue, in units of the noise, up to which a direction of the covariance is left out then
 _OF_RISK = 1e-3  # share of the whole risk that need not be avoided: a twentieth of a per cent of the error
-_OF_GAP = 0.1  # or this of the gap asked for, where that is more
+_OF_GAP = 0.1  # or this of ``gap``, where that is more
 _LOOSEST = 0.1  # gap of an early stage of very many records
 
 
@@ -127,7 +127,7 @@ def planned_variance(n: int, half_range: float) -> float:
     """The noise variance that intervals are planned for: the prior's median, and its mean above ``FEW`` records.
 
     A plan for too much scatter measures few smooth sums, and cannot see detail when people scatter less; for too
-    little, noise falls on directions that wide intervals cannot tell. Many records can do with few sums.
+    little, noise falls on directions that wide intervals do not measure. Many records can do with few sums.
     """
     return usual_variance(half_range) if n <= FEW else float(expected(log_prior(), half_range))
 

@@ -1,6 +1,6 @@
 """How far people scatter about the curve, from noisy sums of squares; and the models' probabilities given that.
 
-Evidence of clipped sums tells the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
+Evidence of clipped sums gives the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
 are not. So each stage after the first also measures one number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A three
 predicted standard deviations, and only these numbers give the noise variance sigma^2: p(sigma^2 | squares), on a
 fine grid. Given sigma^2, evidence says how likely each kernel is (a cut posterior, Plummer 2015). Each kernel's models
@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 REACH = 3.0  # A over the predictive standard deviation
 ROUNDS = 4  # curve, scatter, models, where each follows from the others
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
-# standard deviations that are told apart, over half the range, each 1.16 times the last; none can be larger than it
+# standard deviations that are distinguished, over half the range, each 1.16 times the last; none can be larger than it
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm

@@ -31,7 +31,7 @@ from .waves import with_waves
 
 MOST_STAGES = 10
 MANY_RECORDS = 100
-"""Above, records of one cell share a column if nothing else is said, and stages are planned on the way.
+"""Above, records of one cell share a column by default, and stages are planned on the way.
 
 Of 300, curves err by a twentieth less so over all kinds of inputs, and a tenth more where inputs are even; intervals
 hold where they held .87, and a plane takes a quarter of the time. Of 100 both are alike (``python -m benchmarks

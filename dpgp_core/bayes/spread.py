@@ -97,7 +97,7 @@ class Spread(NamedTuple):
             of_curve: variance of the curve (D, P).
         """
         whole = self.noise_variance
-        least = (_LEAST_SD * self.reach[:, None]) ** 2  # where all stand on the curve, as counts on few values may
+        least = (_LEAST_SD * self.reach[:, None]) ** 2  # where all are on the curve, as counts on few values may be
         variance: FloatArray = np.maximum(np.maximum(whole - of_curve, whole / 2), least)
         return variance
 

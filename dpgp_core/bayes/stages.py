@@ -8,7 +8,7 @@ each stage the width of least expected risk is taken, see ``widest``, by the num
 The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box (along inputs
-that are categories [g = g'] stands for EQ: groups may be skewed alike or not), and
+that are categories [g = g'] replaces EQ: groups may be skewed alike or not), and
 
     beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = .33, r = .12;
 

@@ -118,7 +118,7 @@ class Purchase:
         return least_people(self.counts.noise_sd, self.cells.count)
 
     def check(self, n: int) -> None:
-        """Raise ValueError if bounds of so few people, a public number, cannot be told from noise."""
+        """Raise ValueError if bounds of so few people, a public number, cannot be distinguished from noise."""
         if n < self.least:
             raise ValueError(
                 f"bounds of {n} people are not to be had for {self.share:g} of epsilon = {self.epsilon:g}, delta = "
@@ -198,7 +198,7 @@ class OutcomeCounts:
 
     @property
     def off_scale(self) -> bool:
-        """Whether people were found at an end of the scale: they may lie far beyond, and be clipped, all of them."""
+        """Whether people are counted at an end of the scale: they may lie far beyond, and be clipped, all of them."""
         return self.purchase.cells.reaches_end(*self._run)
 
     @property

@@ -78,7 +78,7 @@ _KEPT = "_copies"
 
 
 class SpentByCopies(UserWarning):
-    """Copies of one estimator are fitted one after another, and each fit spends; said once for all of them."""
+    """Copies of one estimator are fitted one after another, and each fit spends; warned of once for all of them."""
 
 
 @dataclass

@@ -104,7 +104,7 @@ class TeachingRelease(Release):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDraw(Sequence[Statistics]):
-    """The statistics of every draw, made when asked for: strategies of many records are large.
+    """The statistics of every draw, made on demand: strategies of many records are large.
 
     Released values are an affine map of the numbers measured last.
 

@@ -34,7 +34,7 @@ from ..table import Dataset, Kind
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
 PLANNED_WITHOUT = 1e-4  # of the prior variance, left out where strategies are planned: far below every noise
-LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: of the one asked for; at most
+LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: times ``gap``; at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -78,7 +78,7 @@ class Entry:
         private_inputs: set up so, it protects inputs too.
         max_inputs: most input columns it then takes.
         simulated: draws in comparisons; fewer where each is a fit of its own.
-        on_request: compared only where asked for, since it takes long.
+        on_request: compared on request only, since it takes long.
         look: colour and dash of its line.
         banded: its spread over draws is drawn too.
     """

@@ -114,7 +114,7 @@ class Cloaking(OfModel, OptimisedNoise):
         return self.designed(model.C, self.test_weights, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
-        """Shrunk, if asked to; see ``shrink``."""
+        """Shrunk where ``shrinkage``; see ``shrink``."""
         if not self.shrinkage:
             return plan
         factored = isinstance(plan.strategy, FactoredMatrix)
@@ -216,7 +216,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         epsilon, delta, unproven: see ``GaussianMechanism``.
 
     Raises:
-        ValueError: a parameter is out of range, or Hall's calibration is asked for.
+        ValueError: a parameter is out of range, or calibration is Hall's.
 
     Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
     """
@@ -258,7 +258,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         return dataset.output_range, B
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Clipped to the bounds, if asked to."""
+        """Clipped to the bounds where ``within_bounds``."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:

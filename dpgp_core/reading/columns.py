@@ -197,7 +197,7 @@ def narrowed(wrong: Wrong, cell: str) -> Wrong:
     return Wrong.WRITTEN if ways_of(cell) else wrong
 
 
-_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day, which nobody can tell
+_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day: ambiguous
 _FOUR = "write years that come first with four digits, as 2024-03-31"
 _TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)?", re.ASCII)
 _UNIT_BEHIND = re.compile(
@@ -257,7 +257,7 @@ def read_columns(
     Args:
         columns: the inputs, in the order wanted.
         outcome: name of the output, behind them; read by the words for yes and no, where they are declared.
-        unit: of the output, which may stand beside its numbers.
+        unit: of the output, which may follow or precede its numbers.
         max_rows: refuse the file at the first complete row beyond this many, or at the first such person, where rows
             say whose they are: how many rows people have may be private, their number is not.
         person: name of the column that says whose row it is, in any text; None: there is none.

@@ -45,7 +45,7 @@ _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _SOME = 50  # texts of a column in which its unit is looked for
 _NEAR = 100  # lines in which the line of names is looked for
-_MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a missing value
+_MOST_GAPS = 8  # words of a column of numbers or dates that may mean a missing value
 
 
 class Look(NamedTuple):
@@ -235,7 +235,7 @@ def _configuration(
 
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
-    """The unit that stands beside the number in each of some cells, and the way of writing these; "" for none."""
+    """The unit beside the number in each of some cells, and the way of writing these; "" for none."""
     units = {unit_beside(cell) for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
@@ -304,7 +304,7 @@ def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
 
 
 def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
-    """The lines above the line of names; [] if that is not found."""
+    """The lines above the line of names; [] if there is none."""
     lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
     stream.seek(0)
     best = (0, 0)  # rows of equal width, and the first of them that may hold names

@@ -28,7 +28,7 @@ _CODES = frozenset(
     for code in ("77" * length, "88" * length, "9" * (length + 1), *("9" * length + digit for digit in "678"))
     for sign in (1, -1)
 ) | {-1.0, -7.0, -8.0, -9.0, -200.0, -777.0, -888.0, 777.0, 888.0}
-"""Numbers that often stand for a missing value."""
+"""Numbers that often mean a missing value."""
 _APART = 0.2  # of the range of all others, that a code lies beyond these
 
 
@@ -64,7 +64,7 @@ class Contents(NamedTuple):
         values: different ones.
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
-        codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
+        codes: numbers that may mean a missing value, and rows that hold them; of the usual way of writing.
         texts: those of its cells.
     """
 
@@ -279,7 +279,7 @@ def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
-    """Numbers that often stand for a missing value, and lie apart from all others."""
+    """Numbers that often mean a missing value, and lie apart from all others."""
     values = sorted(numbers)
     codes = {*_codes_at_start(values), *_codes_at_start(values[::-1])}
     return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}

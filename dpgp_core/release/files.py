@@ -61,7 +61,7 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], None]]:
     """Claim a path for a file to be written: yields the function that writes it whole.
 
-    Whether it can be written is found out on entering, before anything is spent on its content. A failure in
+    Whether it can be written is checked on entering, before anything is spent on its content. A failure in
     between leaves nothing behind, and an old file as it was. Leftovers of killed processes at this path are
     removed on entering.
 

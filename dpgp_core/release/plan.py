@@ -173,7 +173,7 @@ def step_within(outcome: Outcome, half_width: FloatArray | None = None) -> float
 
 _WAVES = 200  # of a made-up curve
 _SEED = 0
-_TOTAL = 1000.0  # epsilon: no ledger is asked
+_TOTAL = 1000.0  # epsilon: no ledger counts it
 
 
 def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:

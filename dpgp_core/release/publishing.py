@@ -37,10 +37,10 @@ class Published:
         outputs: the same for one further record's output.
         outcome: within the bounds that were declared, or bought.
         step: power of ten.
-        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
+        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless declared.
         bought: noisy counts of outcomes, where bounds were bought.
         fit: of the measured numbers to the models; None for mechanisms without one.
-        detail: how fine a curve it can show, in a sentence; "" where nothing is said of that.
+        detail: how fine a curve it can show, in a sentence; "" for other mechanisms.
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
     """
 
@@ -191,7 +191,7 @@ def bounds_bought(published: Published) -> str:
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
-    """An error as it is said: ± 5 cm, or a factor of 1.2."""
+    """An error in words: ± 5 cm, or a factor of 1.2."""
     unit = f" {spec.y_unit}" if spec.y_unit else ""
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 

@@ -75,7 +75,7 @@ class ReleaseSpec:
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}};
-            kept as ``Dates``. Their order is that of ``writing`` if it is not said here.
+            kept as ``Dates``. Their order is that of ``writing`` if it is left out here.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: kind of an output, one of ``table.KINDS``.
         x_levels: for each input its declared public levels, 2 to 20 texts, None where it is a number; None where all
@@ -263,7 +263,7 @@ class ReleaseSpec:
             object.__setattr__(self, name, value)
 
     def _of_numbers(self, name: str, values: object) -> list[object]:
-        """A list given for each input, without the None that stands for categories."""
+        """A list given for each input, without the None of categories."""
         entries = checks.entries(name, values)
         if len(entries) == len(self.numbers):
             return list(entries)

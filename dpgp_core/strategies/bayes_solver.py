@@ -65,7 +65,7 @@ class LimitedMemory:
         return q
 
 
-_RIDGE = 1e-10  # of the largest: directions of the basis below it are not told apart
+_RIDGE = 1e-10  # of the largest: directions of the basis below it are not distinguished
 
 
 class Curvature:
@@ -153,8 +153,8 @@ _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _RENEWED = 20  # steps after which the curvature is computed anew
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
-_WORSE = 0.02  # of the gap asked for: how much larger the excess of fewer rows may be where the gap was not reached
-_RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
+_WORSE = 0.02  # of ``gap``: how much larger the excess of fewer rows may be where the gap was not reached
+_RESERVE = 0.9  # of ``gap``; the rest may be spent on fewer rows
 
 
 class Minimum(NamedTuple):

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 from ..arrays import FloatArray
 from .risk_model import Family, Member, RiskModel, families_of, narrow
 
-_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
+_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone describes it
 
 
 class Point(NamedTuple):
