@@ -92,14 +92,14 @@ class CellState(NamedTuple):
         covariance: of the same.
         log_evidence: log p(z of all stages | model).
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
-        out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
+        ruled_out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
     """
 
     mean: FloatArray
     covariance: FloatArray
     log_evidence: float
     misfit: tuple[float, ...] = ()
-    out: bool = False
+    ruled_out: bool = False
 
 
 class CurveMoments(NamedTuple):
@@ -254,8 +254,8 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
 
 
 def not_read(state: CellState) -> CellState:
-    """The state of a model that is out, after a stage."""
-    return state._replace(out=True, misfit=(*state.misfit, 0.0))
+    """The state of a model ruled out, after a stage."""
+    return state._replace(ruled_out=True, misfit=(*state.misfit, 0.0))
 
 
 def downdate(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:

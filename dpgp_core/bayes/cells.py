@@ -304,8 +304,8 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
         E N = m + sqrt v h,    var N = v (1 - h (h + z)).
     """
     variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
-    above, left = _above_zero(mean, variance)
-    return _of_marginals(above, left, K, variance, n)
+    expected, variances = _above_zero(mean, variance)
+    return _of_marginals(expected, variances, K, variance, n)
 
 
 def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

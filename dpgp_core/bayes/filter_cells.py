@@ -164,12 +164,12 @@ class CellFilter(Filter[CellState]):
         Kernels stay all of them: at one noise they share its probability (see ``scatter.model_weights``).
         """
         of_noise = dict[float, float]()
-        left = [i for i, state in enumerate(posterior.states) if not state.out]
-        for i in left:
+        candidates = [i for i, state in enumerate(posterior.states) if not state.ruled_out]
+        for i in candidates:
             noise = self.models[i].noise_variance
             of_noise[noise] = of_noise.get(noise, 0.0) + float(posterior.weights[0, i])
         least = _OUT * max(of_noise.values())
-        return [i for i in left if of_noise[self.models[i].noise_variance] >= least] or left
+        return [i for i in candidates if of_noise[self.models[i].noise_variance] >= least] or candidates
 
     def linearised(
         self, posterior: Posterior[CellState], query: Observation, moments: Mapping[int, CurveMoments] | None = None
@@ -200,13 +200,13 @@ class CellFilter(Filter[CellState]):
         )
 
     def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
-        """See ``Filter``; models that are out have no weight, and where nothing else has any, the others' is equal."""
-        weighed, left = super()._weighed(posterior), np.array([not state.out for state in posterior.states])
-        if left.all():
+        """See ``Filter``; models ruled out have no weight, and where nothing else has any, the others' is equal."""
+        weighed, possible = super()._weighed(posterior), np.array([not state.ruled_out for state in posterior.states])
+        if possible.all():
             return weighed
-        weights = weighed.weights * left
+        weights = weighed.weights * possible
         total = float(weights.sum())
-        return weighed._replace(weights=weights / total if total > 0 else left[None] / left.sum())
+        return weighed._replace(weights=weights / total if total > 0 else possible[None] / possible.sum())
 
     def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
@@ -328,10 +328,10 @@ class CellFilter(Filter[CellState]):
         means, variances = [], []
         for model, state in zip(self.models, posterior.states, strict=True):
             phi, k = model.at(self.X_test), model.cells.shape[1]
-            left = phi @ state.covariance[:k, :k] - phi
+            change = phi @ state.covariance[:k, :k] - phi
             prior = model.features.kernel.diagonal(self.X_test)
             means.append(phi @ state.mean[:k])
-            variances.append(np.maximum(prior + np.einsum("ij,ij->i", left, phi), 1e-14 * prior))
+            variances.append(np.maximum(prior + np.einsum("ij,ij->i", change, phi), 1e-14 * prior))
         return Mixture(
             means=np.array([means]),
             variances=np.array([variances]),

@@ -182,12 +182,12 @@ class RecordFilter(Filter[State]):
     ) -> tuple[Observation, None]:
         """Intervals of the half-width that leaves least variance of f at the test inputs; of each draw its own."""
         B, widths = stage.planned.B, stage.widths
-        tried = [self.next_intervals(posterior, width) for width in widths]
-        if len(tried) == 1:
-            return Observation(B, *tried[0], s), None
-        left = np.array([self._variance_left(posterior, Observation(B, *ends, s)) for ends in tried])
-        chosen = widest(left, DRAWN_TIED * (self._variance(posterior) - left.min(axis=0)))
-        low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*tried, strict=True))
+        intervals = [self.next_intervals(posterior, width) for width in widths]
+        if len(widths) == 1:
+            return Observation(B, *intervals[0], s), None
+        variances = np.array([self._variance_after(posterior, Observation(B, *ends, s)) for ends in intervals])
+        chosen = widest(variances, DRAWN_TIED * (self._variance(posterior) - variances.min(axis=0)))
+        low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*intervals, strict=True))
         return Observation(B, low, high, s), None
 
     def _variance(self, posterior: Posterior[State]) -> FloatArray:
@@ -195,27 +195,27 @@ class RecordFilter(Filter[State]):
         each = enumerate(posterior.weights.argmax(axis=1))
         return np.array([posterior.states[m].variance[d, self.tests].sum() for d, m in each])
 
-    def _variance_left(self, posterior: Posterior[State], query: Observation) -> FloatArray:
+    def _variance_after(self, posterior: Posterior[State], query: Observation) -> FloatArray:
         """The same after a stage; it does not depend on z."""
         assert posterior.scatter is not None
         likeliest = posterior.weights.argmax(axis=1)
-        left = np.empty(len(likeliest))
+        variance = np.empty(len(likeliest))
         for m in np.unique(likeliest):
             d = np.flatnonzero(likeliest == m)
             one = replace(self, models=(self.models[m],), labels=(0,))
             state = State(*(part[d] for part in posterior.states[m]))
             before = Posterior((state,), posterior.scatter[d], posterior.weights[d])
             observation = query._replace(low=query.low[d], high=query.high[d], z=np.zeros((len(d), len(query.B))))
-            left[d] = one.updated(before, observation)[0].variance[:, self.tests].sum(axis=1)
-        return left
+            variance[d] = one.updated(before, observation)[0].variance[:, self.tests].sum(axis=1)
+        return variance
 
     def predict(self, posterior: Posterior[State]) -> Mixture:
         """The models' predictions at the test inputs; variances stay above the prior's rounding."""
         pairs = list(zip(self.models, posterior.states, strict=True))
-        left = [np.maximum(state.variance[:, self.tests], 1e-14 * float(m.variance.max())) for m, state in pairs]
+        variances = [np.maximum(state.variance[:, self.tests], 1e-14 * float(m.variance.max())) for m, state in pairs]
         return Mixture(
             means=np.stack([state.mean[:, self.tests] for state in posterior.states], axis=1),
-            variances=np.stack(left, axis=1),
+            variances=np.stack(variances, axis=1),
             noise_variances=np.array([model.noise_variance for model in self.models]),
             weights=posterior.weights,
             fit=self.fit(posterior) if self.biased else (),

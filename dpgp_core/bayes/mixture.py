@@ -207,8 +207,8 @@ class Joint:
 
     def covariance(self) -> FloatArray:
         """Of f under the mixture (P, P): sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T)."""
-        apart = self.means - self.weights @ self.means
-        total: FloatArray = (apart.T * self.weights) @ apart
+        deviations = self.means - self.weights @ self.means
+        total: FloatArray = (deviations.T * self.weights) @ deviations
         for m, weight in enumerate(self.weights):
             total += weight * self._covariance(m)
         return self.widened**2 * total

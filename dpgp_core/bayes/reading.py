@@ -285,9 +285,9 @@ def contrast(joint: Joint) -> Mixture:
     for model, Q in zip(joint.models, joint.shared, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
         covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
-        apart = Q[:, :P] - Q[:, P:]
-        left = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", apart, apart)
-        variances.append(np.maximum(left, 1e-14 * prior))
+        q = Q[:, :P] - Q[:, P:]
+        variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", q, q)
+        variances.append(np.maximum(variance, 1e-14 * prior))
     return Mixture(
         means=(joint.means[:, :P] - joint.means[:, P:])[None],
         variances=np.array([variances]),

@@ -172,5 +172,5 @@ def with_spread(prediction: Mixture, spread: Spread, distances: Distances, n: fl
 
 def with_two_values(prediction: Mixture, half_range: float) -> Mixture:
     """The same prediction of outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
-    left = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
-    return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
+    variance = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
+    return replace(prediction, people=People(np.maximum(variance, _LEAST * half_range**2)))

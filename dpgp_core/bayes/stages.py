@@ -178,11 +178,11 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
 
 
 def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_range: float) -> FloatArray:
-    """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
+    """beta(c) for an expected noise variance, of the shape of half_width."""
     sd = np.sqrt(noise_variance)
-    left = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
+    decay = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
     share = BIAS + (1 - BIAS) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
-    beta: FloatArray = share * sd * left
+    beta: FloatArray = share * sd * decay
     return beta
 
 

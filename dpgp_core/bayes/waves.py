@@ -101,8 +101,8 @@ def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
     """A kernel whose part that is of numbers is changed, given the periods of these inputs."""
     if isinstance(kernel, OneRougher):
-        alike, of = kernel.alike, _own(periods, kernel.alike.columns)
-        return replace(kernel, alike=replace(alike, inner=change(alike.inner, of)), own=change(kernel.own, of))
+        alike, own = kernel.alike, _own(periods, kernel.alike.columns)
+        return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))
     if isinstance(kernel, AcrossLevels):
         return replace(kernel, inner=change(kernel.inner, _own(periods, kernel.columns)))
     return change(kernel, periods)

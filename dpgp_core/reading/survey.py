@@ -47,7 +47,7 @@ class Texts:
     key: bytes = field(repr=False)
 
     def digest(self, text: str) -> bytes:
-        """Under which a text is found."""
+        """Key of a text in ``rows`` and ``lines``."""
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
 
@@ -298,5 +298,6 @@ def _digested(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:
     kept = Texts(None, {}, key)
     if len(texts) > _MOST_TEXTS:
         return kept
-    of = {text: kept.digest(text) for text in texts}
-    return Texts({of[text]: n for text, n in texts.items()}, {of[text]: n for text, n in lines.items()}, key)
+    digests = {text: kept.digest(text) for text in texts}
+    rows, first = ({digests[text]: n for text, n in each.items()} for each in (texts, lines))
+    return Texts(rows, first, key)

@@ -34,9 +34,9 @@ _DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file."""
-    about, files = _statistic_files(published)
+    described, files = _statistic_files(published)
     bought = published.bought
-    return about, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
+    return described, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
 
 
 def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -48,17 +48,17 @@ def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, by
 
     if not isinstance(statistics, EachDraw):
         if isinstance(statistics[0], Statistics | CellStatistics):
-            about, npz = statistics_to_files(first())
-            return about, {FILE: npz}
+            described, npz = statistics_to_files(first())
+            return described, {FILE: npz}
         sums: NoisyStatistics = statistics[0]
-        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
-        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
+        described = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
+        return described, {FILE: _npz({"A": sums.A, "B": sums.B})}
     offset, factor, z = statistics.mapped(0)
     files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
     if statistics.size > _MOST:
         return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
-    about, npz = statistics_to_files(first())
-    return about, files | {FILE: npz}
+    described, npz = statistics_to_files(first())
+    return described, files | {FILE: npz}
 
 
 def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
