@@ -26,7 +26,7 @@ from .models import Model
 
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
-_KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
+_RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
 _PRIOR_SD = 1.5  # of the skewness, before anybody is counted
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
@@ -45,20 +45,20 @@ class People(NamedTuple):
     variance: FloatArray
     skew: FloatArray | None = None
 
-    def kept(self, variance: FloatArray) -> FloatArray:
+    def retained(self, variance: FloatArray) -> FloatArray:
         """Share of people's skewness that is left (D, P) where the curve's variance (D, P) is added to theirs."""
         left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
         return left
 
-    def standard_quantile(self, probability: float, kept: FloatArray) -> FloatArray:
+    def standard_quantile(self, probability: float, retained: FloatArray) -> FloatArray:
         """Of the standardised variable whose skewness is that share (D, P) of people's, averaged over theirs (D, P)."""
         assert self.skew is not None
         on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
-        return np.array([np.interp(row, _KEPT, each) for row, each in zip(kept, on_grid, strict=True)])
+        return np.array([np.interp(row, _RETAINED, each) for row, each in zip(retained, on_grid, strict=True)])
 
-    def standard_below(self, values: FloatArray, kept: FloatArray) -> FloatArray:
-        """P(standardised variable <= values), values and kept (D, P): by interpolation among its quantiles."""
-        quantiles = np.stack([self.standard_quantile(float(p), kept) for p in _LEVELS], axis=-1)
+    def standard_below(self, values: FloatArray, retained: FloatArray) -> FloatArray:
+        """P(standardised variable <= values), values and retained (D, P): by interpolation among its quantiles."""
+        quantiles = np.stack([self.standard_quantile(float(p), retained) for p in _LEVELS], axis=-1)
         below = [
             np.interp(value, at, _LEVELS, left=0.0, right=1.0)
             for value, at in zip(values.ravel(), quantiles.reshape(values.size, -1), strict=True)
@@ -130,7 +130,7 @@ class Mixture:
         """
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
-            return self.mean + sd * skewed.standard_quantile(probability, skewed.kept(self.variance))
+            return self.mean + sd * skewed.standard_quantile(probability, skewed.retained(self.variance))
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
@@ -146,7 +146,7 @@ class Mixture:
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             sd = np.sqrt(self.variance + skewed.variance)
-            return skewed.standard_below((values - self.mean) / sd, skewed.kept(self.variance))
+            return skewed.standard_below((values - self.mean) / sd, skewed.retained(self.variance))
         standard = (values[:, None] - self.means) / self._sds(of)
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
@@ -304,7 +304,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
 
 def _quantiles(probability: float) -> FloatArray:
     """Of standardised gamma variables of skewness c times a share of it (25, 17)."""
-    c = np.outer(_SKEWS, _KEPT)
+    c = np.outer(_SKEWS, _RETAINED)
     none = c * c < _LEAST_SHAPE
     shape = 4 / np.where(none, 1.0, c) ** 2
     upper = (gammaincinv(shape, np.where(c < 0, 1 - probability, probability)) - shape) / np.sqrt(shape)

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .columns import Wrong, is_time, remedy_of
+from .columns import Fault, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
@@ -111,12 +111,12 @@ class Contents(NamedTuple):
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
             if self.times > count / 2:
-                return f"column {name!r} holds times of day; {remedy_of(Wrong.TIME, (), 1.0, name)}"
+                return f"column {name!r} holds times of day; {remedy_of(Fault.TIME, (), 1.0, name)}"
             return (
                 f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or say that it holds words"
             )
-        return self._counted(name, Wrong.TEXT, count, line)
+        return self._counted(name, Fault.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
         """Fault and remedy if it is to hold dates in one order; "" for nothing."""
@@ -125,12 +125,12 @@ class Contents(NamedTuple):
             return ""
         if self.orders and self.orders[0] != order_of(format):
             return f"column {name!r} holds dates in another order; say that it is {self.orders[0]}"
-        return self._counted(name, Wrong.NO_DATE, count, line)
+        return self._counted(name, Fault.NO_DATE, count, line)
 
-    def _counted(self, name: str, wrong: Wrong, count: int, line: int) -> str:
+    def _counted(self, name: str, fault: Fault, count: int, line: int) -> str:
         where = f"line {line} of the file"
         where = f"{count:,} of {self.rows:,} rows, first in {where}" if count > 1 else where
-        return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
+        return f"column {name!r} has {fault.value} in {where}; {remedy_of(fault, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
         """Fault and remedy if it is to hold these levels; "" for nothing."""

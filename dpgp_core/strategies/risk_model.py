@@ -204,13 +204,13 @@ def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArra
         else:
             same.append(model)
     if models[0].basis is not None:
-        return models[0].basis, shapes, [_given(kind, shapes) for kind in kinds]
+        return models[0].basis, shapes, [_in_shared_basis(kind, shapes) for kind in kinds]
     bases = list[FloatArray]()
     families = [_orthogonalised(kind, shapes, bases) for kind in kinds]
     return np.hstack(bases), shapes, families
 
 
-def _given(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
+def _in_shared_basis(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
     """In the basis that the models share."""
     root = models[0].root
     return Family(slice(0, len(root)), root, _spanning(models[0].targets), _signs(models[0]), _members(models, shapes))
