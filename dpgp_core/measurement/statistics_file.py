@@ -168,10 +168,10 @@ def _announced(card: Mapping[str, Any]) -> _Shapes:
         for i, (_, squares) in enumerate(stages, start=1):
             shapes |= _reals(i, n, "low", "high") | _reals(i, nodes, "g")
             shapes |= _reals(i, n, "squares_high") | _reals(i, 1, "squares_z") if squares else {}
-    if (kept := card.get("distances")) is not None:
-        r = whole(kept["numbers"])
+    if (part := card.get("distances")) is not None:
+        r = whole(part["numbers"])
         shapes |= {"distances_B": ((r, n), _WHOLE), "distances_g": ((nodes,), _REAL), "distances_z": ((r,), _REAL)}
-        ones = ("distances_reach", "distances_sd", *(["distances_above"] if "above" in kept else []))
+        ones = ("distances_reach", "distances_sd", *(["distances_above"] if "above" in part else []))
         shapes |= dict.fromkeys(ones, ((1,), _REAL))
     return shapes
 
@@ -216,8 +216,8 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
     output, over_cells = card["output"], "kind" in card
     common: dict[str, Any] = {
         "stages": tuple(
-            _stage(kept, i, None if over_cells else pair(output["bounds"]), floats)
-            for i, kept in enumerate(card["stages"], start=int(over_cells))
+            _stage(part, i, None if over_cells else pair(output["bounds"]), floats)
+            for i, part in enumerate(card["stages"], start=int(over_cells))
         ),
         "columns": _columns(card),
         "y_name": str(output["name"]),
@@ -250,47 +250,51 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
     )
 
 
-def _counts(kept: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
-    people = kept.get("people") is True
-    if "known" in kept:
+def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
+    people = part.get("people") is True
+    if "known" in part:
         return KnownCounts(numbers=floats["N"], people=people)
-    s = number(kept["noise_multiplier"])
+    s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
 
 
 def _stage(
-    kept: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
+    part: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
 ) -> Stage:
     """Stage i, whose intervals lie in the bounds of the output, or over cells in ends of their own (None)."""
     parts = {"low": floats[f"low_{i}"], "high": floats[f"high_{i}"], "B": _strategy(floats[f"B_{i}"], f"strategy {i}")}
-    ends, z, g = pair(kept["ends"]) if bounds is None else bounds, floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
-    if kept["noise"] == _LAPLACE and bounds is not None:
-        measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(kept["epsilon"]))
+    ends, z, g = (
+        pair(part["ends"]) if bounds is None else bounds,
+        floats[f"z_{i}"],
+        floats.get(f"g_{i}", np.zeros(0)),
+    )
+    if part["noise"] == _LAPLACE and bounds is not None:
+        measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(part["epsilon"]))
         return Stage(measurement=measurement, z=z, g=g)
-    if kept["noise"] != _GAUSSIAN:
+    if part["noise"] != _GAUSSIAN:
         raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
     squares = None
-    if (one := kept.get("squares")) is not None:
+    if (one := part.get("squares")) is not None:
         high = floats[f"squares_high_{i}"]
         squared = from_zero(np.ones((1, len(high))), high, pair(one["ends"]), number(one["noise_multiplier"]))
         squares = StageSquares(measurement=squared, g=floats.get(f"squares_g_{i}", g), z=floats[f"squares_z_{i}"])
-    sums = Measurement(**parts, bounds=ends, noise_multiplier=number(kept["noise_multiplier"]))
+    sums = Measurement(**parts, bounds=ends, noise_multiplier=number(part["noise_multiplier"]))
     return Stage(measurement=sums, z=z, g=g, squares=squares)
 
 
 def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredDistances | None:
     if "distances" not in card:
         return None
-    kept, above = card["distances"], None
-    if kept["noise"] != _GAUSSIAN:
+    part, above = card["distances"], None
+    if part["noise"] != _GAUSSIAN:
         raise ValueError(f"the distances hold what no release can have; {AGAIN}")
     B = _strategy(floats["distances_B"], "the strategy of the distances")
     ones, reach = np.ones(B.shape[1]), float(floats["distances_reach"][0])
-    if "above" in kept:
-        count = from_zero(ones[None], ones, (0.0, 1.0), number(kept["above"]["noise_multiplier"]))
+    if "above" in part:
+        count = from_zero(ones[None], ones, (0.0, 1.0), number(part["above"]["noise_multiplier"]))
         above = Above(measurement=count, z=floats["distances_above"])
     return MeasuredDistances(
-        measurement=from_zero(B, reach * ones, (0.0, reach), number(kept["noise_multiplier"])),
+        measurement=from_zero(B, reach * ones, (0.0, reach), number(part["noise_multiplier"])),
         g=floats["distances_g"],
         sd=float(floats["distances_sd"][0]),
         z=floats["distances_z"],
