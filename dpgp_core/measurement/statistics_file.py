@@ -263,11 +263,8 @@ def _stage(
 ) -> Stage:
     """Stage i, whose intervals lie in the bounds of the output, or over cells in ends of their own (None)."""
     parts = {"low": floats[f"low_{i}"], "high": floats[f"high_{i}"], "B": _strategy(floats[f"B_{i}"], f"strategy {i}")}
-    ends, z, g = (
-        pair(part["ends"]) if bounds is None else bounds,
-        floats[f"z_{i}"],
-        floats.get(f"g_{i}", np.zeros(0)),
-    )
+    ends = pair(part["ends"]) if bounds is None else bounds
+    z, g = floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
     if part["noise"] == _LAPLACE and bounds is not None:
         measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(part["epsilon"]))
         return Stage(measurement=measurement, z=z, g=g)
