@@ -24,7 +24,7 @@ from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
 from .cells import Counts
 from .mixture import Mixture, side_by_side
-from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split
+from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split_stage
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
 from .stages import PlannedStage, each_column
 
@@ -261,7 +261,7 @@ class Filter(ABC, Generic[S]):
 
     def read_distances(self, distances: Distances) -> Spread:
         """E a at the test inputs, from noisy sums of distances: spends nothing."""
-        filtered, usual = self.distance_filter(), usual_distance(distances.sd, distances.reach)
+        filtered, usual = self.distance_filter(), usual_distance(distances.sd / distances.reach)
         observation = filtered.distance_observation(distances.B, usual, distances.s, distances.z)
         posterior = filtered.after(filtered.begin(len(distances.z)), observation)
         return spread_of(filtered.predict(posterior), usual[:, None], distances.reach)
@@ -313,7 +313,7 @@ def run_stages(
     """
     posterior, observations = filtered.begin(draws), list[Observation]()
     for stage in stages:
-        s, s_squares = split(stage.noise_multiplier, not filtered.biased or not observations)
+        s, s_squares = split_stage(stage.noise_multiplier, not filtered.biased or not observations)
         query, linear = filtered.next_stage(posterior, stage, s, not observations)
         observation = reader.sums(query)
         posterior = filtered.after(posterior, observation, linear)
@@ -341,7 +341,7 @@ def measure_distances(
     reach = reach_of(filtered.mean_square(posterior, g) @ people / people.sum(), filtered.half_range)
     sd = np.sqrt(expected(posterior.scatter, filtered.half_range))
     if B is None:
-        B = filtered.plan_distances(float(usual_distance(sd, reach)[0]), shares.distances).B
+        B = filtered.plan_distances(float(usual_distance(sd / reach)[0]), shares.distances).B
     above = None if shares.above is None else (shares.above, NOTHING)
     return reader.distances(Distances(B, reach, sd, shares.distances, NOTHING, above), g)
 

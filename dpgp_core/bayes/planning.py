@@ -18,7 +18,7 @@ from ..strategies.risk_model import RiskModel, in_common_basis, with_noise_of_on
 from ..strategies.strategy import Strategy
 from .engine import Observation, Posterior
 from .filter_records import RecordFilter, State, leading
-from .scatter import expected, log_prior, split, usual_variance
+from .scatter import expected, log_prior, split_stage, usual_variance
 from .spread import GAP
 from .stages import CLIP, PLANNED_TIED, SAME, WIDTHS, Ends, PlannedStage, bias_sd, ends_of, on_the_grid, widest
 
@@ -67,7 +67,7 @@ def plan_stages(
             compressed = (leading(*pair, LEFT_OUT) for pair in zip(filtered.models, posterior.states, strict=True))
             models, states = zip(*compressed, strict=True)
             filtered, posterior = replace(filtered, models=models), posterior._replace(states=states)
-        s_sums, _ = split(s, not filtered.biased or not planned)
+        s_sums, _ = split_stage(s, not filtered.biased or not planned)
         times = WIDTHS if filtered.biased else WIDTHS[:1]
         widths = tuple(clip * width for width in times) if planned else (math.inf,)
         intervals = [filtered.next_intervals(posterior, width) for width in widths]

@@ -45,7 +45,7 @@ class Noisy(Protocol):
         ...
 
 
-def split(s: float, alone: bool) -> tuple[float, float | None]:
+def split_stage(s: float, alone: bool) -> tuple[float, float | None]:
     """Noise multipliers of a stage's sums and of its squares, which the first stage, that knows no curve, has not.
 
     (1 - share) / s^2 + share / s^2 = 1 / s^2: both together are as private as the stage alone.

@@ -25,7 +25,7 @@ from ..seasons import Periods, check_periods, periodic
 from ..table import Dataset, Kind
 from .cells import MOST
 from .models import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .spread import Shares, split
+from .spread import Shares, split_budget
 from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
 
@@ -193,7 +193,7 @@ class BayesSettings:
 
     def shares(self, kind: Kind) -> Shares:
         """Noise multipliers of the stages for the curve together, and of the distances about it."""
-        return split(self.noise_multiplier, kind)
+        return split_budget(self.noise_multiplier, kind)
 
     def multipliers(self, kind: Kind) -> tuple[float, ...]:
         """Noise multipliers of the stages; where inputs are private, of the budget left by the counts.

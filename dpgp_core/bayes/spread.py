@@ -42,14 +42,14 @@ _LEAST_SD = 1e-3  # of the reach, of people about the curve
 _LEAST = 1e-6  # of the variance of yes and no, where all say the same
 
 
-def _mean_distance(sd: FloatArray) -> FloatArray:
-    """E min(|r|, 1), r ~ N(0, sd^2)."""
+def usual_distance(sd: FloatArray) -> FloatArray:
+    """E a / A of normal outcomes, sd in units of A: E min(|r|, 1), r ~ N(0, sd^2)."""
     t = 1 / np.maximum(sd, 1e-9)
-    mean_distance: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
-    return mean_distance
+    usual: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
+    return usual
 
 
-_MEANS = _mean_distance(_SDS)
+_MEANS = usual_distance(_SDS)
 
 
 class Distances(NamedTuple):
@@ -116,7 +116,7 @@ class Shares(NamedTuple):
     above: float | None
 
 
-def split(s: float, kind: Kind = "number") -> Shares:
+def split_budget(s: float, kind: Kind = "number") -> Shares:
     """Shares of a budget whose noise multiplier is s: 1 / curve^2 + 1 / distances^2 + 1 / above^2 = 1 / s^2.
 
     How people scatter whose outcome is yes or no follows from the curve; skewness is measured where it is expected.
@@ -140,12 +140,6 @@ def spread_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
     Groups share half of it: each has a scatter of its own, and small ones lean on the others.
     """
     return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE, shared=_SHARED)
-
-
-def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:
-    """E a / A of normal outcomes, sd and reach of one shape."""
-    usual: FloatArray = _mean_distance(sd / reach)
-    return usual
 
 
 def spread_of(scaled: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:

@@ -13,7 +13,7 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.scatter import split
+from dpgp_core.bayes.scatter import split_stage
 from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.measurement.measurement import CellCounts, Measurement
@@ -195,7 +195,7 @@ def test_multipliers_spend_the_whole_budget(stages):
 def test_every_stage_is_measured_once_with_its_own_noise(run):
     """Counts, the first sums, and then sums and squares, which share what a stage may spend."""
     kinds = [(type(m), m.noise_multiplier) for m, _ in run[0].measurements]
-    shared = [part for s in MULTIPLIERS[1:] for part in split(s, alone=False)]
+    shared = [part for s in MULTIPLIERS[1:] for part in split_stage(s, alone=False)]
     assert kinds == [(CellCounts, S0), *((Measurement, s) for s in (MULTIPLIERS[0], *shared))]
     assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 

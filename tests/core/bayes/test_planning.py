@@ -13,7 +13,7 @@ from dpgp_core.bayes.filter_records import leading, record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
-from dpgp_core.bayes.scatter import split
+from dpgp_core.bayes.scatter import split_stage
 from dpgp_core.bayes.settings import BayesSettings
 from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
@@ -191,7 +191,7 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(plane, monke
     for stage, other, looser in zip(planned, whole, (4, 2, 1), strict=True):
         low, high = plane.next_intervals(now, stage.width)
         models = risk_models(plane, now, low, high, np.full(TESTS, 1 / TESTS))
-        B, (s, _) = stage.planned.B, split(stage.noise_multiplier, looser == 4)
+        B, (s, _) = stage.planned.B, split_stage(stage.noise_multiplier, looser == 4)
         assert stage.width == other.width
         assert stage.planned.gap <= looser * 2e-2
         assert stage.planned.risk == pytest.approx(risk(models, B, s**2), rel=5e-3)

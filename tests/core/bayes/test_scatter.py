@@ -21,7 +21,7 @@ from dpgp_core.bayes.scatter import (
     log_prior,
     model_weights,
     of_two_values,
-    split,
+    split_stage,
     usual_variance,
 )
 from dpgp_core.bayes.spread import Distances, reach_of
@@ -93,8 +93,8 @@ def kernels_of(models):
 
 
 def test_a_stage_and_its_squares_spend_what_the_stage_may():
-    assert sum(1 / s**2 for s in split(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
-    assert split(1.7, alone=True) == (1.7, None)
+    assert sum(1 / s**2 for s in split_stage(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
+    assert split_stage(1.7, alone=True) == (1.7, None)
 
 
 def test_yes_and_no_scatter_as_their_mean_says():
@@ -105,7 +105,7 @@ def test_yes_and_no_scatter_as_their_mean_says():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shares_are_of_one_budget(kind):
-    spent = [s for s in spread.split(1.7, kind) if s is not None]
+    spent = [s for s in spread.split_budget(1.7, kind) if s is not None]
     assert sum(1 / s**2 for s in spent) == pytest.approx(1 / 1.7**2, rel=1e-14)
     assert len(spent) == {"number": 2, "amount": 3, "count": 3, "yes/no": 1}[kind]
 
