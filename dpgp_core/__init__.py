@@ -1,7 +1,7 @@
 """Differential privacy for Gaussian processes: kernels, exact and private regression, accounting.
 
 Every public name can be imported from here, ``from dpgp_core import EQ, Cloaking``, wherever its module lives.
-A name is loaded when it is first asked for (PEP 562), so that ``import dpgp_core`` itself costs nothing.
+A name is loaded when it is first used (PEP 562), so that ``import dpgp_core`` itself costs nothing.
 """
 
 from importlib import import_module
@@ -49,7 +49,7 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "HallPosterior": "mechanisms",
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
-    # what was released, read again
+    # released numbers, read again
     "refit": "bayes.reading",
     "difference": "bayes.reading",
     "load": "release.check",
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value  # found directly from now on
+    globals()[name] = value  # looked up directly from now on
     return value
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 MAX_LETTERS = 200
 _SHOWN_LETTERS = 60
-MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be told apart
+MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be distinguished
 _NARROWEST = 1e-30  # squares of it, and of shares of it, are still numbers
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half characters, separators of lines
 
@@ -39,7 +39,7 @@ def check_share(name: str, value: float) -> None:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
 
 
-def shown(value: object) -> str:
+def excerpt(value: object) -> str:
     """A declared value as it was written, cut to a length that fits in a sentence."""
     if isinstance(value, str):
         return cut(repr(value[: _SHOWN_LETTERS + 1]))
@@ -63,13 +63,13 @@ def visible(value: str) -> bool:
 def text(name: str, value: object, *, empty: bool = False) -> str:
     """A name, unit or description: one short line of visible text without surrounding spaces."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be text in quotes, got {shown(value)}")
+        raise ValueError(f"{name} must be text in quotes, got {excerpt(value)}")
     if len(value) > MAX_LETTERS:
         raise ValueError(f"{name} has {len(value)} letters, more than {MAX_LETTERS}, the limit; use a shorter one")
     if not visible(value):
-        raise ValueError(f"{name} must be one line of visible text, got {shown(value)}; remove control characters")
+        raise ValueError(f"{name} must be one line of visible text, got {excerpt(value)}; remove control characters")
     if value != value.strip():
-        raise ValueError(f"{name} must not start or end with a space, got {shown(value)}; remove the space")
+        raise ValueError(f"{name} must not start or end with a space, got {excerpt(value)}; remove the space")
     if not (value or empty):
         raise ValueError(f"{name} is empty; write what it is")
     return value
@@ -83,27 +83,27 @@ def texts(name: str, values: object, *, empty: bool = False) -> tuple[str, ...]:
 def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> float:
     """A finite number in low ... high; True and "3" are none."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{name} must be a number, got {shown(value)}")
+        raise ValueError(f"{name} must be a number, got {excerpt(value)}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {shown(value)}")
+        raise ValueError(f"{name} must be a finite number, got {excerpt(value)}")
     if not low <= value <= high:
-        raise ValueError(f"{name} must lie in {low:g} ... {high:g}, got {shown(value)}")
+        raise ValueError(f"{name} must lie in {low:g} ... {high:g}, got {excerpt(value)}")
     return float(value)
 
 
 def switch(name: str, value: object) -> bool:
     """True or false; 1 is neither."""
     if not isinstance(value, bool):
-        raise ValueError(f"{name} must be true or false, got {shown(value)}")
+        raise ValueError(f"{name} must be true or false, got {excerpt(value)}")
     return value
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:
     """A whole number in low ... high."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{name} must be a whole number, got {shown(value)}")
+        raise ValueError(f"{name} must be a whole number, got {excerpt(value)}")
     if not low <= value <= high:
-        raise ValueError(f"{name} must lie in {low} ... {high}, got {shown(value)}")
+        raise ValueError(f"{name} must lie in {low} ... {high}, got {excerpt(value)}")
     return value
 
 
@@ -126,7 +126,7 @@ def interval(name: str, value: object) -> tuple[float, float]:
 def entries(name: str, value: object, length: int | None = None) -> Sequence[object]:
     """A list, of ``length`` entries if given."""
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ValueError(f"{name} must be a list in square brackets, got {shown(value)}")
+        raise ValueError(f"{name} must be a list in square brackets, got {excerpt(value)}")
     if length is not None and len(value) != length:
         raise ValueError(f"{name} must have {length} entries, one per input of x, got {len(value)}")
     return value
@@ -135,5 +135,5 @@ def entries(name: str, value: object, length: int | None = None) -> Sequence[obj
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
     """One of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {shown(value)}")
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {excerpt(value)}")
     return value

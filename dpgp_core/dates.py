@@ -1,7 +1,7 @@
 """Inputs that are dates: such a column of X holds whole days since a declared public first day.
 
 A column is one of dates because somebody says so, never because it looks like one. Declared is the order of
-day, month and year; between them stands any of . / - and a space, the month may have its name, and a time of day may
+day, month and year; between them is any of . / - and a space, the month may have its name, and a time of day may
 follow, which is left out. A month, quarter or week without a day counts as its first day. No message holds a cell.
 """
 
@@ -80,7 +80,7 @@ _MONTHS = (
 _PIVOT = 69  # two digits from here on are of the century before, where no first day is declared
 
 
-def shown(format: Format) -> str:
+def example(format: Format) -> str:
     """The last day of March 2024 as a table writes it."""
     return written(date(2024, 3, 31), format)
 
@@ -97,7 +97,7 @@ class Dates:
     Args:
         first: public first day, in ISO's way of writing; day 0.
         format: the order of day, month and year in the table, and their writing in releases.
-        period: after which the outcome may come again: "week", "year" or a number of days; None for no such thing.
+        period: after which the outcome may repeat: "week", "year" or a number of days; None for none.
 
     Raises:
         ValueError: a declaration is of the wrong kind or out of range.
@@ -113,7 +113,7 @@ class Dates:
         object.__setattr__(self, "format", checked_format(f"format of {self.name!r}", self.format))
         if isinstance(self.period, str) and self.period not in PERIODS:
             raise ValueError(
-                f'period of {self.name!r} must be "week", "year" or a number of days, got {checks.shown(self.period)}'
+                f'period of {self.name!r} must be "week", "year" or a number of days, got {checks.excerpt(self.period)}'
             )
         if self.period is not None and not isinstance(self.period, str):
             days = checks.number(f"period of {self.name!r}", self.period, _SHORTEST, checks.MOST)
@@ -148,7 +148,7 @@ def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool 
     """A date in a declared order; None for anything else.
 
     Args:
-        cell: as it stands in the table; a time of day is left out.
+        cell: as written in the table; a time of day is left out.
         format: of which the order counts.
         first: a year of two digits is the earliest that is not before this day's; None: from 1969 to 2068.
         whole: whether months, quarters and weeks without a day are none.
@@ -238,5 +238,5 @@ def declared_day(name: str, value: object) -> date:
     """A declared day in ISO's way of writing; ValueError for anything else."""
     day = parsed(value, ISO) if isinstance(value, str) else None
     if day is None or written(day, ISO) != value:
-        raise ValueError(f"{name} must be a date such as 2024-03-01, got {checks.shown(value)}")
+        raise ValueError(f"{name} must be a date such as 2024-03-01, got {checks.excerpt(value)}")
     return day

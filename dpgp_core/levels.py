@@ -86,7 +86,7 @@ def checked_levels(name: str, values: object) -> Levels:
         )
     repeated = next((level for level in texts if texts.count(level) > 1), None)
     if repeated is not None:
-        raise ValueError(f"{name!r} has the level {checks.shown(repeated)} more than once; name each level once")
+        raise ValueError(f"{name!r} has the level {checks.excerpt(repeated)} more than once; name each level once")
     return texts
 
 
@@ -101,10 +101,10 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
     """
     by_name = {} if declared is None else declared
     if not isinstance(by_name, Mapping):
-        raise ValueError(f"levels must name inputs and their levels, got {checks.shown(by_name)}")
+        raise ValueError(f"levels must name inputs and their levels, got {checks.excerpt(by_name)}")
     unknown = next((name for name in by_name if name not in names), None)
     if unknown is not None:
-        raise ValueError(f"levels are declared for {checks.shown(unknown)}, which is no input; name it in x too")
+        raise ValueError(f"levels are declared for {checks.excerpt(unknown)}, which is no input; name it in x too")
     levels = tuple(checked_levels(name, by_name[name]) if name in by_name else None for name in names)
     check_levels(levels)
     return levels

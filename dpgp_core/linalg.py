@@ -60,7 +60,7 @@ Result = TypeVar("Result")
 
 
 class Rows(Protocol):
-    """A matrix (n, r) that is computed when asked, a few rows at a time; small to send to another process."""
+    """A matrix (n, r) that is computed on demand, a few rows at a time; small to send to another process."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -86,7 +86,7 @@ class Columns:
     """n columns b_j = T v_j of length k, with v_j the rows of a matrix (n, r).
 
     Attributes:
-        rows: v_j (n, r), kept or computed when asked.
+        rows: v_j (n, r), kept or computed on demand.
         transform: T (k, r); None for the identity.
     """
 
@@ -146,7 +146,7 @@ class FactoredMatrix:
 
     Attributes:
         left: (P, r).
-        rows: (n, r), kept or computed when asked.
+        rows: (n, r), kept or computed on demand.
         triangle: R (r, r) with R^T R = rows^T rows, where it is known already.
     """
 
@@ -165,7 +165,7 @@ class FactoredMatrix:
         return len(self.left)
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        """C other for other (n,) or (n, k), block by block where rows are computed when asked."""
+        """C other for other (n,) or (n, k), block by block where rows are computed on demand."""
         if isinstance(self.rows, np.ndarray):
             return self.left @ (self.rows.T @ other)
         columns = Columns(self.rows)

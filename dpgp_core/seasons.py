@@ -1,10 +1,10 @@
-"""Periods of inputs: a week or a year that comes again, as a kernel and as a place within the period.
+"""Periods of inputs: a week or a year that repeats, as a kernel and as a position within the period.
 
 The periodic kernel is the EQ kernel of a circle: with u(x) = (cos, sin)(2 pi x / p), |u - u'| is
 2 |sin(pi (x - x') / p)|, and so exp(-|u - u'|^2 / (2 l^2)) = exp(-2 sin^2(pi (x - x') / p) / l^2) (MacKay 1998,
 Introduction to Gaussian processes, section 5). Times an EQ kernel of x itself, the wave may change slowly.
 
-A phase is a place within a period. Inputs X (n, D) with K periods are *lifted* to (n, D + K), their phases behind them:
+A phase is a position within a period. Inputs X (n, D) with K periods are *lifted* to (n, D + K), phases behind them:
 cells over position and phase see a week's wave over years, which no cells over position alone do.
 """
 
@@ -25,7 +25,7 @@ Periods = tuple[float | None, ...]
 """Of each input, in its unit; None for an input that has none."""
 WEEK, YEAR = 7.0, 365.2425  # days
 FEWEST = 2  # in a side of a box
-_MIDDAY = 0.5  # so that whole days stand in the middle of a cell of a day
+_MIDDAY = 0.5  # so that whole days lie in the middle of a cell of a day
 _MOST_PHASES = 12  # cells of a period: months of a year
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from . import checks
 from .arrays import FloatArray
 from .checks import check_interval
-from .dates import ISO, Dates, Format, checked_format, declared_day, shown
+from .dates import ISO, Dates, Format, checked_format, declared_day, example
 from .levels import Interval, Levels, check_codes, check_levels, checked_levels, side_of, sides_of_inputs
 from .seasons import check_room
 
@@ -80,7 +80,7 @@ class Outcome:
 
     Taking logarithms first costs no privacy: y_j -> ln(clip(y_j, bounds)) is a public function of one record alone, so
     tables that differ in one record still do, and its result lies within the logarithms of the bounds, which is all
-    that the proof of a mechanism asks of an output. Going back by exp is a public function of the release.
+    that the proof of a mechanism needs of an output. Going back by exp is a public function of the release.
 
     Args:
         name, unit: of the column.
@@ -193,7 +193,7 @@ class Dataset(Inputs):
     The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
     and scale are declared constants, never statistics of y: centring or scaling by the
     private mean would let one record move every other. Outputs are moved into their declared kind first, each by
-    itself: to refuse one would tell with certainty that it is there.
+    itself: to refuse one would reveal with certainty that it is there.
 
     Args:
         name: short identifier, as in ``datasets.load(name)``.
@@ -207,7 +207,7 @@ class Dataset(Inputs):
         person: whose row each is (n,), any values that are equal for rows of one person; None: every row is another
             person's. Neither released nor an input.
         left_out: rows of the table that lacked a value, or people who had no complete row; public, as n is.
-        told: sentences about the table for the eyes of its owner, in no file. Not private.
+        notices: sentences about the table for the eyes of its owner, in no file. Not private.
 
     Raises:
         ValueError: shapes disagree, a value is not finite, or an input is not of its levels. Messages about inputs
@@ -226,7 +226,7 @@ class Dataset(Inputs):
     labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     person: NDArray[np.generic] | None = None
     left_out: int = 0
-    told: tuple[str, ...] = field(default=(), repr=False)
+    notices: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2 or 0 in self.X.shape:
@@ -314,7 +314,7 @@ class Dataset(Inputs):
         return f * self.y_scale + self.midpoint
 
     def public_part(self) -> Dataset:
-        """Everything but the outputs, which stand at the midpoint; public where the inputs are."""
+        """Everything but the outputs, which are set to the midpoint; public where the inputs are."""
         outcome = replace(self.outcome, kind="number")
         return replace(self, y=np.full(self.n, self.midpoint), labels={}, outcome=outcome)
 
@@ -384,29 +384,29 @@ def declared_columns(
         units: of the inputs; None for none.
         levels: of each input, None for a number; None where all are.
         dates: more about inputs that are dates.
-        order: of day, month and year, where nothing is said of a date; None for year, month, day.
+        order: of day, month and year, where a date has no format; None for year, month, day.
 
     Raises:
         ValueError: lists have other lengths, or an entry is none that can be.
     """
-    given = [None] * len(names) if levels is None else list(levels)
-    if len(given) != len(names):
-        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(given)}")
-    of_each = [None if each is None else checked_levels(name, each) for name, each in zip(names, given, strict=True)]
-    sides = sides_of_inputs(box, of_each, names)
+    listed = [None] * len(names) if levels is None else list(levels)
+    if len(listed) != len(names):
+        raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(listed)}")
+    checked = [None if each is None else checked_levels(name, each) for name, each in zip(names, listed, strict=True)]
+    sides = sides_of_inputs(box, checked, names)
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
         raise ValueError(f"x_units must have {len(names)} entries, one per column of x, got {len(texts)}")
     earlier, described = _described_dates(names, dates)
     columns = []
-    for name, unit, side, each in zip(names, texts, sides, of_each, strict=True):
+    for name, unit, side, each in zip(names, texts, sides, checked, strict=True):
         if each is not None:
             columns.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
-            about = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
-            columns.append(column_of_dates(name, side, **{"format": order or ISO} | about))
+            form = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
+            columns.append(column_of_dates(name, side, **{"format": order or ISO} | form))
         elif name in described:
-            raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {shown(ISO)}")
+            raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {example(ISO)}")
         else:
             ends = pair_of(side, "each entry of x_box")
             columns.append(Column(name=name, unit=unit, box=ends, dates=earlier.get(name)))
@@ -439,12 +439,13 @@ def _described_dates(
     """Dates that were declared before, and formats and periods of others, by name."""
     earlier, described = dict[str, Dates](), dict[str, dict[str, Any]]()
     if isinstance(declared, Mapping):
-        for name, about in declared.items():
-            if not isinstance(about, Mapping) or not about.keys() <= set(_DESCRIBED):
+        for name, form in declared.items():
+            if not isinstance(form, Mapping) or not form.keys() <= set(_DESCRIBED):
                 raise ValueError(
-                    f"dates of {checks.shown(name)} must be an object with format or period, such as {EXAMPLE_OF_DATES}"
+                    f"dates of {checks.excerpt(name)} must be an object with format or period, such as "
+                    f"{EXAMPLE_OF_DATES}"
                 )
-            described[name] = dict(about)
+            described[name] = dict(form)
     elif declared is not None:
         for each in checks.entries("dates", declared):
             if not isinstance(each, Dates):
@@ -452,5 +453,5 @@ def _described_dates(
             earlier[each.name] = each
     unknown = next((name for name in (*earlier, *described) if name not in names), None)
     if unknown is not None:
-        raise ValueError(f"dates speak of {checks.shown(unknown)}, which is no input; name it in x too")
+        raise ValueError(f"dates speak of {checks.excerpt(unknown)}, which is no input; name it in x too")
     return earlier, described

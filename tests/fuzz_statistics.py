@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.measurement import Statistics
 from dpgp_core.measurement.described_arrays import pack
 from dpgp_core.measurement.measurement import Measurement
-from dpgp_core.measurement.statistics import CellStatistics, Stage, StageSquares
+from dpgp_core.measurement.statistics import CellStatistics, Stage, StageSquares, Statistics
 from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import figures, statistic

@@ -67,7 +67,7 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     Largest certified gap, and largest share of the whole expected squared error that may be avoidable.
     """
     [released], found = release.measured, list[Strategy]()
-    of = plan.cells.given(released.counts, released.z)
+    of = plan.cells.with_counts(released.counts, released.z)
     now = of.begin()
     multipliers = stage_multipliers(counts_apart(mechanism.noise_multiplier)[1], mechanism.stages)
     for seen, s in zip(released.stages, multipliers, strict=True):

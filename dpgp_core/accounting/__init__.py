@@ -1,1 +1,1 @@
-"""What a release spends: noise multipliers, losses and their composition, guarantees, the ledger."""
+"""Accounting of releases: noise multipliers, losses and their composition, guarantees, the ledger."""

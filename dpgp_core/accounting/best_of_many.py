@@ -1,4 +1,4 @@
-"""Best of a random number of private runs: what it costs to publish only the run with the highest score."""
+"""Best of a random number of private runs: the cost of publishing only the run with the highest score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Run = TypeVar("Run")
 class ParallelLoss:
     """Releases on disjoint parts of the data, each free to use the results of those before it: the worst one counts.
 
-    A neighbour differs in one part only; what follows another part's release is post-processing of it
+    A neighbour differs in one part only; later releases of another part are post-processing of it
     (Honkela & Melkas 2021, lemma 3, for any divergence).
 
     Args:
@@ -71,7 +71,7 @@ class LiuTalwar(NamedTuple):
 
 
 def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwar:
-    """What each run may spend so that the whole selection is (epsilon, delta)-DP.
+    """Budget of each run for a whole selection that is (epsilon, delta)-DP.
 
     epsilon = 3 e + 3 sqrt(2 d),  delta = t (1 - log t),  t = sqrt(2 d) / gamma = -delta / W_-1(-delta / exp(1)),
     T = ceil(log(1/t) / gamma)

@@ -1,8 +1,8 @@
-"""How much Gaussian noise an (epsilon, delta) guarantee needs, and what a given noise guarantees.
+"""Gaussian noise for an (epsilon, delta) guarantee, and the guarantee of a given noise.
 
 A release whose mean moves by at most Delta (in the noise's own metric) under noise of scale s
-has noise multiplier s' = s / Delta. Figures for people are rounded here too: what must not be passed up, what may be
-spent down, never to nearest.
+has noise multiplier s' = s / Delta. Figures for people are rounded here too: limits up, budgets to spend
+down, never to nearest.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def rounded_down(value: float, digits: int = 3) -> Decimal:
     """The largest decimal of ``digits`` significant digits that is <= value (1 + TOLERANCE); infinity stays.
 
     Args:
-        value: >= 0, a lower bound: what is left to spend.
+        value: >= 0, a lower bound, such as the budget left.
         digits: >= 1.
     """
     return _rounded(value, digits, Decimal(1) + Decimal(TOLERANCE), ROUND_FLOOR)

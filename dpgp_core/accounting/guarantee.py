@@ -1,4 +1,4 @@
-"""What is promised, apart from how it is computed: budgets, guarantees, and promises to several rows of one person.
+"""Promises, apart from how they are computed: budgets, guarantees, and promises to several rows of one person.
 
 Replacing k rows is k replacements of one, one after the other, so that a promise grows with k:
 
@@ -62,19 +62,19 @@ class Guarantee:
 
     Args:
         budget: the (epsilon, delta) claimed.
-        loss: what the release spends; with it the accounting can be redone from this value alone.
+        loss: privacy loss of the release; with it the accounting can be redone from this value alone.
         protects: whose privacy the budget speaks of.
         neighbours: which data sets are held indistinguishable.
         unit: whom one record is about.
-        theorem: what the claim rests on.
-        assumptions: what must be true for it to hold.
-        not_covered: what a reader might wrongly believe to be covered.
+        theorem: behind the claim.
+        assumptions: under which it holds.
+        not_covered: harms that a reader might wrongly believe to be covered.
         established: False if the formula used is not proven at this budget; then ``budget`` is no
-            promise, and ``proven_epsilon`` is what does hold.
+            promise, and ``proven_epsilon`` holds.
         releases: how many noise draws it covers.
         rows: how many rows of one person are hidden together: 1; k, see ``for_rows``; or None, all that there are.
         person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
-            where nobody said its name.
+            where it has none.
     """
 
     budget: Budget
@@ -107,7 +107,7 @@ class Guarantee:
         return replace(self, unit=unit)
 
     def taught(self) -> Guarantee:
-        """What is left of the promise where noise is that of numbered draws: nothing, and the card says so first."""
+        """The promise where noise is that of numbered draws: void, and the card says so first."""
         return replace(self, not_covered=(TEACHING, *self.not_covered))
 
     def repeated(self, releases: int) -> Guarantee:
@@ -121,14 +121,14 @@ class Guarantee:
         if releases == 1:
             return self
         loss = self.loss.repeated(releases)
-        # Noise larger than asked for (Hall's) may give epsilon 0 even so; the one claimed for one draw stands then.
+        # Noise larger than needed (Hall's) may give epsilon 0 even so; the one claimed for one draw holds then.
         epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
         budget = Budget(epsilon=epsilon, delta=self.budget.delta)
         return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)
 
 
 def promise_of(guarantee: Guarantee) -> dict[str, Any]:
-    """What a file says is promised, as plain JSON values."""
+    """The promise in a file, as plain JSON values."""
     return {
         "epsilon": guarantee.budget.epsilon,
         "delta": guarantee.budget.delta,

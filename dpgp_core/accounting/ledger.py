@@ -1,4 +1,4 @@
-"""What has been spent on one data set, and the refusal to spend more."""
+"""The budget spent on one data set, and the refusal to spend more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss, compose
 
-_SPENDING = threading.Lock()  # of several threads, none may overwrite what another has recorded
+_SPENDING = threading.Lock()  # of several threads, none may overwrite the entries of another
 
 _LEAST_SPENT = 1e-3  # epsilon, by any release from a table
 
@@ -32,7 +32,7 @@ class MixedRows(ValueError):
 
 @dataclass(kw_only=True)
 class Ledger:
-    """What has been spent on one data set; see ``losses.total_epsilon`` for how it adds up.
+    """Releases of one data set; see ``losses.total_epsilon`` for how it adds up.
 
     Args:
         limit: optional total that ``spend`` refuses to pass.
@@ -66,18 +66,18 @@ class Ledger:
         root = brentq(lambda log_mu: total(log_mu) - budget.epsilon, low, high + 1e-9, xtol=1e-12)
         return epsilon_of(math.exp(-root), budget.delta)
 
-    def _what_is_left(self) -> str:
-        """What can be done within the limit: spend no more than is left, or nothing at all."""
+    def _remedy(self) -> str:
+        """A sentence on the budget left within the limit, or that there is none."""
         left = self.epsilon_left()
         if left < _LEAST_SPENT:
             return "Nothing is left: no further release from this table is possible"
         return f"Use epsilon = {rounded_down(left).normalize():f} or less"
 
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
-        """Record (what, guarantee) pairs, all or none.
+        """Record (name, guarantee) pairs, all or none.
 
         Raises:
-            BudgetExceeded: the limit would be passed; nothing is recorded, the message says what is left.
+            BudgetExceeded: the limit would be passed; nothing is recorded, the message says how much is left.
             MixedProtection: some releases protect inputs and others do not; nothing is recorded.
             MixedRows: some hide one row, others several rows of a person, or two columns say whose rows they are; no
                 total would be true of both.
@@ -115,6 +115,6 @@ class Ledger:
                 raise BudgetExceeded(
                     f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
                     f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}. "
-                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._what_is_left()}"
+                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._remedy()}"
                 )
         self.entries = proposed.entries

@@ -1,6 +1,6 @@
-"""Privacy losses: what one release spends, in the form in which it composes most tightly, and what several spend.
+"""Privacy losses of one release, in the form in which it composes most tightly, and of several.
 
-Renyi curves stand on a grid of orders; ``rdp_epsilon`` turns a curve into the epsilon of a delta.
+Renyi curves are on a grid of orders; ``rdp_epsilon`` turns a curve into the epsilon of a delta.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LOGITS = np.arange(-20.0, 9.0)[:, None]  # of beta; delta >= 1e-30 keeps the bes
 
 
 def conversion_penalty(x: Numbers, delta: Numbers, conversion: Literal["tight", "classic"] = "tight") -> FloatArray:
-    """What a Renyi bound at order alpha = 1 + x pays to become an epsilon at this delta.
+    """Added to a Renyi bound at order alpha = 1 + x to make it an epsilon at this delta.
 
     tight: log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)    classic: log(1/delta) / (alpha - 1)
 
@@ -189,7 +189,7 @@ def compose(losses: list[PrivacyLoss], delta: float) -> float:
     delta left over; inf if none is.
 
     Args:
-        losses: what was spent; later ones may have been chosen after seeing earlier releases.
+        losses: of all releases; later ones may have been chosen after seeing earlier releases.
 
     Raises:
         ValueError: delta is outside (0, 1).

@@ -81,7 +81,7 @@ class RenyiCurve:
 
 
 def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
-    """Raise ValueError naming the first of ``values`` that is not ``valid``, and what it must be."""
+    """Raise ValueError naming the first of ``values`` that is not ``valid``, and its ``meaning``."""
     if not np.all(valid):
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
 
@@ -143,7 +143,7 @@ def posterior_sensitivity(
 ) -> FloatArray:
     """Delta by the rule named; "exponential_1d_min" is the smallest that applies to the exponential kernel in 1-D.
 
-    With bound "published", what published code uses: false if generic.
+    With bound "published", that of published code: false if generic.
     """
     if sensitivity == "generic" and bound == "published":
         return sensitivities.published_generic_sensitivity(V, r, n, M)
@@ -201,7 +201,7 @@ def posterior_sampling_epsilon(
 
     Args:
         r: square root of the effective ridge (noise variance over kernel scale squared), > 0.
-        sigma: kernel scale s > 0 in units of the outputs; inf leaves only what the covariance leaks.
+        sigma: kernel scale s > 0 in units of the outputs; inf leaves only the loss by the covariance.
         kappa: smallest value of the normalised kernel, k(x, x) <= 1, over the public domain; in [0, 1].
         M: bound on the absolute outputs, > 0.
         L: number of independent paths, >= 1.

@@ -77,7 +77,7 @@ def centred_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArr
     v + t^2 <= 1. Together they put the shifts of all records into one ball of radius M X about -k e, for k = x t at
     the maximum: docs/guarantees.md. It is no larger than either bound, and nothing less follows from the two.
 
-    The maximum is bracketed, then the worse end of the bracket is used in each place: what is returned is never below
+    The maximum is bracketed, then the worse end of the bracket is used throughout: the result is never below
     2 M X, and above it by less than 1e-8 of it.
     """
     q, pull = r * r, np.sqrt(n - 1) / r

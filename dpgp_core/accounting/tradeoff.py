@@ -1,7 +1,7 @@
-"""What a guarantee means for one person: the errors that the best possible attacker must make.
+"""A guarantee for one person: the errors that the best possible attacker must make.
 
 The attacker knows every other record and the mechanism, and must decide between two values of one
-person's record ("in" and "out", or two outputs at most d apart) from what was released.
+person's record ("in" and "out", or two outputs at most d apart) from a release.
 
 A belief is the probability p that a fact about the person is true ("in"). The trade-off f(a) is the least miss rate at
 false-alarm rate a, so an event that has probability a under "out" has at most 1 - f(a) under "in".
@@ -172,7 +172,7 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
 
     Args:
         share: q, in (0, 1).
-        tradeoff: f, decreasing and convex from [0, 1] to [0, 1]; an upper bound on what is learnt if f is a lower
+        tradeoff: f, decreasing and convex from [0, 1] to [0, 1]; an upper bound on the information if f is a lower
             bound on misses.
 
     Raises:

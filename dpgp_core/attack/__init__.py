@@ -1,1 +1,1 @@
-"""Membership inference and lower bounds on epsilon, found by attack."""
+"""Membership inference and lower bounds on epsilon, by attack."""

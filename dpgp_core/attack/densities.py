@@ -1,6 +1,6 @@
 """Two-component Gaussian mixtures fitted by maximum likelihood, also where a mean in (-1, 1) hides behind noise.
 
-The density of such a mean seen through Gaussian noise is that of tanh of a mixture, plus noise.
+The density of such a mean under Gaussian noise is that of tanh of a mixture, plus noise.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def fit_latent_mixture(f: FloatArray) -> Density:
 def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
     """Log density of f = tanh(phi / 2) + noise at f (N,), phi of two normals, and its gradient in six parameters.
 
-    A mean in (-1, 1), seen through noise: p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise^2). The
+    A mean in (-1, 1), under noise: p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise^2). The
     masses are exact and sum to one.
 
     Source: Maciazek 2026, appendix C.

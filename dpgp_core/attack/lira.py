@@ -30,7 +30,7 @@ class Observables(NamedTuple):
 
     @property
     def fitted(self) -> tuple[FloatArray, ...]:
-        """What densities are fitted to: f^, and log v^ if L > 1."""
+        """Data of the fitted densities: f^, and log v^ if L > 1."""
         return (self.mean,) if self.variance is None else (self.mean, np.log(self.variance))
 
 

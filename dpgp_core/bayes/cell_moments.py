@@ -1,4 +1,4 @@
-"""What noisy sums of residuals over public cells say about one Gaussian process model, stage after stage.
+"""The posterior of one Gaussian process model given noisy sums of residuals over public cells, stage after stage.
 
 Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w with x_c the sum over
 the N_c records of cell c of (clip(r_j, low_c, high_c) - o_c) / u_c, r_j = y_j - g(x_j), g public. The filter's state
@@ -7,14 +7,14 @@ variance)). With Phi the means of phi over the cells and ``clipping.clipped`` of
 
     x = n^ (k - o) / u + T ((a, eta) - E) + rest,    T = diag(alpha / u) [diag(n^) Phi, I],
 
-and the rest holds what clipping adds (of each record, and of f, common to a cell's records), how inputs vary within a
-cell, and how N differs from n^. Everything here is post-processing of what was released.
+and the rest holds the noise of clipping (of each record, and of f, common to a cell's records), the variation of inputs
+within a cell, and N - n^. Everything here is post-processing of released numbers.
 
-What clipping adds of a record is nearly the same number in every stage that looks closely, since the same e_j is
+The noise of clipping of a record is nearly the same number in every stage with narrow intervals, since the same e_j is
 clipped to nearly the same interval: taken for noise of its own in each stage it would be averaged away, and intervals
 would hold too little where noise of records outweighs the noise of privacy. So its usual share, kappa alpha^2 noise
 variance with kappa = extra / (alpha^2 v) of a residual N(0, v) clipped to +-``CLIP`` sqrt v, counts as part of eta, and
-the rest has only what is left of it. Where in a cell people are is the same in every stage too.
+the rest has only its excess. The places of people in a cell are the same in every stage too.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
 from ..seasons import lifted
 from .cells import CellGrid, Counts
-from .engine import Observed
+from .engine import Observation
 from .models import Model, family_of, looked_for
 from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
-_UNHEARD_OF = 1e4  # taken off the log evidence of a model that cannot be computed
+_FAILED = 1e4  # taken off the log evidence of a model that cannot be computed
 ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
-_LOOKS = 4  # stages that look closely; the place is the same in each
+_LOOKS = 4  # stages with narrow intervals; the place is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
-"""What clipping adds to a record's noise over what it keeps of it, for the usual interval; 0.17."""
+"""Variance that clipping adds to a record over the variance of it that it keeps, for the usual interval; 0.17."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,18 +92,18 @@ class CellState(NamedTuple):
         covariance: of the same.
         log_evidence: log p(z of all stages | model).
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
-        out: whether people are known not to scatter as the model has it, so that later stages need not be read by it.
+        ruled_out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
     """
 
     mean: FloatArray
     covariance: FloatArray
     log_evidence: float
     misfit: tuple[float, ...] = ()
-    out: bool = False
+    ruled_out: bool = False
 
 
-class Outlook(NamedTuple):
-    """What a state says of f - g, whatever interval is taken about g.
+class CurveMoments(NamedTuple):
+    """Posterior moments of f - g over the cells, for any interval about g.
 
     Attributes:
         shift: mean over the cells (M,).
@@ -170,26 +170,26 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
     return CellState(np.zeros(len(variance)), np.diag(variance), 0.0, misfit)
 
 
-def outlook(model: CellModel, state: CellState, g: FloatArray) -> Outlook:
-    """What a state says of f - g, for g at the nodes (F,)."""
+def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMoments:
+    """Posterior moments of f - g, for g at the nodes (F,)."""
     k, grid = model.cells.shape[1], model.grid
     mean, C = state.mean[:k], state.covariance[:k, :k]
     shift = model.cells @ mean - grid.averages(g)
     V = model.cells @ C @ model.cells.T
     v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
     square = np.einsum("ij,ij->i", model.nodes @ C, model.nodes) + (model.nodes @ mean - g) ** 2
-    return Outlook(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
+    return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
 
 
 def linearise(
     model: CellModel,
     counts: Counts,
     state: CellState,
-    seen: Observed,
+    query: Observation,
     half_range: float,
-    noise: float,
-    about: Outlook | None = None,
-    of_people: float | None = None,
+    expected_noise: float,
+    moments: CurveMoments | None = None,
+    noise_variance: float | None = None,
 ) -> Linear:
     """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
 
@@ -197,32 +197,32 @@ def linearise(
         model: on the grid.
         counts: n^ and its covariance.
         state: after the stages before.
-        seen: low (1, M), high (1, M), g (1, F).
-        noise: expected noise variance, from the squares: what clipping's bias depends on.
-        about: the outlook about g, if it was needed before.
-        of_people: variance of an output about f that decides what is clipped, where squares say that people scatter
-            less than any model has them; None for the model's.
+        query: low (1, M), high (1, M), g (1, F).
+        expected_noise: expected noise variance, from the squares, for clipping's bias.
+        moments: of f - g, if they were computed before.
+        noise_variance: of an output about f, for clipping's moments, where by the squares people scatter less than in
+            any model; None for the model's.
     """
-    assert seen.g is not None
-    low, high, g = seen.low[0], seen.high[0], seen.g[0]
+    assert query.g is not None
+    low, high, g = query.low[0], query.high[0], query.g[0]
     k, M = model.cells.shape[1], model.grid.size
     u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
     if model.bias.shape[1]:
         middle = model.grid.averages(g)
-        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=seen.cut)
-        low, high, beta = low - middle, high - middle, bias_sd(half_width, noise, half_range)
-    shift, V, v, within = about or outlook(model, state, g)
-    of_people = model.noise_variance if of_people is None else of_people
-    one = clipped(shift, v + within + of_people, low, high)
-    common = _common(one, shift, v, within + of_people, low, high)
-    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * of_people, 0.0)
-    # each record adds its own rest, f's curvature adds one that cells share as their f do, and N - n^ what is left
+        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=query.cut)
+        low, high, beta = low - middle, high - middle, bias_sd(half_width, expected_noise, half_range)
+    shift, V, v, within = moments or curve_moments(model, state, g)
+    noise = model.noise_variance if noise_variance is None else noise_variance
+    one = clipped(shift, v + within + noise, low, high)
+    common = _common(one, shift, v, within + noise, low, high)
+    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
+    # each record adds its own rest, f's curvature one with the correlations of f between cells, and N - n^ another
     sd = np.sqrt(v)
     alike = (V / np.outer(sd, sd)) ** 2
     h = model.bias @ state.mean[k + M :]
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
-    # where in a cell people are is not known: one place that they share moves all of them, and it is the same in every
-    # stage, so that of L stages which look closely each must have L times its variance for all to have it once
+    # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
+    # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
     people = counts.numbers
     own = people * own + (_LOOKS * people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
     rest = np.diag(own)
@@ -249,21 +249,21 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_density)):
         # a model that cannot be computed has no say; nothing may fail after it was measured
-        return state._replace(log_evidence=state.log_evidence - _UNHEARD_OF, misfit=(*state.misfit, 0.0))
+        return state._replace(log_evidence=state.log_evidence - _FAILED, misfit=(*state.misfit, 0.0))
     return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
 
 
 def not_read(state: CellState) -> CellState:
-    """The state of a model that is out, after a stage."""
-    return state._replace(out=True, misfit=(*state.misfit, 0.0))
+    """The state of a model ruled out, after a stage."""
+    return state._replace(ruled_out=True, misfit=(*state.misfit, 0.0))
 
 
-def learnt(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:
+def downdate(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:
     """Q (k, P) of f at X_test (P, D), of covariance K_** - Q^T Q: Q = (I - C)^(1/2) phi^T."""
     k, phi = model.cells.shape[1], model.at(X_test)
     values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
-    learnt: FloatArray = (np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T
-    return learnt
+    Q: FloatArray = (np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T
+    return Q
 
 
 def _common(

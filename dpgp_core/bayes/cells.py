@@ -1,7 +1,7 @@
 """Public cells over the declared box, public functions on a finer public grid, and how many records lie in each cell.
 
 A record is placed by its own input alone, clipped to the box first: no finite number is refused, and no product mixes
-records. Counts are released, or public; they need not be exact to know how much a cell's sum says about the curve.
+records. Counts are released, or public; they need not be exact for a cell's sum to say much about the curve.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _CROWD = 8  # people in a cell on average, at least, where counts are noisy: who
 _PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
-_SHARED = 0.5  # of it, what groups have in common: where records lie, but not how many there are
+_SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
 ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 ROUGH = 3.0  # the least tau whose cells may be empty
-PLANNED = 0.5  # the tau that counts are planned for: a cell can be seen by itself where noise permits
-_SENSITIVITY = 1.6  # expected of a strategy; what it is, is found in integers when it is measured
+PLANNED = 0.5  # the tau that counts are planned for: a cell can be full by itself where noise permits
+_SENSITIVITY = 1.6  # expected of a strategy; it is computed in integers when it is measured
 _NEARLY = 0.05  # of the risk of cells by themselves: so much may be avoidable
-_EQUAL = 1e-3  # difference of two columns that say nothing
+_EQUAL = 1e-3  # difference of two columns that are taken for one
 _TINY = 1e-6  # of a variance that is left
-_FAR = 1e4  # standard deviations that are told apart
+_FAR = 1e4  # most standard deviations that are distinguished
 _STEPS = 200  # of the strategy's solver
 _ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
@@ -110,7 +110,7 @@ class CellGrid:
 
     @property
     def centres(self) -> FloatArray:
-        """Middles of the cells (M, D + K), in the order of ``place``."""
+        """Middles of the cells (M, D + K), in the order of ``index``."""
         return self._points(self.shape)
 
     @cached_property
@@ -118,7 +118,7 @@ class CellGrid:
         """The finer grid (F, D + K)."""
         return self._points(self.fine)
 
-    def place(self, X: FloatArray) -> Cells:
+    def index(self, X: FloatArray) -> Cells:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
         return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
 
@@ -172,7 +172,7 @@ def cells_of(
 ) -> CellGrid:
     """Cells for a table, from public numbers alone: the more people and budget, the more of them.
 
-    Few large cells are measured precisely, and many small ones tell more of where in them people are. With n / s people
+    Few large cells are measured precisely, and many small ones locate people better. With n / s people
     to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
     16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there. With little noise there
     are no more than leave each 8 people: the count of fewer, where it is not public, says too little. Where counts are
@@ -217,7 +217,7 @@ class Counts(NamedTuple):
 
     @property
     def numbers(self) -> FloatArray:
-        """N^ where it is above 0, else 0 (M,): what variances and shares of the records are made of."""
+        """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
         return np.maximum(self.mean, 0.0)
 
 
@@ -259,7 +259,7 @@ def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> 
 def counts_given(
     grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
 ) -> Counts:
-    """What noisy counts z = B N + noise say, given that all N add up to n.
+    """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
     Args:
         B: strategy (r, M).
@@ -304,8 +304,8 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
         E N = m + sqrt v h,    var N = v (1 - h (h + z)).
     """
     variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
-    above, left = _above_zero(mean, variance)
-    return _of_marginals(above, left, K, variance, n)
+    expected, variances = _above_zero(mean, variance)
+    return _of_marginals(expected, variances, K, variance, n)
 
 
 def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -321,7 +321,7 @@ def _of_marginals(
 ) -> tuple[FloatArray, FloatArray]:
     """Mean and covariance of such marginals, with correlations as they are in K, of the sum n.
 
-    P leaves the sum as it is known, taking what is too much from each cell by its variance.
+    P keeps the sum n, taking the excess from each cell by its variance.
     """
     shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
     P = np.eye(len(expected)) - taken[:, None]
@@ -333,7 +333,7 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 
     Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
     as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
-    none; no covariance says so, since n^ - N is then n^ itself. So what was seen of a cell, N(m, v) with
+    none; no covariance says so, since n^ - N is then n^ itself. So the observation of a cell, N(m, v) with
     1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
     else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
 
@@ -358,7 +358,7 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
     """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
     weights = None if person is None else person_weights(person) / GRID
-    return known_counts(np.bincount(grid.place(X), weights, minlength=grid.size).astype(float))
+    return known_counts(np.bincount(grid.index(X), weights, minlength=grid.size).astype(float))
 
 
 def known_counts(numbers: FloatArray) -> Counts:

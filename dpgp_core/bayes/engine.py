@@ -1,12 +1,12 @@
 """Measuring in stages: each looks closely about the curve that the stages before it released. One loop for all data.
 
-A stage measures z = B q + s w of what lies in public intervals, columns of B at most 1 long, so that one record, or one
-person, moves it by at most 1 (see ``measurement``). Strategy and intervals of a stage are functions of what earlier
-stages released: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
+A stage measures z = B q + s w of outputs in public intervals, columns of B at most 1 long, so that one record, or one
+person, moves it by at most 1 (see ``measurement``). Strategy and intervals of a stage are functions of numbers released
+before: stage i is (1 / s_i)-GDP, and all together are exactly (1 / s)-GDP with sum 1 / s_i^2 = 1 / s^2
 (adaptive composition: Dong, Roth & Su 2022, corollary 3.3). Only a ``Reader`` sees records.
 
-Two filters say what numbers mean: ``RecordFilter``, where every record has a column of its own, and ``CellFilter``,
-where records share those of public cells. What both have in common stands here. All of it is post-processing.
+Two filters read the numbers: ``RecordFilter``, where every record has a column of its own, and ``CellFilter``,
+where records share those of public cells. All of it is post-processing.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
 from .cells import Counts
 from .mixture import Mixture, side_by_side
-from .scatter import REACH, ROUNDS, Noisy, expected, log_density, model_weights, nothing_known, of_two_values, split
-from .spread import Distances, Shares, Spread, peopled, reach_of, spread_of, two_valued, usual_distance
+from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split_stage
+from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
 from .stages import PlannedStage, each_column
 
 NOTHING: FloatArray = np.zeros(0)
@@ -48,17 +48,17 @@ class Squares(NamedTuple):
     z: FloatArray = NOTHING
 
 
-class Observed(NamedTuple):
-    """One stage of D draws, as it is asked for and as it is released. Public, in model units.
+class Observation(NamedTuple):
+    """One stage of D draws: the query and, with z, its noisy answer. Public, in model units.
 
     Attributes:
         B: strategy (r, n), or (r, M) over cells.
-        low, high: what outputs are clipped to (D, n); over cells, what residuals about g are (D, M).
+        low, high: ends to which outputs (D, n), or over cells residuals about g (D, M), are clipped.
         noise_multiplier: s; of a release, the standard deviation of the noise on each entry of z.
         z: noisy measurements (D, r), once they are made.
         squares: of the same records, if they were measured.
-        g: public function that residuals are taken about, at the nodes of cells (D, F); None for outputs themselves.
-        width: half-width that was chosen over cells, over the predictive standard deviation; not needed to read.
+        g: public function subtracted from outputs, at the nodes of cells (D, F); None for outputs themselves.
+        width: half-width over cells, over the predictive standard deviation; not needed to read.
         cut: whether an outcome may lie beyond the ends.
     """
 
@@ -79,11 +79,11 @@ class Measured(NamedTuple):
     Attributes:
         stages: one after another.
         distances: of outcomes to the curve that the stages gave, if they were measured.
-        counts: what was asked of the numbers of records in cells, or these numbers where they are public.
-        z: what was released of counts (r,).
+        counts: measurement of the numbers of records in cells, or these numbers where they are public.
+        z: noisy counts (r,).
     """
 
-    stages: tuple[Observed, ...]
+    stages: tuple[Observation, ...]
     distances: Distances | None = None
     counts: CellCounts | Counts | None = None
     z: FloatArray = NOTHING
@@ -95,7 +95,7 @@ class Measured(NamedTuple):
 
 
 class Posterior(NamedTuple, Generic[S]):
-    """What is known of D draws after some stages.
+    """Posterior of D draws after some stages.
 
     Attributes:
         states: of each model (M), as its filter has them.
@@ -111,21 +111,21 @@ class Posterior(NamedTuple, Generic[S]):
 
 
 class Reader(Protocol):
-    """The only part that reads records: it returns what it is asked, with the noisy numbers."""
+    """The only part that reads records: it returns each query with its noisy numbers."""
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """Numbers of records in public cells (r,)."""
-        ...
+        """Numbers of records in public cells (r,); where every record has a column of its own, there are none."""
+        raise TypeError("there are no cells to count records in")
 
-    def sums(self, asked: Observed) -> Observed:
+    def sums(self, query: Observation) -> Observation:
         """Clipped outputs, or residuals."""
         ...
 
-    def squares(self, asked: Squares) -> Squares:
+    def squares(self, query: Squares) -> Squares:
         """Squared residuals of the records of the stage before."""
         ...
 
-    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+    def distances(self, query: Distances, g: FloatArray) -> Distances:
         """Distances to g, and how many outcomes lie above it."""
         ...
 
@@ -135,7 +135,7 @@ class Filter(ABC, Generic[S]):
 
     Attributes:
         labels: of each model's kernel, equal for equal kernels.
-        two_valued: whether every output stands at one end of the range, as yes and no do.
+        two_valued: whether every output is at one end of the range, as yes and no are.
     """
 
     models: Sequence[Noisy]
@@ -153,7 +153,7 @@ class Filter(ABC, Generic[S]):
     @property
     @abstractmethod
     def people(self) -> FloatArray:
-        """How many stand at each column of a strategy, none below 0: what shares are made of."""
+        """Numbers of people at each column of a strategy, none below 0, for shares."""
 
     @property
     def expected_people(self) -> FloatArray:
@@ -170,13 +170,15 @@ class Filter(ABC, Generic[S]):
         """Of each model before any output is measured; and how many numbers were released by then."""
 
     @abstractmethod
-    def next_stage(self, posterior: Posterior[S], stage: PlannedStage, s: float, first: bool) -> tuple[Observed, Any]:
-        """What a stage of noise multiplier s asks: intervals of least expected risk, and the strategy as planned or
-        best for them; beside it what ``updated`` can use again.
+    def next_stage(
+        self, posterior: Posterior[S], stage: PlannedStage, s: float, first: bool
+    ) -> tuple[Observation, Any]:
+        """Query of a stage of noise multiplier s: intervals of least expected risk, and the strategy as planned or best
+        for them; and its linearisation, if ``updated`` needs one.
         """
 
     @abstractmethod
-    def updated(self, posterior: Posterior[S], seen: Observed, again: Any = None) -> tuple[S, ...]:
+    def updated(self, posterior: Posterior[S], observation: Observation, linear: Any = None) -> tuple[S, ...]:
         """States after a stage's sums."""
 
     @abstractmethod
@@ -188,107 +190,103 @@ class Filter(ABC, Generic[S]):
         """The expected curve within the range, where residuals are taken about it."""
 
     @abstractmethod
-    def squares_about(self, posterior: Posterior[S], seen: Observed) -> FloatArray:
-        """The curve that a stage's squares are taken about."""
-
-    @abstractmethod
     def predict(self, posterior: Posterior[S]) -> Mixture:
         """The models' predictions at the test inputs."""
 
     @abstractmethod
     def shared(self, posterior: Posterior[S]) -> tuple[FloatArray, ...]:
-        """Of each model Q (R, P): what the first draw learnt of f at the test inputs, covariance = K_** - Q^T Q."""
+        """Q (R, P) of each model and the first draw: covariance of f at the test inputs = K_** - Q^T Q."""
 
     @abstractmethod
-    def of_distances(self) -> Filter[S]:
+    def distance_filter(self) -> Filter[S]:
         """Models of 2 (a / A - usual), see ``spread``, on the same columns and test inputs, from the box alone."""
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
-        """What to measure of distances where that was not planned in advance, ``usual`` being expected of a / A."""
+        """Strategy of distances that was not planned in advance, ``usual`` being the expected a / A."""
         return each_column(len(self.people))
 
-    def at_once(self, rows: int) -> int:
-        """How many draws of so many numbers are kept side by side."""
+    def batch_size(self, rows: int) -> int:
+        """Number of draws of so many numbers that are kept side by side."""
         return 1
 
     def begin(self, draws: int = 1) -> Posterior[S]:
-        """What is known before any output is measured."""
+        """Posterior before any output is measured."""
         states, numbers = self.prior(draws)
-        scatter = np.tile(nothing_known(), (draws, 1)) if self.biased else None
+        scatter = np.tile(log_prior(), (draws, 1)) if self.biased else None
         return self._weighed(Posterior(states, scatter, NOTHING, numbers))
 
-    def after(self, posterior: Posterior[S], seen: Observed, again: Any = None) -> Posterior[S]:
-        """What is known after the sums of one more stage."""
-        states = self.updated(posterior, seen, again)
-        now = self._weighed(posterior._replace(states=states, numbers=(*posterior.numbers, len(seen.B))))
+    def after(self, posterior: Posterior[S], observation: Observation, linear: Any = None) -> Posterior[S]:
+        """Posterior after the sums of one more stage."""
+        states, numbers = self.updated(posterior, observation, linear), (*posterior.numbers, len(observation.B))
+        posterior = self._weighed(posterior._replace(states=states, numbers=numbers))
         if not self.two_valued:
-            return now
+            return posterior
         share = self.people / self.people.sum()
-        for _ in range(ROUNDS):  # what the curve says of the scatter about it, and that of the models, until both agree
-            square = self.mean_square(now, self.zero) @ share - self._noise_variance(now)
-            now = self._weighed(now._replace(scatter=of_two_values(self.half_range, square)))
-        return now
+        for _ in range(ROUNDS):  # the scatter follows from the curve, and the models' weights from it, until both agree
+            square = self.mean_square(posterior, self.zero) @ share - self._noise_variance(posterior)
+            posterior = self._weighed(posterior._replace(scatter=of_two_values(self.half_range, square)))
+        return posterior
 
     def with_squares(self, posterior: Posterior[S], squares: Squares | None) -> Posterior[S]:
-        """What is known once the squares of a stage are too; the same if there are none."""
+        """Posterior after the squares of a stage; the same if there are none."""
         if squares is None or posterior.scatter is None:
             return posterior
-        about = np.maximum(self.mean_square(posterior, squares.g) - self._noise_variance(posterior)[:, None], 0.0)
-        told = [
+        curve_mse = np.maximum(self.mean_square(posterior, squares.g) - self._noise_variance(posterior)[:, None], 0.0)
+        log_likelihood = [
             log_density(self.half_range, each, reach, self.expected_people, squares.s, float(z))
-            for each, reach, z in zip(about, np.sqrt(squares.high), squares.z, strict=True)
+            for each, reach, z in zip(curve_mse, np.sqrt(squares.high), squares.z, strict=True)
         ]
-        return self._weighed(posterior._replace(scatter=posterior.scatter + np.stack(told)))
+        return self._weighed(posterior._replace(scatter=posterior.scatter + np.stack(log_likelihood)))
 
-    def read(self, stages: Sequence[Observed]) -> Posterior[S]:
-        """What stages that were released say: spends nothing."""
-        now = self.begin(len(stages[0].z))
+    def read(self, stages: Sequence[Observation]) -> Posterior[S]:
+        """Posterior given stages that were released: spends nothing."""
+        posterior = self.begin(len(stages[0].z))
         for stage in stages:
-            now = self.with_squares(self.after(now, stage), stage.squares)
-        return now
+            posterior = self.with_squares(self.after(posterior, stage), stage.squares)
+        return posterior
 
-    def read_and_predict(self, stages: Sequence[Observed]) -> Mixture:
-        """The same of many draws, as many at a time as fit into memory."""
-        at_once, draws = self.at_once(sum(len(stage.B) for stage in stages)), len(stages[0].z)
-        parts = [slice(first, first + at_once) for first in range(0, draws, at_once)]
-        return side_by_side([self.predict(self.read(Measured(tuple(stages)).draws(some).stages)) for some in parts])
+    def read_and_predict(self, stages: Sequence[Observation]) -> Mixture:
+        """The prediction of many draws, as many at a time as fit into memory."""
+        size, draws = self.batch_size(sum(len(stage.B) for stage in stages)), len(stages[0].z)
+        batches = [slice(first, first + size) for first in range(0, draws, size)]
+        return side_by_side([self.predict(self.read(Measured(tuple(stages)).draws(some).stages)) for some in batches])
 
     def with_people(self, prediction: Mixture, distances: Distances | None) -> Mixture:
-        """The same prediction at the test inputs, with what is known of how people scatter there."""
+        """The same prediction at the test inputs, with the scatter of people there."""
         if self.two_valued:
-            return two_valued(prediction, self.half_range)
+            return with_two_values(prediction, self.half_range)
         if distances is None or not self.biased:
             return prediction
-        return peopled(prediction, self.read_distances(distances), distances, self.n)
+        return with_spread(prediction, self.read_distances(distances), distances, self.n)
 
     def read_distances(self, distances: Distances) -> Spread:
-        """What noisy sums of distances say of E a at the test inputs: spends nothing."""
-        of, usual = self.of_distances(), usual_distance(distances.sd, distances.reach)
-        now = of.after(of.begin(len(distances.z)), of.distances_seen(distances.B, usual, distances.s, distances.z))
-        return spread_of(of.predict(now), usual[:, None], distances.reach)
+        """E a at the test inputs, from noisy sums of distances: spends nothing."""
+        filtered, usual = self.distance_filter(), usual_distance(distances.sd / distances.reach)
+        observation = filtered.distance_observation(distances.B, usual, distances.s, distances.z)
+        posterior = filtered.after(filtered.begin(len(distances.z)), observation)
+        return spread_of(filtered.predict(posterior), usual[:, None], distances.reach)
 
-    def distances_seen(self, B: FloatArray, usual: FloatArray, s: float, z: FloatArray = NOTHING) -> Observed:
-        """Sums of a / A - 1/2 = (v + 2 usual - 1) / 2 of v = 2 (a / A - usual), which models speak of; none is cut."""
+    def distance_observation(self, B: FloatArray, usual: FloatArray, s: float, z: FloatArray = NOTHING) -> Observation:
+        """Sums of a / A - 1/2 = (v + 2 usual - 1) / 2 of the models' v = 2 (a / A - usual); none is cut."""
         centre, one = (2 * usual - 1)[:, None], np.ones((len(usual), len(self.people)))
-        return Observed(B, -one - centre, one - centre, s, z, g=self.zero, cut=False)
+        return Observation(B, -one - centre, one - centre, s, z, g=self.zero, cut=False)
 
     def expected_noise(self, posterior: Posterior[S]) -> FloatArray | None:
-        """E sigma^2 (D,), which clipping's bias depends on; None where it is taken to have none."""
+        """E sigma^2 (D,), for clipping's bias; None where it is taken to have none."""
         return None if posterior.scatter is None else expected(posterior.scatter, self.half_range)
 
     def log_evidence(self, posterior: Posterior[S]) -> FloatArray:
-        """Log density of what was measured of the outcomes, under each model (D, M)."""
-        return np.stack([np.atleast_1d(state.log_evidence) for state in self._any(posterior)], axis=1)
+        """Log density of the sums of outcomes, under each model (D, M)."""
+        states: tuple[Any, ...] = posterior.states
+        return np.stack([np.atleast_1d(state.log_evidence) for state in states], axis=1)
 
     def fit(self, posterior: Posterior[S]) -> tuple[Fit, ...]:
-        """How what was released fits the models; () before any stage."""
+        """Fit of the released numbers to the models; () before any stage."""
         if not posterior.numbers:
             return ()
-        misfit = np.stack([np.atleast_2d(state.misfit) for state in self._any(posterior)], axis=1)
+        states: tuple[Any, ...] = posterior.states
+        misfit = np.stack([np.atleast_2d(state.misfit) for state in states], axis=1)
         return fits_of(posterior.weights, misfit, posterior.numbers)
-
-    def _any(self, posterior: Posterior[S]) -> tuple[Any, ...]:
-        return posterior.states
 
     def _noise_variance(self, posterior: Posterior[S]) -> FloatArray:
         """Expected over the models (D,)."""
@@ -306,49 +304,44 @@ class Filter(ABC, Generic[S]):
 
 def run_stages(
     filtered: Filter[Any], stages: Sequence[PlannedStage], reader: Reader, draws: int = 1
-) -> tuple[tuple[Observed, ...], Posterior[Any]]:
+) -> tuple[tuple[Observation, ...], Posterior[Any]]:
     """Measure stage after stage, D independent draws side by side. Only ``reader`` sees records.
 
     Args:
-        filtered: the mixture on what is measured.
-        stages: with strategies, or to be planned from what those before released.
-        reader: measures.
-        draws: D.
+        filtered: the mixture on records or cells.
+        stages: with strategies, or to be planned from the numbers released before.
     """
-    now, observed = filtered.begin(draws), list[Observed]()
+    posterior, observations = filtered.begin(draws), list[Observation]()
     for stage in stages:
-        own, of_squares = split(stage.noise_multiplier, not filtered.biased or not observed)
-        asked, again = filtered.next_stage(now, stage, own, not observed)
-        seen = reader.sums(asked)
-        now = filtered.after(now, seen, again)
-        if of_squares is not None:
-            g = filtered.squares_about(now, seen)
-            high = np.minimum(REACH**2 * filtered.mean_square(now, g), (2 * filtered.half_range) ** 2)
-            seen = seen._replace(squares=reader.squares(Squares(g, high, of_squares)))
-            now = filtered.with_squares(now, seen.squares)
-        observed.append(seen)
-    return tuple(observed), now
+        s, s_squares = split_stage(stage.noise_multiplier, not filtered.biased or not observations)
+        query, linear = filtered.next_stage(posterior, stage, s, not observations)
+        observation = reader.sums(query)
+        posterior = filtered.after(posterior, observation, linear)
+        if s_squares is not None:  # about the curve of the sums, or where sums are of outputs, about the one after them
+            g = filtered.curve(posterior) if observation.g is None else observation.g
+            high = np.minimum(REACH**2 * filtered.mean_square(posterior, g), (2 * filtered.half_range) ** 2)
+            observation = observation._replace(squares=reader.squares(Squares(g, high, s_squares)))
+            posterior = filtered.with_squares(posterior, observation.squares)
+        observations.append(observation)
+    return tuple(observations), posterior
 
 
 def measure_distances(
-    filtered: Filter[Any], now: Posterior[Any], shares: Shares, reader: Reader, B: FloatArray | None = None
+    filtered: Filter[Any], posterior: Posterior[Any], shares: Shares, reader: Reader, B: FloatArray | None = None
 ) -> Distances:
     """Measure distances to the curve that the stages gave; see ``spread``.
 
     Args:
-        filtered: of the stages.
-        now: what they say.
-        shares: noise multipliers.
-        reader: measures.
+        posterior: after the stages.
         B: planned in advance, or None.
     """
     assert shares.distances is not None
-    assert now.scatter is not None
-    g, people = filtered.curve(now), filtered.people
-    reach = reach_of(filtered.mean_square(now, g) @ people / people.sum(), filtered.half_range)
-    sd = np.sqrt(expected(now.scatter, filtered.half_range))
+    assert posterior.scatter is not None
+    g, people = filtered.curve(posterior), filtered.people
+    reach = reach_of(filtered.mean_square(posterior, g) @ people / people.sum(), filtered.half_range)
+    sd = np.sqrt(expected(posterior.scatter, filtered.half_range))
     if B is None:
-        B = filtered.plan_distances(float(usual_distance(sd, reach)[0]), shares.distances).B
+        B = filtered.plan_distances(float(usual_distance(sd / reach)[0]), shares.distances).B
     above = None if shares.above is None else (shares.above, NOTHING)
     return reader.distances(Distances(B, reach, sd, shares.distances, NOTHING, above), g)
 
@@ -363,7 +356,7 @@ def _by_draw(change: Callable[[tuple[FloatArray, ...]], FloatArray], *parts: Any
     first = parts[0]
     if isinstance(first, np.ndarray):
         return change(parts)
-    if isinstance(first, Squares | Observed | Distances):
+    if isinstance(first, Squares | Observation | Distances):
         names = (name for name in first._fields if name != "B")
         return first._replace(**{name: _by_draw(change, *(getattr(part, name) for part in parts)) for name in names})
     if isinstance(first, tuple):

@@ -1,8 +1,8 @@
 """Records share the columns of public cells: for private inputs, or for very many records. The mixture on the cells.
 
-Every stage is planned on the way, and so is its width, from what those before it released: one draw at a time.
+Every stage and its width are planned from numbers released before: one draw at a time.
 
-A strategy is that of least risk of one model with the mixture's second moments about what each of its models expects,
+A strategy is that of least risk of one model with the mixture's second moments about the mean of each of its models,
 K = sum_m pi_m K_m and F = sum_m pi_m F_m: that of the best single linear estimator, which is never below the mixture's,
 
     sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S = sum_m pi_m S_m,
@@ -30,29 +30,29 @@ from .cell_moments import (
     KAPPA,
     CellModel,
     CellState,
+    CurveMoments,
     Linear,
-    Outlook,
     cell_models,
     cell_prior,
     cell_update,
-    learnt,
+    curve_moments,
+    downdate,
     linearise,
     not_read,
-    outlook,
 )
 from .cells import CellGrid, Counts, counts_given
-from .engine import NOTHING, Filter, Observed, Posterior
+from .engine import NOTHING, Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import Model
 from .spread import GAP, spread_models
 from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
 from .waves import on_dates
 
-LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that nobody would see otherwise
+LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
-_OF_RISK = 0.002  # of what is not known after a stage: no strategy need save less
+_OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less
 _LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
 _OUT = 1e-9  # probability of people's noise below which its models are read no further
@@ -60,7 +60,7 @@ _FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
 
 
 class Moments(NamedTuple):
-    """Of the sums x and of f at the cells, given what was released.
+    """Posterior moments of the sums x and of f at the cells.
 
     Attributes:
         K: covariance of x (M, M).
@@ -77,7 +77,7 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SpreadOn:
-    """Models of distances on a grid of cells, made when they are asked for, once for all filters of one plan."""
+    """Models of distances on a grid of cells, made at their first use, once for all filters of one plan."""
 
     grid: CellGrid
 
@@ -96,7 +96,7 @@ class CellFilter(Filter[CellState]):
         labels: of their kernels.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
-        two_valued: whether every output stands at one end of the range, as yes and no do.
+        two_valued: whether every output is at one end of the range, as yes and no are.
         counts: of records in the cells, as public or released.
         spread: models of distances to the curve.
     """
@@ -143,8 +143,8 @@ class CellFilter(Filter[CellState]):
         """A curve that is 0."""
         return np.zeros((1, len(self.grid.nodes)))
 
-    def given(self, counts: CellCounts | Counts, z: FloatArray = NOTHING) -> CellFilter:
-        """The same once counts are known, z (r,) being what was released of those that are not public."""
+    def with_counts(self, counts: CellCounts | Counts, z: FloatArray = NOTHING) -> CellFilter:
+        """The same given counts, of noisy numbers z (r,) where they are not public."""
         if isinstance(counts, CellCounts):
             counts = counts_given(self.grid, self.n, counts.B, counts.noise_sd, z, rough=self.biased)
         return replace(self, counts=counts)
@@ -158,53 +158,60 @@ class CellFilter(Filter[CellState]):
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
         return tuple(cell_prior(model, self.counts) for model in self.models), numbers
 
-    def read_on(self, posterior: Posterior[CellState]) -> list[int]:
+    def active(self, posterior: Posterior[CellState]) -> list[int]:
         """The models that are read further, never none: all but those of a noise that squares have ruled out.
 
-        Kernels stay all of them: at one noise they share what the evidence says of it (see ``scatter.model_weights``).
+        Kernels stay all of them: at one noise they share its probability (see ``scatter.model_weights``).
         """
         of_noise = dict[float, float]()
-        left = [i for i, state in enumerate(posterior.states) if not state.out]
-        for i in left:
+        candidates = [i for i, state in enumerate(posterior.states) if not state.ruled_out]
+        for i in candidates:
             noise = self.models[i].noise_variance
             of_noise[noise] = of_noise.get(noise, 0.0) + float(posterior.weights[0, i])
         least = _OUT * max(of_noise.values())
-        return [i for i in left if of_noise[self.models[i].noise_variance] >= least] or left
+        return [i for i in candidates if of_noise[self.models[i].noise_variance] >= least] or candidates
 
     def linearised(
-        self, posterior: Posterior[CellState], seen: Observed, about: Mapping[int, Outlook] | None = None
+        self, posterior: Posterior[CellState], query: Observation, moments: Mapping[int, CurveMoments] | None = None
     ) -> dict[int, Linear]:
-        """The residual sums as each model that is read further has them; ``about`` g, if that is known."""
-        return {i: self._linear(i, posterior, seen, (about or {}).get(i)) for i in self.read_on(posterior)}
+        """The residual sums under each active model; with ``moments`` of f - g, if they were computed before."""
+        return {i: self._linear(i, posterior, query, (moments or {}).get(i)) for i in self.active(posterior)}
 
-    def _linear(self, i: int, posterior: Posterior[CellState], seen: Observed, about: Outlook | None) -> Linear:
+    def _linear(
+        self, i: int, posterior: Posterior[CellState], query: Observation, moments: CurveMoments | None
+    ) -> Linear:
         """The same of one model."""
         model, expected = self.models[i], self.expected_noise(posterior)
         noise = 0.0 if expected is None else float(expected[0])
-        of_people = noise if 0 < noise < self.least_noise else model.noise_variance
-        return linearise(model, self.counts, posterior.states[i], seen, self.half_range, noise, about, of_people)
+        noise_variance = noise if 0 < noise < self.least_noise else model.noise_variance
+        return linearise(
+            model, self.counts, posterior.states[i], query, self.half_range, noise, moments, noise_variance
+        )
 
-    def updated(self, posterior: Posterior[CellState], seen: Observed, again: Any = None) -> tuple[CellState, ...]:
-        """See ``Filter``; ``again`` are the sums as each model has them."""
-        linear = self.linearised(posterior, seen) if again is None else again
+    def updated(
+        self, posterior: Posterior[CellState], observation: Observation, linear: Any = None
+    ) -> tuple[CellState, ...]:
+        """See ``Filter``."""
+        linear = self.linearised(posterior, observation) if linear is None else linear
+        B, s, z = observation.B, observation.noise_multiplier, observation.z[0]
         return tuple(
-            cell_update(state, linear[i], seen.B, seen.noise_multiplier, seen.z[0]) if i in linear else not_read(state)
+            cell_update(state, linear[i], B, s, z) if i in linear else not_read(state)
             for i, state in enumerate(posterior.states)
         )
 
     def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
-        """See ``Filter``; models that are out have no weight, and where nothing else has any, the others' is equal."""
-        weighed, left = super()._weighed(posterior), np.array([not state.out for state in posterior.states])
-        if left.all():
+        """See ``Filter``; models ruled out have no weight, and where nothing else has any, the others' is equal."""
+        weighed, possible = super()._weighed(posterior), np.array([not state.ruled_out for state in posterior.states])
+        if possible.all():
             return weighed
-        weights = weighed.weights * left
+        weights = weighed.weights * possible
         total = float(weights.sum())
-        return weighed._replace(weights=weights / total if total > 0 else left[None] / left.sum())
+        return weighed._replace(weights=weights / total if total > 0 else possible[None] / possible.sum())
 
     def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
         square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
-        for i in self.read_on(posterior):
+        for i in self.active(posterior):
             model, state, weight = self.models[i], posterior.states[i], posterior.weights[0, i]
             k, variance = model.cells.shape[1], model.variance_over_cells(state.covariance)
             square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
@@ -217,62 +224,57 @@ class CellFilter(Filter[CellState]):
             mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
         return np.clip(mean, -self.half_range, self.half_range)[None]
 
-    def squares_about(self, posterior: Posterior[CellState], seen: Observed) -> FloatArray:
-        """The curve that the stage's residuals are taken about."""
-        assert seen.g is not None
-        return seen.g
-
-    def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observed]:
+    def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observation]:
         """Intervals [low, high] of each cell's residuals about the expected curve, for each half-width.
 
-        +-c, c = clip sqrt(E (y - g)^2), cut to where outputs can lie; before anything is measured g is 0.
+        +-c, c = clip sqrt(E (y - g)^2), cut to the range of outputs; before any stage g is 0.
         """
         g, h = self.curve(posterior), self.half_range
         square, (least, most) = self.mean_square(posterior, g)[0], self.grid.extremes(g[0])
-        asked = []
+        queries = []
         for clip in clips:
             c = np.maximum(clip * np.sqrt(square), 2 * NARROWEST * h)
             low, high = np.maximum(-c, -h - most), np.minimum(c, h - least)
-            asked.append(Observed(NOTHING, low[None], high[None], math.nan, g=g, width=clip))
-        return asked
+            queries.append(Observation(NOTHING, low[None], high[None], math.nan, g=g, width=clip))
+        return queries
 
     def next_stage(
         self, posterior: Posterior[CellState], stage: PlannedStage, s: float, first: bool
-    ) -> tuple[Observed, dict[int, Linear]]:
+    ) -> tuple[Observation, dict[int, Linear]]:
         """Intervals of least expected risk among ``WIDTHS``, and the best strategy for them, unless both are given.
 
-        All of it follows from what was released. The first stage takes the whole range.
+        All of it follows from released numbers. The first stage takes the whole range.
         """
-        begin, about = None, None
+        start, moments = None, None
         if stage.strategy is not None or first:
-            [asked] = self.intervals(posterior, stage.width)
+            [query] = self.intervals(posterior, stage.width)
         else:
-            asked, begin, about = self._of_least_risk(posterior, s)
-        linear = self.linearised(posterior, asked, about)
-        B = stage.strategy.B if stage.strategy is not None else self.plan_stage(posterior, linear, s, begin).B
-        return asked._replace(B=B, noise_multiplier=s), linear
+            query, start, moments = self._of_least_risk(posterior, s)
+        linear = self.linearised(posterior, query, moments)
+        B = stage.strategy.B if stage.strategy is not None else self.plan_stage(posterior, linear, s, start).B
+        return query._replace(B=B, noise_multiplier=s), linear
 
     def _of_least_risk(
         self, posterior: Posterior[CellState], s: float
-    ) -> tuple[Observed, FloatArray, dict[int, Outlook]]:
-        """Intervals, the strategy (r, M) they were compared by, and each model's outlook."""
-        left = self.read_on(posterior)
-        pairs = likeliest(self.models, posterior.weights[0], left)
-        asked = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
+    ) -> tuple[Observation, FloatArray, dict[int, CurveMoments]]:
+        """Intervals, the strategy (r, M) they were compared by, and moments under each active model."""
+        active = self.active(posterior)
+        pairs = likeliest(self.models, posterior.weights[0], active)
+        queries = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
         g = self.curve(posterior)[0]
-        about = {i: outlook(self.models[i], posterior.states[i], g) for i in left}
-        tried = []
-        for each in asked:
-            linear = {i: self._linear(i, posterior, each, about[i]) for i, _ in pairs}
-            tried.append(self._strategy(posterior, linear, pairs, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS))
-        risks = np.array([[strategy.risk] for strategy in tried])
+        moments = {i: curve_moments(self.models[i], posterior.states[i], g) for i in active}
+        strategies = []
+        for query in queries:
+            linear = {i: self._linear(i, posterior, query, moments[i]) for i, _ in pairs}
+            strategies.append(self._strategy(posterior, linear, pairs, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS))
+        risks = np.array([[strategy.risk] for strategy in strategies])
         best = int(widest(risks, TIED * risks.min(axis=0))[0])
-        return asked[best], tried[best].B, about
+        return queries[best], strategies[best].B, moments
 
     def plan_stage(
-        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], s: float, begin: FloatArray | None = None
+        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], s: float, start: FloatArray | None = None
     ) -> Strategy:
-        """B (r, M), columns of norm <= 1, multiples of 2^-20: f at the cells should be known best where records are.
+        """B (r, M), columns of norm <= 1, multiples of 2^-20, of least risk of f at the cells, weighted by records.
 
         Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
 
@@ -280,11 +282,11 @@ class CellFilter(Filter[CellState]):
             posterior: so far.
             linear: the stage's sums under each model.
             s: noise multiplier of the stage.
-            begin: a B to start from.
+            start: a B to start from.
         """
-        pairs = likeliest(self.models, posterior.weights[0], self.read_on(posterior))
+        pairs = likeliest(self.models, posterior.weights[0], self.active(posterior))
         return on_the_grid(
-            self._strategy(posterior, linear, pairs, s, gap=self.gap, start=begin, max_iterations=_STEPS)
+            self._strategy(posterior, linear, pairs, s, gap=self.gap, start=start, max_iterations=_STEPS)
         )
 
     def _strategy(
@@ -295,7 +297,7 @@ class CellFilter(Filter[CellState]):
         s: float,
         **options: Any,
     ) -> Strategy:
-        """The best one that ``bayes`` finds; where it fails on numbers that were released, every cell by itself."""
+        """The best one by ``bayes``; where it fails on released numbers, every cell by itself."""
         try:
             return bayes([self.moments(posterior, linear, pairs)], s**2, of_risk=_OF_RISK, **options)
         except _NUMERICAL:
@@ -304,7 +306,7 @@ class CellFilter(Filter[CellState]):
     def moments(
         self, posterior: Posterior[CellState], linear: Mapping[int, Linear], pairs: Sequence[tuple[int, float]]
     ) -> RiskModel:
-        """One model with the second moments of models, given with their weights, about what each expects."""
+        """One model with the second moments of models, given with their weights, about the mean of each."""
         shares = np.array([share for _, share in pairs]) / sum(share for _, share in pairs)
         each = [self.moments_of(i, posterior, linear[i]) for i, _ in pairs]
         mean = Moments(*(np.tensordot(shares, np.stack(parts), axes=1) for parts in zip(*each, strict=True)))
@@ -326,10 +328,10 @@ class CellFilter(Filter[CellState]):
         means, variances = [], []
         for model, state in zip(self.models, posterior.states, strict=True):
             phi, k = model.at(self.X_test), model.cells.shape[1]
-            left = phi @ state.covariance[:k, :k] - phi
+            change = phi @ state.covariance[:k, :k] - phi
             prior = model.features.kernel.diagonal(self.X_test)
             means.append(phi @ state.mean[:k])
-            variances.append(np.maximum(prior + np.einsum("ij,ij->i", left, phi), 1e-14 * prior))
+            variances.append(np.maximum(prior + np.einsum("ij,ij->i", change, phi), 1e-14 * prior))
         return Mixture(
             means=np.array([means]),
             variances=np.array([variances]),
@@ -340,9 +342,9 @@ class CellFilter(Filter[CellState]):
 
     def shared(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
-        return tuple(learnt(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+        return tuple(downdate(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
 
-    def of_distances(self) -> CellFilter:
+    def distance_filter(self) -> CellFilter:
         """See ``Filter``."""
         models = self.spread.models
         labels = tuple(model.label for model in models)
@@ -350,9 +352,10 @@ class CellFilter(Filter[CellState]):
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
         """See ``Filter``."""
-        of = self.of_distances()
-        now = of.begin()
-        return of.plan_stage(now, of.linearised(now, of.distances_seen(NOTHING, np.array([usual]), s)), s)
+        filtered = self.distance_filter()
+        prior = filtered.begin()
+        query = filtered.distance_observation(NOTHING, np.array([usual]), s)
+        return filtered.plan_stage(prior, filtered.linearised(prior, query), s)
 
 
 def cell_filter(
@@ -366,12 +369,12 @@ def cell_filter(
     two_valued: bool = False,
     biased: bool = True,
 ) -> CellFilter:
-    """Every model on public cells; ``given`` tells it of counts, and ``at`` of test inputs.
+    """Every model on public cells; ``with_counts`` and ``at`` set its counts and test inputs.
 
     Args:
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
-        two_valued: whether every output stands at one end of the range.
+        two_valued: whether every output is at one end of the range.
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     on_grid = cell_models(models, grid, biased=biased)
@@ -412,24 +415,24 @@ def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[
     return chosen
 
 
-def risk_model(found: Moments, counts: FloatArray, weight: float) -> RiskModel:
+def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
     """K and F W^(1/2), W the shares of the records.
 
-    K is the records' own noise D plus V diag(values) V^T, in units of D: of these only what stands out from the noise
-    is kept, and of F what lies along it (see ``filter_records.leading``).
+    K is the records' own noise D plus V diag(values) V^T, in units of D: only eigenvectors above the noise are
+    kept, and of F its part along them (see ``filter_records.leading``).
     """
     importance = counts / counts.sum()
-    noise = found.own + _FLOOR * float(found.K.diagonal().mean())
+    noise = moments.own + _FLOOR * float(moments.K.diagonal().mean())
     sd = np.sqrt(noise)
-    values, V = np.linalg.eigh((found.K - np.diag(found.own)) / np.outer(sd, sd))
+    values, V = np.linalg.eigh((moments.K - np.diag(moments.own)) / np.outer(sd, sd))
     long = np.abs(values) >= min(_LEAST, np.abs(values).max())
     values, V = values[long], V[:, long]
-    targets = V @ (V.T @ (found.F / sd[:, None]))
+    targets = V @ (V.T @ (moments.F / sd[:, None]))
     return RiskModel(
         noise=noise,
         root=sd[:, None] * V * np.sqrt(np.abs(values)),
         targets=sd[:, None] * targets * np.sqrt(importance),
-        prior_risk=float(importance @ found.variance),
+        prior_risk=float(importance @ moments.variance),
         weight=weight,
         signs=np.sign(values),
     )

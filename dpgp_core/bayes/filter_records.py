@@ -1,4 +1,4 @@
-"""Every record has a column of its own, and inputs are public: what noisy sums of clipped outputs say, stage by stage.
+"""Every record has a column of its own, and inputs are public: the posterior given noisy sums of clipped outputs.
 
 Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with public B (r, n), o and u
 the middle and the width of each record's public interval, w standard normal. With ``clipping.clipped``,
@@ -22,7 +22,7 @@ from ..gp.clipping import clipped
 from ..gp.pivoted import factorise
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from .engine import Filter, Observed, Posterior
+from .engine import Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import Model
 from .spread import spread_models
@@ -32,7 +32,7 @@ _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of
 _MANY = 1000
 _LARGEST = 2 * 10**7  # numbers kept at a time, 160 MB
 _LOG_TWO_PI = math.log(2 * math.pi)
-_ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not told apart
+_ROUNDING = 1e-13  # of the largest eigenvalue of a Gram matrix: below, directions are not distinguished
 
 
 class State(NamedTuple):
@@ -58,7 +58,7 @@ class State(NamedTuple):
 class RecordModel:
     """One model at n records and P test inputs: the covariance of (y, f_*, b) is phi phi^T + a diagonal.
 
-    b (q,) ~ N(0, I) is what the field of clipping's bias is made of, h = psi b; see ``widths``.
+    b (q,) ~ N(0, I) are the coefficients of the field of clipping's bias, h = psi b; see ``stages``.
 
     Attributes:
         phi: features (n + P + q, k), records first.
@@ -97,7 +97,7 @@ class RecordFilter(Filter[State]):
 
     @property
     def tests(self) -> slice:
-        """Where f at the test inputs stands."""
+        """Where f at the test inputs is in a state."""
         return slice(self.n, self.n + len(self.X_test))
 
     @property
@@ -115,8 +115,8 @@ class RecordFilter(Filter[State]):
         """A curve that is 0."""
         return np.zeros((1, self.n))
 
-    def at_once(self, rows: int) -> int:
-        """Draws whose covariances with all measurements are kept at a time."""
+    def batch_size(self, rows: int) -> int:
+        """See ``Filter``; every draw keeps its covariances with all measurements."""
         return max(1, _LARGEST // (len(self.models) * rows * len(self.models[0].variance)))
 
     def prior(self, draws: int) -> tuple[tuple[State, ...], tuple[int, ...]]:
@@ -126,21 +126,21 @@ class RecordFilter(Filter[State]):
         spread = (np.broadcast_to(model.variance, (draws, size)) for model in self.models)
         return tuple(State(zero, variance, nothing, none, nothing[..., 0]) for variance in spread), ()
 
-    def updated(self, posterior: Posterior[State], seen: Observed, again: Any = None) -> tuple[State, ...]:
+    def updated(self, posterior: Posterior[State], observation: Observation, linear: Any = None) -> tuple[State, ...]:
         """Posterior after one more stage.
 
         S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
         Q' = L^-1 A K_post,    mean += Q'^T L^-1 (z - E z),    variance -= column norms of Q'.
         """
-        B, s, width, middle = seen.B, seen.noise_multiplier, seen.high - seen.low, (seen.high + seen.low) / 2
-        low, high, beta = seen.low, seen.high, np.zeros(1)
+        B, s, low, high = observation.B, observation.noise_multiplier, observation.low, observation.high
+        width, middle, beta = high - low, (high + low) / 2, np.zeros(1)
         noise = self.expected_noise(posterior)
         if noise is not None:
-            low, high, half_width = ends_of(low, high, middle, self.half_range, cut=seen.cut)
+            low, high, half_width = ends_of(low, high, middle, self.half_range, cut=observation.cut)
             beta = bias_sd(half_width, noise[:, None], self.half_range)
-        shown = (B * (beta / width)[:, None]) @ self.psi
+        loadings = (B * (beta / width)[:, None]) @ self.psi
         return tuple(
-            _updated(model, state, B, (low, high, width, middle), shown, s, seen.z)
+            _updated(model, state, B, (low, high, width, middle), loadings, s, observation.z)
             for model, state in zip(self.models, posterior.states, strict=True)
         )
 
@@ -157,10 +157,6 @@ class RecordFilter(Filter[State]):
         g = np.einsum("dm,dmj->dj", posterior.weights, means)
         clipped: FloatArray = np.clip(g, -self.half_range, self.half_range)
         return clipped
-
-    def squares_about(self, posterior: Posterior[State], seen: Observed) -> FloatArray:
-        """The curve after the stage."""
-        return self.curve(posterior)
 
     def next_intervals(self, posterior: Posterior[State], clip: float) -> tuple[FloatArray, FloatArray]:
         """Cut g +- c to the public range, (D, n) each: g the predictive mean, c = clip sqrt(E (y - g)^2).
@@ -183,43 +179,43 @@ class RecordFilter(Filter[State]):
 
     def next_stage(
         self, posterior: Posterior[State], stage: PlannedStage, s: float, first: bool
-    ) -> tuple[Observed, None]:
-        """Intervals of the half-width by which f at the test inputs will be known best; of each draw its own."""
+    ) -> tuple[Observation, None]:
+        """Intervals of the half-width that leaves least variance of f at the test inputs; of each draw its own."""
         B, widths = stage.planned.B, stage.widths
-        tried = [self.next_intervals(posterior, width) for width in widths]
-        if len(tried) == 1:
-            return Observed(B, *tried[0], s), None
-        left = np.array([self._variance_left(posterior, Observed(B, *ends, s)) for ends in tried])
-        chosen = widest(left, DRAWN_TIED * (self._variance(posterior) - left.min(axis=0)))
-        low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*tried, strict=True))
-        return Observed(B, low, high, s), None
+        intervals = [self.next_intervals(posterior, width) for width in widths]
+        if len(widths) == 1:
+            return Observation(B, *intervals[0], s), None
+        variances = np.array([self._variance_after(posterior, Observation(B, *ends, s)) for ends in intervals])
+        chosen = widest(variances, DRAWN_TIED * (self._variance(posterior) - variances.min(axis=0)))
+        low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*intervals, strict=True))
+        return Observation(B, low, high, s), None
 
     def _variance(self, posterior: Posterior[State]) -> FloatArray:
         """Variance of f, summed over the test inputs, under each draw's likeliest model (D,)."""
         each = enumerate(posterior.weights.argmax(axis=1))
         return np.array([posterior.states[m].variance[d, self.tests].sum() for d, m in each])
 
-    def _variance_left(self, posterior: Posterior[State], asked: Observed) -> FloatArray:
-        """The same after a stage; it does not depend on what is released."""
+    def _variance_after(self, posterior: Posterior[State], query: Observation) -> FloatArray:
+        """The same after a stage; it does not depend on z."""
         assert posterior.scatter is not None
         likeliest = posterior.weights.argmax(axis=1)
-        left = np.empty(len(likeliest))
+        variance = np.empty(len(likeliest))
         for m in np.unique(likeliest):
             d = np.flatnonzero(likeliest == m)
             one = replace(self, models=(self.models[m],), labels=(0,))
             state = State(*(part[d] for part in posterior.states[m]))
-            now = Posterior((state,), posterior.scatter[d], posterior.weights[d])
-            seen = asked._replace(low=asked.low[d], high=asked.high[d], z=np.zeros((len(d), len(asked.B))))
-            left[d] = one.updated(now, seen)[0].variance[:, self.tests].sum(axis=1)
-        return left
+            before = Posterior((state,), posterior.scatter[d], posterior.weights[d])
+            observation = query._replace(low=query.low[d], high=query.high[d], z=np.zeros((len(d), len(query.B))))
+            variance[d] = one.updated(before, observation)[0].variance[:, self.tests].sum(axis=1)
+        return variance
 
     def predict(self, posterior: Posterior[State]) -> Mixture:
-        """The models' predictions at the test inputs; a variance is what is left of the prior's, rounded."""
+        """The models' predictions at the test inputs; variances stay above the prior's rounding."""
         pairs = list(zip(self.models, posterior.states, strict=True))
-        left = [np.maximum(state.variance[:, self.tests], 1e-14 * float(m.variance.max())) for m, state in pairs]
+        variances = [np.maximum(state.variance[:, self.tests], 1e-14 * float(m.variance.max())) for m, state in pairs]
         return Mixture(
             means=np.stack([state.mean[:, self.tests] for state in posterior.states], axis=1),
-            variances=np.stack(left, axis=1),
+            variances=np.stack(variances, axis=1),
             noise_variances=np.array([model.noise_variance for model in self.models]),
             weights=posterior.weights,
             fit=self.fit(posterior) if self.biased else (),
@@ -229,7 +225,7 @@ class RecordFilter(Filter[State]):
         """See ``Filter``."""
         return tuple(state.shared[0][:, self.tests] for state in posterior.states)
 
-    def of_distances(self) -> RecordFilter:
+    def distance_filter(self) -> RecordFilter:
         """See ``Filter``; nothing is cut off at the ends of their range."""
         assert self.public is not None
         return record_filter(
@@ -255,7 +251,7 @@ def record_filter(
 
     Args:
         public: of the table. None: stages are read as if outcomes were normal, and clipping them no more than that.
-        tolerance: share of the prior variance at the records that features may leave out; what they leave counts as
+        tolerance: share of the prior variance at the records that features may leave out; the rest counts as
             noise. None: next to nothing.
     """
     tolerance = (_EXACT if len(X) <= _MANY else _LOOSE) if tolerance is None else tolerance
@@ -302,23 +298,23 @@ def _updated(
     state: State,
     B: FloatArray,
     ends: tuple[FloatArray, FloatArray, FloatArray, FloatArray],
-    shown: FloatArray,
+    loadings: FloatArray,
     s: float,
     z: FloatArray,
 ) -> State:
-    """One model's state after a stage, ``shown`` (D, r, q) being what B shows of the bias."""
+    """One model's state after a stage, where z depends on the bias b by ``loadings`` (D, r, q)."""
     low, high, width, middle = ends
-    n, q = len(model.noise), shown.shape[-1]
+    n, q = len(model.noise), loadings.shape[-1]
     k, gain, extra = clipped(state.mean[:, :n], state.variance[:, :n], low, high)
     A = B * (gain / width)[:, None]
-    b, same = slice(len(model.variance) - q, None), SAME**0.5 * shown
-    # Cov(A y + shown b, everything | stages before), everything being y at the records, f at the test inputs and b
+    b, same = slice(len(model.variance) - q, None), SAME**0.5 * loadings
+    # Cov(A y + same b, (y, f, b) | stages before), y at the records and f at the test inputs
     cross = (A @ model.phi[:n] + same @ model.phi[b]) @ model.phi.T
     cross[..., :n] += A * model.noise
     cross -= (A @ state.shared[..., :n].swapaxes(1, 2) + same @ state.shared[..., b].swapaxes(1, 2)) @ state.shared
     scaled = B * (np.sqrt(extra) / width)[:, None]
     S = cross[..., :n] @ A.swapaxes(1, 2) + cross[..., b] @ same.swapaxes(1, 2) + s**2 * np.eye(len(B))
-    S += scaled @ scaled.swapaxes(1, 2) + (1 - SAME) * shown @ shown.swapaxes(1, 2)
+    S += scaled @ scaled.swapaxes(1, 2) + (1 - SAME) * loadings @ loadings.swapaxes(1, 2)
     L = _roots(S, s**2)
     surprise = z - ((k - middle) / width) @ B.T - (same @ state.mean[:, b, None])[..., 0]
     # S >= s^2 I: the inverse of L is as accurate as solving with it, and a product is faster
@@ -348,8 +344,8 @@ def leading(model: RecordModel, state: State, least: float) -> tuple[RecordModel
     """The model and the state of one draw with Phi Phi^T - Q^T Q replaced by its leading eigenvectors.
 
     In units of the noise, these two terms have few eigenvalues that are not next to 0, however many features and
-    measurements there are. Only plans of very many records rest on them: any plan is private, and what is predicted
-    from its numbers is computed with all of them. With D the noise at the records, its mean at test inputs, and
+    measurements there are. Only plans of very many records rest on them: any plan is private, and predictions
+    from its numbers are computed with all of them. With D the noise at the records, its mean at test inputs, and
     R = [Phi, Q^T], S = diag(+1 ..., -1 ...): R^T D^-1 R = W diag(g) W^T, and R S R^T has the eigenvalues of
     diag(sqrt g) W^T S W diag(sqrt g) in units of D.
 
@@ -364,8 +360,8 @@ def leading(model: RecordModel, state: State, least: float) -> tuple[RecordModel
     sd = np.sqrt(np.concatenate([model.noise, np.full(len(R) - n, model.noise.mean())]))
     scaled = R / sd[:, None]
     g, W = np.linalg.eigh(scaled.T @ scaled)
-    told = g > _ROUNDING * g[-1]
-    g, W = g[told], W[:, told]
+    kept = g > _ROUNDING * g[-1]
+    g, W = g[kept], W[:, kept]
     inner = (W * np.sqrt(g)).T @ (signs[:, None] * W * np.sqrt(g))
     values, V = np.linalg.eigh(inner)
     long = np.abs(values) > least

@@ -3,9 +3,9 @@
 People's distances from the curve are sigma(x) times a standardised variable of mean 0 and variance 1: normal, or where
 a release has counted who lies above the curve, a gamma variable of that skewness, shifted (mirrored where it is
 negative). Of skewness c a gamma has shape k = 4 / c^2, and lies above its mean with probability Q(k, k), which is 1/2
-for c = 0, .406 for gamma(2), .368 for an exponential. What the count says of c is Bayes' rule on a grid.
+for c = 0, .406 for gamma(2), .368 for an exponential. The posterior of c given the count is computed on a grid.
 
-What is not known of the curve is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
+The curve's posterior is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
 have skewness c (sigma^2 / (v + sigma^2))^(3/2), and are taken for a gamma variable of that.
 """
 
@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
 
 from ..arrays import FloatArray
+from ..gp.uncertainty import Of
 from ..measurement.fit import Fit
 from ..table import Outcome
 from .models import Model
 
-Of = Literal["outputs", "function"]
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
-_KEPT: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is not known
+_RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
 _PRIOR_SD = 1.5  # of the skewness, before anybody is counted
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
@@ -35,7 +35,7 @@ _LEAST_SHAPE = 1e-12
 
 
 class People(NamedTuple):
-    """How people scatter about the curve at P places, of D draws.
+    """How people scatter about the curve at P points, of D draws.
 
     Attributes:
         variance: sigma^2 (D, P), in squared model units.
@@ -45,20 +45,20 @@ class People(NamedTuple):
     variance: FloatArray
     skew: FloatArray | None = None
 
-    def kept(self, variance: FloatArray) -> FloatArray:
-        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) stands beside theirs."""
+    def retained(self, variance: FloatArray) -> FloatArray:
+        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) is added to theirs."""
         left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
         return left
 
-    def standard_quantile(self, probability: float, kept: FloatArray) -> FloatArray:
+    def standard_quantile(self, probability: float, retained: FloatArray) -> FloatArray:
         """Of the standardised variable whose skewness is that share (D, P) of people's, averaged over theirs (D, P)."""
         assert self.skew is not None
         on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
-        return np.array([np.interp(row, _KEPT, each) for row, each in zip(kept, on_grid, strict=True)])
+        return np.array([np.interp(row, _RETAINED, each) for row, each in zip(retained, on_grid, strict=True)])
 
-    def standard_below(self, values: FloatArray, kept: FloatArray) -> FloatArray:
-        """P(standardised variable <= values), values and kept (D, P): by interpolation among its quantiles."""
-        quantiles = np.stack([self.standard_quantile(float(p), kept) for p in _LEVELS], axis=-1)
+    def standard_below(self, values: FloatArray, retained: FloatArray) -> FloatArray:
+        """P(standardised variable <= values), values and retained (D, P): by interpolation among its quantiles."""
+        quantiles = np.stack([self.standard_quantile(float(p), retained) for p in _LEVELS], axis=-1)
         below = [
             np.interp(value, at, _LEVELS, left=0.0, right=1.0)
             for value, at in zip(values.ravel(), quantiles.reshape(values.size, -1), strict=True)
@@ -76,7 +76,7 @@ class Mixture:
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
         people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
-        fit: of each draw, D of them, or none: quantiles are farther from the mean by what each widens them.
+        fit: of each draw, D of them, or none: quantiles are farther from the mean by ``Fit.widened``.
     """
 
     means: FloatArray
@@ -130,7 +130,7 @@ class Mixture:
         """
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
-            return self.mean + sd * skewed.standard_quantile(probability, skewed.kept(self.variance))
+            return self.mean + sd * skewed.standard_quantile(probability, skewed.retained(self.variance))
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
@@ -146,7 +146,7 @@ class Mixture:
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             sd = np.sqrt(self.variance + skewed.variance)
-            return skewed.standard_below((values - self.mean) / sd, skewed.kept(self.variance))
+            return skewed.standard_below((values - self.mean) / sd, skewed.retained(self.variance))
         standard = (values[:, None] - self.means) / self._sds(of)
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
@@ -189,8 +189,8 @@ class Joint:
     Attributes:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
-        weights: of the models given what was measured (M,), sum 1.
-        fit: of the release; curves are farther from their mean by what it widens.
+        weights: of the models given the release (M,), sum 1.
+        fit: of the release; curves are farther from their mean by ``Fit.widened``.
     """
 
     models: tuple[Model, ...]
@@ -207,8 +207,8 @@ class Joint:
 
     def covariance(self) -> FloatArray:
         """Of f under the mixture (P, P): sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T)."""
-        apart = self.means - self.weights @ self.means
-        total: FloatArray = (apart.T * self.weights) @ apart
+        deviations = self.means - self.weights @ self.means
+        total: FloatArray = (deviations.T * self.weights) @ deviations
         for m, weight in enumerate(self.weights):
             total += weight * self._covariance(m)
         return self.widened**2 * total
@@ -243,24 +243,20 @@ class MixtureUncertainty:
     """Quantiles of the mixture of models, privacy noise and clipping included.
 
     Attributes:
+        outcome: for bounds, scale and kind; its unit is that of all values.
         prediction: the mixture's, of D draws, in model units.
-        bounds: public (low, high) of the output.
-        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs stand at the bound and
-            say nothing of how far it is beyond; a cut interval holds the curve cut to the bounds.
-        two_valued: whether outputs are at one bound or the other, as yes and no are.
+        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs are at the bound,
+            however far it is beyond; a cut interval holds the curve cut to the bounds.
     """
 
+    outcome: Outcome
     prediction: Mixture
-    bounds: tuple[float, float]
-    midpoint: float
-    y_scale: float
     cut: tuple[Of, ...] = ()
-    two_valued: bool = False
 
     @property
     def values(self) -> FloatArray:
         """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
-        return np.clip(self._in_unit(self.prediction.mean), *self.bounds)
+        return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
@@ -268,11 +264,11 @@ class MixtureUncertainty:
 
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
         """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
-        if self.two_valued and of == "outputs":
-            low, high = self.bounds
+        if self.outcome.kind == "yes/no" and of == "outputs":
+            low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
         quantiles = self._in_unit(self.prediction.quantile(probability, of))
-        return np.clip(quantiles, *self.bounds) if of in self.cut else quantiles
+        return np.clip(quantiles, *self.outcome.bounds) if of in self.cut else quantiles
 
     @property
     def scatter(self) -> FloatArray:
@@ -283,28 +279,10 @@ class MixtureUncertainty:
         """
         if self.prediction.people is None:
             raise ValueError("the release holds no scatter: it was made before that was measured; publish again")
-        return self.y_scale * np.sqrt(self.prediction.people.variance)
+        return self.outcome.scale * np.sqrt(self.prediction.people.variance)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
-        return self.midpoint + self.y_scale * values
-
-
-def uncertainty_of(outcome: Outcome, prediction: Mixture, cut: tuple[Of, ...] = ()) -> MixtureUncertainty:
-    """The mixture in the output's unit.
-
-    Args:
-        outcome: for bounds, scale and kind.
-        prediction: in model units.
-        cut: see ``MixtureUncertainty``.
-    """
-    return MixtureUncertainty(
-        prediction=prediction,
-        bounds=outcome.bounds,
-        midpoint=outcome.midpoint,
-        y_scale=outcome.scale,
-        cut=cut,
-        two_valued=outcome.kind == "yes/no",
-    )
+        return self.outcome.midpoint + self.outcome.scale * values
 
 
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
@@ -326,7 +304,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
 
 def _quantiles(probability: float) -> FloatArray:
     """Of standardised gamma variables of skewness c times a share of it (25, 17)."""
-    c = np.outer(_SKEWS, _KEPT)
+    c = np.outer(_SKEWS, _RETAINED)
     none = c * c < _LEAST_SHAPE
     shape = 4 / np.where(none, 1.0, c) ** 2
     upper = (gammaincinv(shape, np.where(c < 0, 1 - probability, probability)) - shape) / np.sqrt(shape)

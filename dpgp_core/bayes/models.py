@@ -1,4 +1,4 @@
-"""Gaussian process models that need no declaration but bounds and box, and what a filter needs of each."""
+"""Gaussian process models that need no declaration but bounds and box."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..seasons import Seasonal
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
 NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
 AUTO_NOISE_SDS = (1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
-LITTLE = 1 / 128  # where many share the columns of cells, it can be seen that people scatter as little as this
+LITTLE = 1 / 128  # where many share the columns of cells: people may scatter as little, and sums can show it
 YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5
 AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
-SHARED = (0.0, 0.5, 0.9)  # what groups have in common of the curve's variance
+SHARED = (0.0, 0.5, 0.9)  # share of the curve's variance that is common to groups
 AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
 
 
@@ -96,23 +96,23 @@ ROUGH = (
     *(Curve(Matern32, share, 0.05, 1.0) for share in AUTO_LENGTHSCALES),
     Curve(Matern12, 1 / 4, 0.5, 1.0),
 )
-_SEEN, _UNSEEN = 8000, 0.05  # n / s from which rough curves have their whole weight; the share of it that is none
+_WHOLE, _LEAST = 8000, 0.05  # n / s from which rough curves have their whole weight; share below which they have none
 _COMMON = 1 / 4  # where there are groups, rough curves of shorter lengthscales are left out, and time with them
 
 
 MOST_ROUGHER = 6  # levels in all up to which each has models of its own shape: more would cost more time than they show
-_ALIKE = tuple(Curve(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))  # what groups have in common then
-_OWN = Curve(Matern32, 1 / 8, 0.3, 3.0)  # what the one group has beside it; of less weight, nobody believes it in time
+_ALIKE = tuple(Curve(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))  # the part common to groups then
+_OWN = Curve(Matern32, 1 / 8, 0.3, 3.0)  # the one group's own part; of less weight, it comes out too late
 
 
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Share of their weight that rough curves have, from public numbers.
 
-    With few people and little budget nobody could tell them from smooth ones: they would cost every smooth curve an
+    With few people and little budget nothing separates them from smooth ones: they would cost every smooth curve an
     eighth of its error, and show no rough one.
     """
-    share = min(people / noise_multiplier / _SEEN, 1.0)
-    return share if share >= _UNSEEN else 0.0
+    share = min(people / noise_multiplier / _WHOLE, 1.0)
+    return share if share >= _LEAST else 0.0
 
 
 def curve_models(
@@ -121,7 +121,7 @@ def curve_models(
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
     rough: float | None = None,
 ) -> tuple[Model, ...]:
-    """Models of a curve from the public box and bounds alone: smooth and rough ones, about a level that is not known.
+    """Models of a curve from the public box and bounds alone: smooth and rough ones, about an unknown level.
 
     Args:
         rough: share of their weight that rough curves have, see ``rough_share``; 0 leaves them out, and None the
@@ -156,14 +156,14 @@ def across_levels(
         models: of the inputs that are numbers; those of a kernel of all inputs are left as they are.
         shared: rho of ``AcrossLevels``.
     """
-    columns, given = level_columns(box), tuple(models)
+    columns, models = level_columns(box), tuple(models)
     if not columns:
-        return given
-    whole = tuple(model for model in given if not isinstance(model.kernel, Stationary | LevelAndCurve))
+        return models
+    whole = tuple(model for model in models if not isinstance(model.kernel, Stationary | LevelAndCurve))
     return whole + tuple(
         replace(model, kernel=AcrossLevels(inner=model.kernel, columns=columns, shared=rho))
         for rho in shared
-        for model in given
+        for model in models
         if isinstance(model.kernel, Stationary | LevelAndCurve)
     )
 
@@ -218,8 +218,7 @@ def models_around(
     Args:
         kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
         noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``curve_models``.
-        noise_sds: of ``curve_models``.
-        rough: of ``curve_models``.
+        noise_sds, rough: of ``curve_models``.
     """
     automatic = curve_models(number_sides(box), half_range, noise_sds, rough)
     if noise_variance is None:
@@ -245,8 +244,7 @@ def models_of(
     Args:
         kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
         noise_variances: one per kernel, or None.
-        noise_sds: of ``curve_models``.
-        rough: of ``curve_models``.
+        noise_sds, rough: of ``curve_models``.
     """
     rougher = () if rough is None else rougher_groups(box, half_range, noise_sds)
     if not kernels:
@@ -260,7 +258,7 @@ def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
     """One model for each family of kernels, of the middle one of its noises and of all their weight, to plan with.
 
     Strategies hardly depend on the noise variance, and planning for a third of the models takes a third of the time.
-    Of kernels that differ in what groups share, likewise, the middle one stands for all; of those that differ in their
+    Of kernels that differ in the share of groups, likewise, the middle one stands for all; of those that differ in
     amplitude alone, the largest.
     """
     families: dict[object, list[Model]] = {}
@@ -271,7 +269,7 @@ def typical_models(models: Sequence[Model]) -> tuple[Model, ...]:
 
 
 def family_of(kernel: Kernel) -> object:
-    """What kernels that differ in their amplitude alone have in common; groups that share more are another family."""
+    """The same for kernels that differ in their amplitude alone; groups that share more are another family."""
     if isinstance(kernel, OneRougher):
         return kernel.column, kernel.level, family_of(kernel.alike)
     if isinstance(kernel, AcrossLevels):
@@ -283,24 +281,24 @@ def family_of(kernel: Kernel) -> object:
     return kernel
 
 
-def seen_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
+def visible_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
     """Width of the narrowest bumps that a release would show, over the box; None where it shows a level at most.
 
-    A bump of the EQ kernel is about two lengthscales wide. A lengthscale is seen where the models that have it keep
-    less than half of what they did not know of the deviation from the level, at most places.
+    A bump of the EQ kernel is about two lengthscales wide. A lengthscale is visible where its models keep less than
+    half of the prior variance of the deviation from the level, at most places.
 
     Args:
-        models: the mixture (M), of which those of ``CURVES`` with large amplitudes are asked.
+        models: the mixture (M), of which those of ``CURVES`` with large amplitudes are used.
         variances: of the curve under each model at P places (M, P), in squared model units.
-        weights: of the models (M,), for what is known of people's noise.
+        weights: of the models (M,), for people's noise.
     """
-    asked: dict[Stationary, list[int]] = {}
+    by_curve: dict[Stationary, list[int]] = {}
     for index, model in enumerate(models):
         inner = model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
         if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance > inner.level:
-            asked.setdefault(inner.curve, []).append(index)
+            by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
-    for share, (curve, own) in zip(AUTO_LENGTHSCALES, asked.items(), strict=False):
+    for share, (curve, own) in zip(AUTO_LENGTHSCALES, by_curve.items(), strict=False):
         nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
         if np.median(variances[nearest]) < 0.5 * curve.variance:
             return min(2 * share, 1.0)
@@ -308,7 +306,7 @@ def seen_width(models: Sequence[Model], variances: FloatArray, weights: FloatArr
 
 
 def looked_for(kernel: Kernel) -> bool:
-    """Whether plans look for such curves whatever is believed of them: what nobody looks for is not seen.
+    """Whether plans look for such curves whatever their probability: without a plan for them none would be seen.
 
     One group that is rougher than the others. Curves that are nowhere differentiable are not: with 3,000 people to look
     for them cost smooth curves and kinks a twentieth of their error, and jumps and peaks gained nothing.

@@ -1,8 +1,8 @@
 """All that reads records: for real, in integers with exact noise; or as numbered draws for teaching, also of no noise.
 
-Each reader is asked what is public (``engine.Observed``, ``Squares``, ``Distances``) and returns it with the numbers.
-Nothing else of Bayes cloaking sees an output, or where inputs are private, an input. Also: what of it may be kept in a
-file, and the way back.
+Each reader takes a public query (``engine.Observation``, ``Squares``, ``Distances``) and returns it with the numbers.
+Nothing else of Bayes cloaking sees an output, or where inputs are private, an input. Also: the statistic that may be
+kept in a file, and the way back.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
-from ..measurement import Measurement
 from ..measurement.integers import person_weights
-from ..measurement.measurement import CellCounts, KnownCounts, from_zero
+from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from ..table import Dataset, Kind
 from .cells import CellGrid, known_counts
-from .engine import Measured, Observed, Squares
+from .engine import Measured, Observation, Reader, Squares
 from .settings import reading_for
 from .spread import Distances
 from .stages import Public
 
 
-class ExactRecords:
-    """Measures the outputs of a data set for real, one draw, and keeps what may be published.
+class ExactRecords(Reader):
+    """Measures the outputs of a data set for real, one draw, and keeps the released numbers.
 
     Args:
         dataset: supplies outputs, bounds and unit. Each stage that is measured is spent.
@@ -38,38 +37,34 @@ class ExactRecords:
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
 
-    def counts(self, measurement: CellCounts) -> FloatArray:
-        """Records with columns of their own are not counted."""
-        raise TypeError("there are no cells to count records in")
-
-    def sums(self, asked: Observed) -> Observed:
+    def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``; of one draw."""
         data = self._dataset
         # changing units rounds: cut again, so that no end leaves the bounds
-        low, high = (np.clip(data.in_data_units(end[0]), *data.y_bounds) for end in (asked.low, asked.high))
-        s, bounds = asked.noise_multiplier, data.y_bounds
-        measurement = Measurement(B=asked.B, low=low, high=high, bounds=bounds, noise_multiplier=s)
+        low, high = (np.clip(data.in_data_units(end[0]), *data.y_bounds) for end in (query.low, query.high))
+        s, bounds = query.noise_multiplier, data.y_bounds
+        measurement = Measurement(B=query.B, low=low, high=high, bounds=bounds, noise_multiplier=s)
         self._stages.append(Stage(measurement=measurement, z=measurement.measure(data.y)))
         return _observed(self._stages[-1], data.midpoint, data.y_scale)
 
-    def squares(self, asked: Squares) -> Squares:
+    def squares(self, query: Squares) -> Squares:
         """See ``engine.Reader``; of one draw."""
-        limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, asked.g[0], asked.s
-        ones, high = np.ones((1, len(g))), np.minimum(asked.high[0], limit)
+        limit, g, s = (self._dataset.output_range / self._dataset.y_scale) ** 2, query.g[0], query.s
+        ones, high = np.ones((1, len(g))), np.minimum(query.high[0], limit)
         measurement = from_zero(ones, high, (0.0, limit), s)
         z = measurement.measure((self._dataset.standardised() - g) ** 2)
         squares = StageSquares(measurement=measurement, g=g, z=z)
         self._stages[-1] = replace(self._stages[-1], squares=squares)
         return _squares(squares)
 
-    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+    def distances(self, query: Distances, g: FloatArray) -> Distances:
         """See ``engine.Reader``; of one draw."""
         residuals = self._dataset.standardised() - g[0]
-        self._distances = _measured_distances(asked, g[0], residuals, Measurement.measure)
+        self._distances = _measured_distances(query, g[0], residuals, Measurement.measure)
         return distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> Statistics:
-        """All that was measured, with the promise for it."""
+        """All measurements, with the promise for them."""
         data = self._dataset
         return Statistics(
             stages=tuple(self._stages),
@@ -84,7 +79,7 @@ class ExactRecords:
         )
 
 
-class RecordsInFloats:
+class RecordsInFloats(Reader):
     """Measures D draws side by side in floats: of the same distribution to the eye, and not for release.
 
     Args:
@@ -95,29 +90,25 @@ class RecordsInFloats:
     def __init__(self, y: FloatArray, noise: Callable[[int], FloatArray]) -> None:
         self._y, self._noise = y, noise
 
-    def counts(self, measurement: CellCounts) -> FloatArray:
-        """Records with columns of their own are not counted."""
-        raise TypeError("there are no cells to count records in")
-
-    def sums(self, asked: Observed) -> Observed:
+    def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``."""
-        low, high, B = asked.low, asked.high, asked.B
+        low, high, B = query.low, query.high, query.B
         q = (np.clip(self._y, low, high) - (low + high) / 2) / (high - low)
-        return asked._replace(z=q @ B.T + asked.noise_multiplier * self._noise(len(B)))
+        return query._replace(z=q @ B.T + query.noise_multiplier * self._noise(len(B)))
 
-    def squares(self, asked: Squares) -> Squares:
+    def squares(self, query: Squares) -> Squares:
         """See ``engine.Reader``."""
-        sums = (np.minimum((self._y - asked.g) ** 2, asked.high) / asked.high - 0.5).sum(axis=1)
-        return asked._replace(z=sums + asked.s * self._noise(1)[:, 0])
+        sums = (np.minimum((self._y - query.g) ** 2, query.high) / query.high - 0.5).sum(axis=1)
+        return query._replace(z=sums + query.s * self._noise(1)[:, 0])
 
-    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+    def distances(self, query: Distances, g: FloatArray) -> Distances:
         """See ``engine.Reader``."""
-        shares, above = np.minimum(np.abs(self._y - g) / asked.reach[:, None], 1.0), None
-        z = (shares - 0.5) @ asked.B.T + asked.s * self._noise(len(asked.B))
-        if asked.above is not None:
-            s = asked.above[0]
+        shares, above = np.minimum(np.abs(self._y - g) / query.reach[:, None], 1.0), None
+        z = (shares - 0.5) @ query.B.T + query.s * self._noise(len(query.B))
+        if query.above is not None:
+            s = query.above[0]
             above = s, ((self._y > g) - 0.5).sum(axis=1) + s * self._noise(1)[:, 0]
-        return asked._replace(z=z, above=above)
+        return query._replace(z=z, above=above)
 
 
 class CellReader:
@@ -131,7 +122,7 @@ class CellReader:
 
     def __init__(self, dataset: Dataset, grid: CellGrid, rng: np.random.Generator | None) -> None:
         self._dataset, self._y, self._grid, self._rng = dataset, dataset.standardised(), grid, rng
-        self._cells = grid.place(dataset.X)
+        self._cells = grid.index(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
@@ -142,38 +133,37 @@ class CellReader:
             return measurement.measure(self._cells, weights=self._weights)
         return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
 
-    def sums(self, asked: Observed) -> Observed:
+    def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``."""
-        assert asked.g is not None
-        most, s = self._dataset.output_range / self._dataset.y_scale, asked.noise_multiplier
+        assert query.g is not None
+        most, s = self._dataset.output_range / self._dataset.y_scale, query.noise_multiplier
         measurement = Measurement(
-            B=asked.B, low=asked.low[0], high=asked.high[0], bounds=(-most, most), noise_multiplier=s
+            B=query.B, low=query.low[0], high=query.high[0], bounds=(-most, most), noise_multiplier=s
         )
-        z = self._measured(measurement, self._residuals(asked.g))
-        self._stages.append(Stage(measurement=measurement, g=asked.g[0], z=z))
-        return _observed_cells(self._stages[-1])._replace(width=asked.width)
+        z = self._measured(measurement, self._residuals(query.g))
+        self._stages.append(Stage(measurement=measurement, g=query.g[0], z=z))
+        return _observed_cells(self._stages[-1])._replace(width=query.width)
 
-    def squares(self, asked: Squares) -> Squares:
+    def squares(self, query: Squares) -> Squares:
         """See ``engine.Reader``."""
         limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
-        high = np.minimum(asked.high[0], limit)
-        measurement = from_zero(np.ones((1, len(high))), high, (0.0, limit), asked.s)
-        z = self._measured(measurement, self._residuals(asked.g) ** 2)
-        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=asked.g[0], z=z))
-        return asked._replace(high=high[None], s=measurement.noise_sd, z=z)
+        high = np.minimum(query.high[0], limit)
+        measurement = from_zero(np.ones((1, len(high))), high, (0.0, limit), query.s)
+        z = self._measured(measurement, self._residuals(query.g) ** 2)
+        self._stages[-1] = replace(self._stages[-1], squares=StageSquares(measurement=measurement, g=query.g[0], z=z))
+        return query._replace(high=high[None], s=measurement.noise_sd, z=z)
 
-    def distances(self, asked: Distances, g: FloatArray) -> Distances:
+    def distances(self, query: Distances, g: FloatArray) -> Distances:
         """See ``engine.Reader``."""
-        self._distances = _measured_distances(asked, g[0], self._residuals(g), self._measured)
+        self._distances = _measured_distances(query, g[0], self._residuals(g), self._measured)
         return distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
-        """What may be kept in a file: nothing of the data set but what is public."""
-        data, of, people = self._dataset, measured.counts, self._weights is not None
-        assert of is not None
-        counts = of if isinstance(of, CellCounts) else KnownCounts(numbers=of.mean, people=people)
+        """All measurements, with the promise for them and the public part of the data set."""
+        data, counts, people = self._dataset, measured.counts, self._weights is not None
+        assert counts is not None
         return CellStatistics(
-            counts=counts,
+            counts=counts if isinstance(counts, CellCounts) else KnownCounts(numbers=counts.mean, people=people),
             z=measured.z,
             stages=tuple(self._stages),
             n=data.people,
@@ -201,16 +191,16 @@ class CellReader:
 
 
 def _measured_distances(
-    asked: Distances, g: FloatArray, residuals: FloatArray, measure: Callable[[Measurement, FloatArray], FloatArray]
+    query: Distances, g: FloatArray, residuals: FloatArray, measure: Callable[[Measurement, FloatArray], FloatArray]
 ) -> MeasuredDistances:
     """Distances to g (n,) or (F,), from the records' residuals about it, and how many of these are above 0."""
-    ones, above = np.ones((1, asked.B.shape[1])), None
-    measurement = from_zero(asked.B, asked.reach[0] * ones[0], (0.0, float(asked.reach[0])), asked.s)
+    ones, above = np.ones((1, query.B.shape[1])), None
+    measurement = from_zero(query.B, query.reach[0] * ones[0], (0.0, float(query.reach[0])), query.s)
     z = measure(measurement, np.abs(residuals))
-    if asked.above is not None:
-        count = from_zero(ones, ones[0], (0.0, 1.0), asked.above[0])
+    if query.above is not None:
+        count = from_zero(ones, ones[0], (0.0, 1.0), query.above[0])
         above = Above(measurement=count, z=measure(count, (residuals > 0).astype(float)))
-    return MeasuredDistances(measurement=measurement, g=g, sd=float(asked.sd[0]), z=z, above=above)
+    return MeasuredDistances(measurement=measurement, g=g, sd=float(query.sd[0]), z=z, above=above)
 
 
 def distances_of(measured: MeasuredDistances) -> Distances:
@@ -226,13 +216,13 @@ def measured_of(statistics: Statistics | CellStatistics) -> Measured:
     if isinstance(statistics, Statistics):
         stages = (_observed(stage, statistics.midpoint, statistics.y_scale) for stage in statistics.stages)
         return Measured(tuple(stages), distances)
-    of = statistics.counts
-    counts = of if isinstance(of, CellCounts) else known_counts(of.numbers)
+    released = statistics.counts
+    counts = released if isinstance(released, CellCounts) else known_counts(released.numbers)
     return Measured(tuple(map(_observed_cells, statistics.stages)), distances, counts, statistics.z)
 
 
 def public_of(statistics: Statistics) -> Public | None:
-    """What a reading of the stages needs to know of bounds and box; None where they are read as all were before."""
+    """Bounds and box for a reading of the stages; None where outcomes are read as normal."""
     if statistics.reading == "normal outcomes":
         return None
     low, high = statistics.bounds
@@ -240,23 +230,24 @@ def public_of(statistics: Statistics) -> Public | None:
     return Public(statistics.x_box, (high - low) / statistics.y_scale / 2, kind)
 
 
-def _observed(stage: Stage, midpoint: float, y_scale: float) -> Observed:
+def _observed(stage: Stage, midpoint: float, y_scale: float) -> Observation:
     """A stage over records in model units."""
     m = stage.measurement
     low, high = ((end - midpoint)[None] / y_scale for end in (m.low, m.high))
     squares = None if stage.squares is None else _squares(stage.squares)
-    return Observed(m.B, low, high, m.noise_sd, stage.z[None], squares)
+    return Observation(m.B, low, high, m.noise_sd, stage.z[None], squares)
 
 
-def _squares(of: StageSquares) -> Squares:
+def _squares(squares: StageSquares) -> Squares:
     """Squares over records."""
-    return Squares(of.g[None], of.measurement.high[None], of.measurement.noise_sd, of.z)
+    m = squares.measurement
+    return Squares(squares.g[None], m.high[None], m.noise_sd, squares.z)
 
 
-def _observed_cells(stage: Stage) -> Observed:
+def _observed_cells(stage: Stage) -> Observation:
     """A stage over cells."""
     m, g, squares = stage.measurement, stage.g[None], None
     if stage.squares is not None:
-        of = stage.squares.measurement
-        squares = Squares(g, of.high[None], of.noise_sd, stage.squares.z)
-    return Observed(m.B, m.low[None], m.high[None], m.noise_sd, stage.z[None], squares, g)
+        of_squares = stage.squares.measurement
+        squares = Squares(g, of_squares.high[None], of_squares.noise_sd, stage.squares.z)
+    return Observation(m.B, m.low[None], m.high[None], m.noise_sd, stage.z[None], squares, g)

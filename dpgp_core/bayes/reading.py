@@ -1,8 +1,8 @@
-"""What was released, read again with any models, anywhere: spends nothing, and needs no record.
+"""Released numbers, read again with any models, anywhere: spends nothing, and needs no record.
 
-How far the curves of two groups are apart is read of the same numbers: f(x, a) - f(x, b) is linear in the curve. Under
-each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, the posterior covariance of both: what
-both curves have in common, and do not know, cancels. The mixture of the models gives its quantiles.
+The difference of two groups' curves follows from the same numbers: f(x, a) - f(x, b) is linear in the curve. Under
+each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, the posterior covariance of both: common
+uncertainty cancels. The mixture of the models gives its quantiles.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.uncertainty import Of
 from ..kernels import Kernel
 from ..levels import check_codes
 from ..linalg import check_columns
@@ -24,7 +25,7 @@ from .cells import CellGrid
 from .engine import Filter, Measured, Posterior
 from .filter_cells import CellFilter, cell_filter
 from .filter_records import record_filter
-from .mixture import Joint, Mixture, Of, People
+from .mixture import Joint, Mixture, People
 from .models import Model, across_levels, models_of, rough_share
 from .readers import measured_of, public_of
 from .settings import noise_sds_for
@@ -33,13 +34,12 @@ from .waves import on_dates
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Read:
-    """What is known of the curve, and of people about it, at P places; of the first draw, in model units.
+class CurvePosterior:
+    """The curve, and people about it, at P test inputs given one release; of the first draw, in model units.
 
     Attributes:
-        filtered: the same at the places.
+        filtered: the models at these inputs.
         posterior: under each model.
-        measured: what was released.
         curve: the models' predictions.
     """
 
@@ -51,15 +51,15 @@ class Read:
 
     @property
     def log_evidence(self) -> FloatArray:
-        """Log density of what was measured of the outcomes, under each model (M,)."""
+        """Log density of the sums of outcomes, under each model (M,)."""
         return np.asarray(self.filtered.log_evidence(self.posterior)[0])
 
     def with_people(self) -> Mixture:
-        """``curve``, with what is known of how people scatter."""
+        """``curve``, with the scatter of people."""
         return self.filtered.with_people(self.curve, self.measured.distances)
 
     def joint(self) -> Joint:
-        """Of f at all places together."""
+        """Of f at all test inputs together."""
         return Joint(
             models=self.models,
             X_test=self.filtered.X_test,
@@ -75,7 +75,7 @@ class Reading:
     """One release and the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        measured: what was released, of one draw.
+        measured: of one draw.
         cells: the mixture on public cells; None where every record has a column of its own.
         X: inputs of the records then (n, D).
         public: of the table then; None where stages are read as if outcomes were normal.
@@ -88,8 +88,8 @@ class Reading:
     X: FloatArray | None = None
     public: Public | None = None
 
-    def at(self, X_test: FloatArray) -> Read:
-        """What it says at X_test (P, D).
+    def at(self, X_test: FloatArray) -> CurvePosterior:
+        """The posterior at X_test (P, D).
 
         Raises:
             ValueError: the columns of X_test do not fit, or one of levels holds something else.
@@ -105,10 +105,12 @@ class Reading:
             filtered = record_filter(self.models, self.X, X_test, public=self.public)
             posterior = filtered.read(self.measured.stages)
         curve = filtered.predict(posterior)
-        return Read(models=self.models, filtered=filtered, posterior=posterior, measured=self.measured, curve=curve)
+        return CurvePosterior(
+            models=self.models, filtered=filtered, posterior=posterior, measured=self.measured, curve=curve
+        )
 
     def log_evidence(self) -> FloatArray:
-        """Log density of what was measured of the outcomes, under each model (M,)."""
+        """Log density of the sums of outcomes, under each model (M,)."""
         if self._over_cells is not None:
             filtered, posterior = self._over_cells
             return np.asarray(filtered.log_evidence(posterior)[0])
@@ -117,11 +119,11 @@ class Reading:
 
     @cached_property
     def _over_cells(self) -> tuple[CellFilter, Posterior[Any]] | None:
-        """The mixture with counts, and what it knows, wherever it is asked."""
+        """The mixture with counts, and its posterior, the same for any test inputs."""
         if self.cells is None:
             return None
         assert self.measured.counts is not None
-        filtered = self.cells.given(self.measured.counts, self.measured.z)
+        filtered = self.cells.with_counts(self.measured.counts, self.measured.z)
         return filtered, filtered.read(self.measured.stages)
 
 
@@ -164,12 +166,12 @@ class Refit:
 
     @property
     def weights(self) -> FloatArray:
-        """Probability of each model given what was released (M,), from equal prior weights."""
+        """Probability of each model given the release (M,), from equal prior weights."""
         return np.asarray(self.mixture.weights[0])
 
     @property
     def fit(self) -> Fit | None:
-        """How what was released fits these models, where clipping may be biased; intervals are widened by it."""
+        """Fit of the released numbers to these models, where clipping may be biased; intervals are widened by it."""
         return next(iter(self.mixture.fit), None)
 
     def interval(self, level: float, of: Of = "function") -> tuple[FloatArray, FloatArray]:
@@ -191,7 +193,7 @@ def refit(
     enter mean, intervals and evidence (``clipping.clipped``).
 
     Args:
-        statistics: what was released; noisy counts and sums over cells where inputs are private too.
+        statistics: a release; noisy counts and sums over cells where inputs are private too.
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
@@ -212,10 +214,10 @@ def refit(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Difference:
-    """First group's curve less the second's at P places, in the output's unit. Public.
+    """First group's curve less the second's at P points, in the output's unit. Public.
 
     Attributes:
-        X: places (P, D), of the first group.
+        X: points (P, D), of the first group.
         mixture: of the difference, one draw, in model units.
     """
 
@@ -250,10 +252,10 @@ def difference(
     """The curve of one group less that of another. Spends nothing.
 
     Args:
-        statistics: what was released, of inputs of which one is a category.
+        statistics: a release, of inputs of which one is a category.
         first: one of its levels.
         second: another.
-        X: places (P, D); their column of that category is not read.
+        X: points (P, D); their column of that category is not read.
         of: name of the category; None where there is one.
         models: of the curve, in model units; None for the automatic ones.
 
@@ -265,16 +267,16 @@ def difference(
     if codes[0] == codes[1]:
         raise ValueError(f"the difference of {first!r} and itself is 0; name two levels")
     check_columns(np.empty((1, len(statistics.x_box))), X)
-    places = [X.copy(), X.copy()]
-    for each, code in zip(places, codes, strict=True):
+    points = [X.copy(), X.copy()]
+    for each, code in zip(points, codes, strict=True):
         each[:, column] = code
         check_codes(each, statistics.x_box, statistics.x_names)
     reading = read(statistics, _models(statistics) if models is None else tuple(models))
-    return Difference(X=places[0], mixture=contrast(reading.at(np.vstack(places)).joint()), y_scale=statistics.y_scale)
+    return Difference(X=points[0], mixture=contrast(reading.at(np.vstack(points)).joint()), y_scale=statistics.y_scale)
 
 
 def contrast(joint: Joint) -> Mixture:
-    """F at the first half of a joint posterior's places less f at the second, place by place (P,); one draw.
+    """F at the first half of a joint posterior's points less f at the second, point by point (P,); one draw.
 
     Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q.
     """
@@ -282,10 +284,10 @@ def contrast(joint: Joint) -> Mixture:
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
     for model, Q in zip(joint.models, joint.shared, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
-        between = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
-        apart = Q[:, :P] - Q[:, P:]
-        left = prior - 2 * np.array(between) - np.einsum("ij,ij->j", apart, apart)
-        variances.append(np.maximum(left, 1e-14 * prior))
+        covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
+        q = Q[:, :P] - Q[:, P:]
+        variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", q, q)
+        variances.append(np.maximum(variance, 1e-14 * prior))
     return Mixture(
         means=(joint.means[:, :P] - joint.means[:, P:])[None],
         variances=np.array([variances]),

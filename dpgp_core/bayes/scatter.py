@@ -1,11 +1,11 @@
-"""How far people scatter about the curve, from noisy sums of squares; and what that makes of the models.
+"""How far people scatter about the curve, from noisy sums of squares; and the models' probabilities given that.
 
-Evidence of clipped sums tells the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
+Evidence of clipped sums gives the noise variance only as far as outcomes are normal, and is wrong, and sure, where they
 are not. So each stage after the first also measures one number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A three
-predicted standard deviations, and only these numbers say what the noise variance sigma^2 is: p(sigma^2 | squares), on a
+predicted standard deviations, and only these numbers give the noise variance sigma^2: p(sigma^2 | squares), on a
 fine grid. Given sigma^2, evidence says how likely each kernel is (a cut posterior, Plummer 2015). Each kernel's models
-have noise variances v_1 < v_2 < ...; for sigma^2 between two of them both count, linearly in sigma^2, so that what the
-mixture says of variances is right on average, however coarse the v are.
+have noise variances v_1 < v_2 < ...; for sigma^2 between two of them both count, linearly in sigma^2, so that the
+mixture's variances are right on average, however coarse the v are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 REACH = 3.0  # A over the predictive standard deviation
 ROUNDS = 4  # curve, scatter, models, where each follows from the others
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
-# standard deviations that are told apart, over half the range, each 1.16 times the last; none can be larger than it
+# standard deviations that are distinguished, over half the range, each 1.16 times the last; none can be larger than it
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
 _SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
@@ -32,7 +32,7 @@ _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcom
 
 
 class Noisy(Protocol):
-    """What is read of a model."""
+    """The noise and weight of a model."""
 
     @property
     def noise_variance(self) -> float:
@@ -45,7 +45,7 @@ class Noisy(Protocol):
         ...
 
 
-def split(s: float, alone: bool) -> tuple[float, float | None]:
+def split_stage(s: float, alone: bool) -> tuple[float, float | None]:
     """Noise multipliers of a stage's sums and of its squares, which the first stage, that knows no curve, has not.
 
     (1 - share) / s^2 + share / s^2 = 1 / s^2: both together are as private as the stage alone.
@@ -63,11 +63,11 @@ def variances_of(half_range: float) -> FloatArray:
 
 
 def usual_variance(half_range: float) -> float:
-    """The prior's median of sigma^2: what stages are planned for, which take wider intervals where more is measured."""
+    """The prior's median of sigma^2, for plans; stages take wider intervals where more is measured."""
     return (_USUAL * half_range) ** 2
 
 
-def nothing_known() -> FloatArray:
+def log_prior() -> FloatArray:
     """Log density before any square is measured (S,): of sigma, log normal about a sixth of half the range."""
     share = 0.5 * np.log(variances_of(1.0))
     prior: FloatArray = -0.5 * ((share - math.log(_USUAL)) / _SPREAD) ** 2
@@ -75,35 +75,35 @@ def nothing_known() -> FloatArray:
 
 
 def expected(scatter: FloatArray, half_range: float) -> FloatArray:
-    """E sigma^2 given log densities (..., S): what clipping is judged by, (...); large while little is known."""
+    """E sigma^2 given log densities (..., S), for clipping (...); large while little is known."""
     variance: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
     return variance
 
 
 def log_density(
-    half_range: float, about: FloatArray, reach: FloatArray, people: FloatArray, s: float, z: float
+    half_range: float, curve_mse: FloatArray, reach: FloatArray, people: FloatArray, s: float, z: float
 ) -> FloatArray:
     """Log p(z | sigma^2) up to a constant, for every sigma^2 of the grid (S,).
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a).
-    What is expected of (f - g)^2 is one number known to about itself. Where A is small, two groups of people show less
+    E (f - g)^2 is one number known to about itself. Where A is small, two groups of people show less
     than normal outcomes of the same variance, and a sigma^2 read as normal would be too small, and the next A with it:
     as likely as normal outcomes is a fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
 
     Args:
-        about: E (f - g)^2 at each place (M,), in squared model units: what squares hold beside noise.
+        curve_mse: E (f - g)^2 at each place (M,), in squared model units.
         reach: A of each place (M,).
         people: records at each place (M,).
         s: standard deviation of the noise on z.
         z: the sum of squares, as released.
     """
-    square = variances_of(half_range)[:, None] + about
+    square = variances_of(half_range)[:, None] + curve_mse
     a = reach / np.sqrt(square)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
     two_groups = np.minimum(1 / a**2, _FAR)
     each = np.minimum(_PEAKED / a**4, 0.25)
-    unsure = people @ np.minimum(about / reach**2, 0.5)
+    unsure = people @ np.minimum(curve_mse / reach**2, 0.5)
     variance = s**2 + each @ people + unsure**2
     likely = [-0.5 * (z - (mean - 0.5) @ people) ** 2 / variance for mean in (normal, two_groups)]
     log_density: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
@@ -111,15 +111,15 @@ def log_density(
 
 
 def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
-    """Log density of sigma^2 (D, S) where every outcome is +-half_range: what their mean says, h^2 - E f^2.
+    """Log density of sigma^2 (D, S) where every outcome is +-half_range: h^2 - E f^2.
 
     Args:
         half_range: h, in model units.
         square: E f^2 over people (D,).
     """
     sigma = np.maximum(half_range**2 - square, _SHARES[0] * half_range**2)
-    apart = 0.5 * np.log(variances_of(half_range) / sigma[:, None])
-    log_density: FloatArray = -0.5 * (apart / _KNOWN_TO) ** 2
+    difference = 0.5 * np.log(variances_of(half_range) / sigma[:, None])
+    log_density: FloatArray = -0.5 * (difference / _KNOWN_TO) ** 2
     return log_density
 
 

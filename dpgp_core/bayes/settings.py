@@ -1,4 +1,4 @@
-"""What Bayes cloaking can be set to, and what it promises."""
+"""Settings of Bayes cloaking, and its promise."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ..seasons import Periods, check_periods, periodic
 from ..table import Dataset, Kind
 from .cells import MOST
 from .models import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .spread import Shares, split
+from .spread import Shares, split_budget
 from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
 
 MOST_STAGES = 10
 MANY_RECORDS = 100
-"""Above, records of one cell share a column if nothing else is said, and stages are planned on the way.
+"""Above, records of one cell share a column by default, and stages are planned on the way.
 
 Of 300, curves err by a twentieth less so over all kinds of inputs, and a tenth more where inputs are even; intervals
 hold where they held .87, and a plane takes a quarter of the time. Of 100 both are alike (``python -m benchmarks
@@ -76,8 +76,8 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]], people
     return (*little, *NOISE_SDS_OF[reading])
 
 
-def _of_people(words: str) -> str:
-    """What is public where people count once: how many they are, and not how many rows they have."""
+def _for_people(words: str) -> str:
+    """The same with the number of people, which is public where they count once, for that of records."""
     return words.replace("the number of records", "the number of people")
 
 
@@ -102,11 +102,11 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
-            from what those before it released. None: above 100 records, where that has a meaning; a plan that exists is
+            from numbers released before. None: above 100 records, where that has a meaning; a plan that exists is
             measured as it is. Many numbered draws of one plan are faster where it is False.
-        periods: of each input, in its unit, or None for an input that has none: what comes again after a week or a year
+        periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
             is looked for too, and cells are divided by it. None: nothing does.
-        gap: of each strategy, as a share of what privacy costs; a loose one costs accuracy, never privacy. Over cells,
+        gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Over cells,
             where each draw plans its stages, thirty times as loose, up to three tenths.
 
     Raises:
@@ -178,8 +178,8 @@ class BayesSettings:
             card,
             rows=None,
             neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
-            assumptions=(OWN_ROWS, *map(_of_people, card.assumptions)),
-            not_covered=(*public, *(_of_people(each) for each in card.not_covered if each != OTHER_ROWS)),
+            assumptions=(OWN_ROWS, *map(_for_people, card.assumptions)),
+            not_covered=(*public, *(_for_people(each) for each in card.not_covered if each != OTHER_ROWS)),
         )
 
     @property
@@ -192,11 +192,11 @@ class BayesSettings:
         return self.protects == "inputs and outputs"
 
     def shares(self, kind: Kind) -> Shares:
-        """Noise multipliers of the stages for the curve together, and of what is measured about it."""
-        return split(self.noise_multiplier, kind)
+        """Noise multipliers of the stages for the curve together, and of the distances about it."""
+        return split_budget(self.noise_multiplier, kind)
 
     def multipliers(self, kind: Kind) -> tuple[float, ...]:
-        """Noise multipliers of the stages; where inputs are private, of what the counts leave.
+        """Noise multipliers of the stages; where inputs are private, of the budget left by the counts.
 
         Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
         has nowhere to look closer.
@@ -233,7 +233,7 @@ class BayesSettings:
         """The mixture, in model units.
 
         Args:
-            reading: what kind of outcomes a release was made for.
+            reading: kind of outcomes that a release was made for.
             people: how many share the columns of cells, where rough curves can be seen; None where every record has a
                 column of its own, and fewer models serve many draws of one plan.
         """

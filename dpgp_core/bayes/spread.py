@@ -1,7 +1,7 @@
 """How far people scatter at each place: noisy sums of distances to the released curve, read as a curve of their own.
 
 After the stages for the mean, which release g, one more measures a_j = min(|y_j - g(x_j)|, A) in [0, A], with g and A
-functions of what was released: z = B (a / A - 1/2) + s w, of columns of norm <= 1, so one record moves it by at most
+functions of released numbers: z = B (a / A - 1/2) + s w, of columns of norm <= 1, so one record moves it by at most
 |b_j| <= 1, and with 1/s_m^2 + 1/s^2 = 1/s_0^2 all together are exactly (1 / s_0)-GDP (adaptive composition: Dong, Roth
 & Su 2022, corollary 3.3). Nothing is clipped but at A, so sums show the mean of a whatever outcomes are like.
 
@@ -9,8 +9,8 @@ For normal outcomes of noise variance sigma^2, with t = A / sigma,
 
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
-which grows with sigma; read backwards it gives sigma^2(x) from E a at x, averaged over what is not known of E a. For
-other outcomes that is what makes the usual intervals as wide as people are apart. Where A is many sigma this is
+which grows with sigma; read backwards it gives sigma^2(x) from E a at x, averaged over the posterior of E a. For
+other outcomes that makes the usual intervals as wide as people are apart. Where A is many sigma this is
 (pi / 2) (m^2 + v), m and v the posterior mean and variance of E a; where people scatter more than elsewhere, and A cuts
 off a part of them, that would be too little.
 """
@@ -34,7 +34,7 @@ SHARE = 0.05  # of 1/s^2 that goes to distances
 SKEW_SHARE = 0.03  # and to who lies above the curve, where outcomes may be skewed
 GAP = 0.03  # of the strategy
 _VARIANCE = 0.15  # of 2 E a / A over the box, before anything is measured
-_SHARED = (0.5,)  # of that variance, what groups have in common
+_SHARED = (0.5,)  # of that variance, the share common to groups
 _NOISES = (0.25, 0.5)  # standard deviations of a/A about its mean, over half its range; normal outcomes have .6
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; beyond, nearly everybody is cut off
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
@@ -42,14 +42,14 @@ _LEAST_SD = 1e-3  # of the reach, of people about the curve
 _LEAST = 1e-6  # of the variance of yes and no, where all say the same
 
 
-def _mean_distance(sd: FloatArray) -> FloatArray:
-    """E min(|r|, 1), r ~ N(0, sd^2)."""
+def usual_distance(sd: FloatArray) -> FloatArray:
+    """E a / A of normal outcomes, sd in units of A: E min(|r|, 1), r ~ N(0, sd^2)."""
     t = 1 / np.maximum(sd, 1e-9)
-    mean_distance: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
-    return mean_distance
+    usual: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
+    return usual
 
 
-_MEANS = _mean_distance(_SDS)
+_MEANS = usual_distance(_SDS)
 
 
 class Distances(NamedTuple):
@@ -85,8 +85,8 @@ class Spread(NamedTuple):
         points, weights = _HERMITE
         shares = self.mean[..., None] + np.sqrt(self.variance)[..., None] * points
         square = np.interp(shares, _MEANS, _SDS) ** 2 @ (weights / weights.sum())
-        found: FloatArray = self.reach[:, None] ** 2 * square
-        return found
+        variance: FloatArray = self.reach[:, None] ** 2 * square
+        return variance
 
     def people(self, of_curve: FloatArray) -> FloatArray:
         """sigma^2 (D, P) of one more output about the true curve, in squared model units.
@@ -97,13 +97,13 @@ class Spread(NamedTuple):
             of_curve: variance of the curve (D, P).
         """
         whole = self.noise_variance
-        least = (_LEAST_SD * self.reach[:, None]) ** 2  # where all stand on the curve, as counts on few values may
-        found: FloatArray = np.maximum(np.maximum(whole - of_curve, whole / 2), least)
-        return found
+        least = (_LEAST_SD * self.reach[:, None]) ** 2  # where all are on the curve, as counts on few values may be
+        variance: FloatArray = np.maximum(np.maximum(whole - of_curve, whole / 2), least)
+        return variance
 
 
 class Shares(NamedTuple):
-    """Noise multipliers of all that one budget is spent on.
+    """Noise multipliers of all measurements of one budget.
 
     Attributes:
         curve: s of the stages for the mean together.
@@ -116,7 +116,7 @@ class Shares(NamedTuple):
     above: float | None
 
 
-def split(s: float, kind: Kind = "number") -> Shares:
+def split_budget(s: float, kind: Kind = "number") -> Shares:
     """Shares of a budget whose noise multiplier is s: 1 / curve^2 + 1 / distances^2 + 1 / above^2 = 1 / s^2.
 
     How people scatter whose outcome is yes or no follows from the curve; skewness is measured where it is expected.
@@ -142,14 +142,8 @@ def spread_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
     return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE, shared=_SHARED)
 
 
-def usual_distance(sd: FloatArray, reach: FloatArray) -> FloatArray:
-    """E a / A of normal outcomes, sd and reach of one shape."""
-    usual: FloatArray = _mean_distance(sd / reach)
-    return usual
-
-
 def spread_of(scaled: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
-    """E a / A from what is known of 2 (a / A - usual).
+    """E a / A from the prediction of 2 (a / A - usual).
 
     Args:
         scaled: at P places.
@@ -160,8 +154,8 @@ def spread_of(scaled: Mixture, usual: FloatArray, reach: FloatArray) -> Spread:
     return Spread(usual + scaled.mean / 2, np.maximum(square - scaled.mean**2, 0.0) / 4, reach)
 
 
-def peopled(prediction: Mixture, spread: Spread, distances: Distances, n: float) -> Mixture:
-    """The same prediction with what distances of n records say of people at its places."""
+def with_spread(prediction: Mixture, spread: Spread, distances: Distances, n: float) -> Mixture:
+    """The same prediction with the scatter of people at its places, by distances of n records."""
     of_curve, skew = prediction.variance, None
     variance = spread.people(of_curve)
     if distances.above is not None:
@@ -170,7 +164,7 @@ def peopled(prediction: Mixture, spread: Spread, distances: Distances, n: float)
     return replace(prediction, people=People(variance, skew))
 
 
-def two_valued(prediction: Mixture, half_range: float) -> Mixture:
+def with_two_values(prediction: Mixture, half_range: float) -> Mixture:
     """The same prediction of outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
-    left = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
-    return replace(prediction, people=People(np.maximum(left, _LEAST * half_range**2)))
+    variance = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
+    return replace(prediction, people=People(np.maximum(variance, _LEAST * half_range**2)))

@@ -1,14 +1,14 @@
-"""What a stage asks: its share of the budget, and how wide it clips outputs.
+"""A stage's share of the budget, and how wide it clips outputs.
 
-Clipping is narrow where noise dominates, and wide where people are many. What a narrow interval shows is precise and
-may be biased, what a wide one shows is neither. Which is better depends on how people scatter, and earlier stages say
-that: before each stage the width of least expected risk is taken, see ``widest``, by what was released so far
+Clipping is narrow where noise dominates, and wide where people are many. Sums in a narrow interval are precise and may
+be biased, in a wide one neither. Which is better depends on how people scatter, and earlier stages say that: before
+each stage the width of least expected risk is taken, see ``widest``, by the numbers released so far
 (``RecordFilter.next_stage``, ``CellFilter.next_stage``).
 
 The model's noise is normal; people's is not. Sums clipped to c standard deviations about a curve show where the median
 lies when c is small, and the mean when c is large. So a stage of half-width c sees alpha (f - g) + beta(c) h, with h a
 smooth field that nobody knows, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), lengthscales a quarter of the box (along inputs
-that are categories [g = g'] stands for EQ: groups may be skewed alike or not), and
+that are categories [g = g'] replaces EQ: groups may be skewed alike or not), and
 
     beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = .33, r = .12;
 
@@ -47,13 +47,12 @@ _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedStage:
-    """What one stage measures, and with how much noise. Public.
+    """Strategy, noise and width of one stage. Public.
 
     Attributes:
-        strategy: B (r, n) with its risk, bound and gap; None where it is planned from what stages before released.
+        strategy: B (r, n) with its risk, bound and gap; None where it is planned from numbers of stages before.
         noise_multiplier: s of the stage, its squares included.
-        width: half-width of intervals over the predictive standard deviation that it was planned for; infinite for the
-            whole range.
+        width: half-width of intervals over the predictive standard deviation; infinite for the whole range.
         widths: those that are chosen among when it is measured; () where the strategy waits for them.
     """
 
@@ -70,7 +69,7 @@ class PlannedStage:
 
 
 def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]:
-    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, 8, 8, ...: early stages only find the place."""
+    """s_i = s / sqrt(share_i), shares of 1/s^2 proportional to 1, 2, 4, 8, 8, ...: the early ones centre intervals."""
     parts = [min(2**i, _LARGEST_PART) for i in range(stages)]
     return tuple(noise_multiplier * math.sqrt(sum(parts) / part) for part in parts)
 
@@ -86,10 +85,10 @@ def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[
     return tuple(replace(stage, noise_multiplier=s) for stage, s in zip(planned, multipliers, strict=True))
 
 
-def again(stage: PlannedStage, B: FloatArray, width: float | None) -> PlannedStage:
-    """The stage with the strategy (r, M) and width that another draw took."""
-    given = Strategy(B=B, risk=math.nan, bound=math.nan, gap=math.nan, iterations=0)
-    return replace(stage, strategy=given, width=math.inf if width is None else width)
+def replayed(stage: PlannedStage, B: FloatArray, width: float | None) -> PlannedStage:
+    """The stage with the strategy (r, M) and width of another draw."""
+    strategy = Strategy(B=B, risk=math.nan, bound=math.nan, gap=math.nan, iterations=0)
+    return replace(stage, strategy=strategy, width=math.inf if width is None else width)
 
 
 def on_the_grid(strategy: Strategy) -> Strategy:
@@ -98,7 +97,7 @@ def on_the_grid(strategy: Strategy) -> Strategy:
 
 
 def each_column(columns: int) -> Strategy:
-    """Every column by itself, B = I: valid always, and taken where numbers that were released make the best one fail.
+    """Every column by itself, B = I: valid always, and taken where released numbers make the best one fail.
 
     Stages are planned after the budget was charged, and whether that fails may depend on private values.
     """
@@ -114,17 +113,17 @@ PLANNED_TIED, DRAWN_TIED = 0.1, 0.2
 TIED = 0.05  # over cells, of the least expected risk
 BIAS = 0.33  # b0
 FAR_OUT = 0.12  # r, the share of the bias that is left in wide intervals: a few people may be far out
-SAME = 0.8  # of the bias's variance, what all stages share
+SAME = 0.8  # of the bias's variance, the share common to all stages
 _LENGTHSCALE = 0.25  # of the box's sides
 _TOLERANCE = 1e-3  # of the field's variance, left out of its features
-_PLACES = 16  # along each side, where pivots are chosen
+_PIVOTS = 16  # along each side, to choose among
 IntArray = NDArray[np.intp]
 _FAR = 1e6  # half ranges: where an end that clips nothing is put
 _TOUCHES = 1e-6  # of half the range
 
 
 class Public(NamedTuple):
-    """What is public of a table.
+    """The public part of a table.
 
     Attributes:
         half_range: half the outputs' range, in model units.
@@ -166,7 +165,7 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
     Args:
         low: of outcomes, in model units.
         high: above low.
-        centre: between them, where outcomes are expected.
+        centre: between them, the expected outcomes.
         cut: whether an outcome may lie beyond the ends at all.
     """
     least, far = _TOUCHES * half_range, _FAR * half_range
@@ -179,11 +178,11 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
 
 
 def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_range: float) -> FloatArray:
-    """beta(c) where the noise variance is expected to be that much, of the shape of half_width."""
+    """beta(c) for an expected noise variance, of the shape of half_width."""
     sd = np.sqrt(noise_variance)
-    left = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
+    decay = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
     share = BIAS + (1 - BIAS) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
-    beta: FloatArray = share * sd * left
+    beta: FloatArray = share * sd * decay
     return beta
 
 
@@ -198,6 +197,6 @@ def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
     if isinstance(side, LevelSide):
         return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
     low, high = side
-    places = low + (high - low) * ((np.arange(_PLACES) + 0.5) / _PLACES)[:, None]
+    points = low + (high - low) * ((np.arange(_PIVOTS) + 0.5) / _PIVOTS)[:, None]
     kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))
-    return factorise(kernel, places, _TOLERANCE).features.at(x).values()
+    return factorise(kernel, points, _TOLERANCE).features.at(x).values()

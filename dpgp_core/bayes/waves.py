@@ -1,4 +1,4 @@
-"""Models of what comes again: every input that has a period may have a wave, beside the trends of the plain models.
+"""Models of periodic curves: every input that has a period may have a wave, beside the trends of the plain models.
 
 Half of the weight stays with models without a wave; evidence says which it is.
 """
@@ -20,7 +20,7 @@ SHARE = 0.5  # of the prior variance of a curve that its waves have
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """The same models of inputs whose phases may stand behind them; unchanged where no input has a period."""
+    """The same models of inputs that their phases may follow; unchanged where no input has a period."""
     if not periods:
         return tuple(models)
 
@@ -55,7 +55,7 @@ def with_waves(
 ) -> tuple[Model, ...]:
     """``plain`` and, of as much weight, models with waves: two trends times two kinds of wave times the noises.
 
-    Where inputs are categories, times what groups share.
+    Where inputs are categories, times the shares of groups.
 
     Args:
         plain: models without waves.
@@ -101,8 +101,8 @@ def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
     """A kernel whose part that is of numbers is changed, given the periods of these inputs."""
     if isinstance(kernel, OneRougher):
-        alike, of = kernel.alike, _own(periods, kernel.alike.columns)
-        return replace(kernel, alike=replace(alike, inner=change(alike.inner, of)), own=change(kernel.own, of))
+        alike, own = kernel.alike, _own(periods, kernel.alike.columns)
+        return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))
     if isinstance(kernel, AcrossLevels):
         return replace(kernel, inner=change(kernel.inner, _own(periods, kernel.columns)))
     return change(kernel, periods)

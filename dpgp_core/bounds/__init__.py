@@ -1,1 +1,1 @@
-"""Bounds that nobody knows, bought with a share of the budget: a noisy histogram of outcomes, and what follows."""
+"""Bounds that nobody knows, bought with a share of the budget: a noisy histogram of outcomes, and bounds from it."""

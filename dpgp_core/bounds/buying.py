@@ -1,14 +1,14 @@
 """Buy bounds: a first stage spends a share of the budget on noisy counts of outcomes, and bounds follow from them.
 
 Measured are N + s_b Delta w, N the numbers of people in K public cells of outcomes (``cells``). A person who moves from
-one cell to another moves N by the root of 2, whatever the outcome is: Delta = sqrt(2), found in integers. Where people
+one cell to another moves N by the root of 2, whatever the outcome is: Delta = sqrt(2), in integers. Where people
 have several rows, each row counts 1 / m of its person's m rows, and a person adds a point of the convex hull of the
 unit vectors, no further from another than its corners are (``measurement``). So the histogram is (1 / s_b)-GDP,
 and with
 
     1 / s_b^2 = share / s^2,    1 / s_r^2 = (1 - share) / s^2
 
-it composes exactly with whatever the rest of the budget measures within the bounds: 1 / s_b^2 + 1 / s_r^2 = 1 / s^2,
+it composes exactly with all measurements of the rest of the budget within the bounds: 1 / s_b^2 + 1 / s_r^2 = 1 / s^2,
 that is (epsilon, delta) (Dong, Roth & Su 2022, corollary 3.3; later measurements may depend on earlier ones). Bounds
 are computed from the noisy counts and from public numbers, and are then as public as declared ones.
 """
@@ -29,7 +29,7 @@ from ..levels import Interval
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts
 from ..table import Dataset, Outcome
-from .cells import RoundCells, Run, holding, least_people, sides_of, stands_out
+from .cells import RoundCells, Run, holding, least_people, passes_alarm, sides_of
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5
@@ -89,7 +89,7 @@ class Purchase:
 
     @property
     def rest(self) -> Budget:
-        """What is left for everything else, at the same delta."""
+        """The budget for everything else, at the same delta."""
         return Budget(epsilon=self._left, delta=self.delta)
 
     @cached_property
@@ -104,7 +104,7 @@ class Purchase:
 
     @cached_property
     def counts(self) -> CellCounts:
-        """What is measured: the numbers of people in the cells, one by one."""
+        """Measurement of the numbers of people in the cells, one by one."""
         return CellCounts(B=np.eye(self.cells.count), noise_multiplier=self.multiplier, people=self.people)
 
     @cached_property
@@ -118,7 +118,7 @@ class Purchase:
         return least_people(self.counts.noise_sd, self.cells.count)
 
     def check(self, n: int) -> None:
-        """Raise ValueError if bounds of so few people, a public number, cannot be told from noise."""
+        """Raise ValueError if bounds of so few people, a public number, cannot be distinguished from noise."""
         if n < self.least:
             raise ValueError(
                 f"bounds of {n} people are not to be had for {self.share:g} of epsilon = {self.epsilon:g}, delta = "
@@ -146,7 +146,7 @@ class Purchase:
         """The promise for the counts alone: outcomes in public cells; nothing of inputs enters.
 
         Args:
-            unit: what is hidden, for example "one person's wage".
+            unit: the unit hidden, for example "one person's wage".
         """
         loss = GaussianLoss(1 / self.multiplier)
         rows = "all rows of one person, replaced by any number of any others; number of people fixed"
@@ -170,7 +170,7 @@ class Purchase:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OutcomeCounts:
-    """Noisy counts of outcomes, and what follows; all of it may be published.
+    """Noisy counts of outcomes, and the bounds from them; all of it may be published.
 
     Attributes:
         counts: noisy counts of people (K,).
@@ -198,18 +198,18 @@ class OutcomeCounts:
 
     @property
     def off_scale(self) -> bool:
-        """Whether people were found at an end of the scale: they may lie far beyond, and be clipped, all of them."""
+        """Whether people are counted at an end of the scale: they may lie far beyond, and be clipped, all of them."""
         return self.purchase.cells.reaches_end(*self._run)
 
     @property
     def clear(self) -> bool:
-        """Whether people stood out of the noise; if not, the bounds are a guess."""
-        return stands_out(self.counts, self.purchase.counts.noise_sd)
+        """Whether people rise above the noise; if not, the bounds are a guess."""
+        return passes_alarm(self.counts, self.purchase.counts.noise_sd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoughtBounds(OutcomeCounts):
-    """What was bought; all but ``dataset`` may be published. Where it is ``off_scale``, another unit is wanted.
+    """Bounds and their counts; all but ``dataset`` may be published. Where it is ``off_scale``, another unit is wanted.
 
     Attributes:
         dataset: the records with these bounds, and a quarter of their width as scale, for a mechanism with ``rest``.
@@ -224,7 +224,7 @@ class BoughtBounds(OutcomeCounts):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of the counts alone; ``together`` is of them and of what comes after."""
+        """Of the counts alone; ``together`` is of them and of a release after them."""
         return self.purchase.guarantee(self.dataset.privacy_unit)
 
     def together(self, rest: Guarantee) -> Guarantee:
@@ -282,8 +282,8 @@ def buy_bounds(
 
 
 def with_bounds_bought(whole: Guarantee) -> Guarantee:
-    """The promise for a whole budget, of which a share bought the bounds: what it rests on, and what it assumes."""
-    assumptions = [said for each in whole.assumptions for said in _INSTEAD.get(each, (each,))]
+    """The promise for a whole budget, of which a share bought the bounds: its theorem and its assumptions."""
+    assumptions = [new for each in whole.assumptions for new in _INSTEAD.get(each, (each,))]
     return replace(
         whole,
         theorem=f"noisy counts of outcomes in public cells, which give the bounds, and {whole.theorem}",
@@ -292,6 +292,6 @@ def with_bounds_bought(whole: Guarantee) -> Guarantee:
 
 
 def _cut(bounds: Interval, declared: Interval) -> Interval | None:
-    """What of bounds lies within the declared ones; None if next to nothing does."""
+    """The part of bounds within the declared ones; None if next to nothing is."""
     low, high = max(bounds[0], declared[0]), min(bounds[1], declared[1])
     return (low, high) if high - low > _NARROW * max(abs(low), abs(high)) else None

@@ -2,19 +2,19 @@
 
 From noisy counts of cells to the cells that bounds should hold is post-processing: only public numbers enter. An end
 too far out is worse than one too near: cells grow by factors, so noise taken for people far away makes bounds useless,
-and people outside by a little are clipped. So what is far from all others must be seen beyond doubt, and what is next
+and people outside by a little are clipped. So cells far from all others must be full beyond doubt, and cells next
 to them need not be:
 
 1. Everything between the outermost runs of 1, 2, 4, 8 or 16 cells whose noisy sum is above c times its noise; c makes
    all runs of empty cells together pass in one of 1000 releases (union bound).
-2. Where outcomes have both signs: the mirror image of these cells about 0 too, if what it adds holds more than 2
-   standard deviations of its noise.
+2. Where outcomes have both signs: the mirror image of these cells about 0 too, if its cells hold more than 2
+   standard deviations of their noise.
 3. As long as the next one, two or three cells outwards hold more than 2 standard deviations of noise, they too.
 4. The narrowest interval in there outside of which there is at most 1 % of all people, by the noisy counts.
 5. One cell more at each end, if a cell with 1 % of all people may have been missed in step 3.
 
-Where 1. sees nothing, as it may if few people are spread over many cells, the run with the largest sum in units of its
-noise is taken, or the two of the same sizes above and below 0: a guess, and said to be one.
+Where 1. has no such run, as may be if few people are spread over many cells, the run with the largest sum over its
+noise is taken, or the two of the same sizes above and below 0: a guess, and called one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ..measurement.measurement import Cells
 from ..table import Kind
 
 Sides = Literal["both signs", "0 or more", "above 0"]
-"""What outcomes may be: any number; one of 0 or more, as wages; one whose logarithm is taken."""
+"""Range of outcomes: any number; one of 0 or more, as wages; one whose logarithm is taken."""
 
 DECADES = 12
 _FIGURES = (1, 2, 3, 5)  # a decade: about 10^(1/4) apart, and round
@@ -60,8 +60,8 @@ def sides_of(kind: Kind, *, log: bool = False) -> Sides:
 class RoundCells:
     """Cells (e_i, e_(i+1)] of sizes |y|, with e = u, 2u, 3u, 5u, 10u, ... 10^12 u; everything is public.
 
-    What is as small as the unit u is one cell: [-u, u]; [0, u] where outcomes are 0 or more; and where they are above 0
-    it goes to the first, (u, 2u]. What is beyond 10^12 u goes to the last.
+    Sizes up to the unit u are one cell: [-u, u]; [0, u] where outcomes are 0 or more; where they are above 0 they go to
+    the first, (u, 2u]. Sizes beyond 10^12 u go to the last.
 
     Args:
         unit: u, the smallest size that matters, for example a cent; from 1e-18 to 1000.
@@ -120,7 +120,7 @@ class RoundCells:
         return self.interval(0, self.count - 1)
 
     def reaches_end(self, first: int, last: int) -> bool:
-        """Whether these cells include an outermost one, which holds whatever is larger, too: nobody knows how large."""
+        """Whether these cells include an outermost one, which holds all larger outcomes too, however large."""
         return last == self.count - 1 or (self.sides == "both signs" and first == 0)
 
 
@@ -147,7 +147,7 @@ MISSED = 0.01  # of all people, outside the bounds
 FALSE_ALARM = 1e-3  # of a release, that a run of empty cells is taken for people
 _RUNS = (1, 2, 4, 8, 16)
 _NEXT, _NEAR = (1, 2, 3), 2.0
-_SEEN = 1 / 3  # of all people: a cell that holds so many must be seen
+_CERTAIN = 1 / 3  # of all people: a cell that holds so many must pass the alarm
 
 Run = tuple[int, int]
 """First and last cell."""
@@ -164,10 +164,10 @@ def least_people(noise_sd: float, cells: int) -> int:
     Args:
         noise_sd: of each count.
     """
-    return math.ceil(alarm(cells) * noise_sd / _SEEN)
+    return math.ceil(alarm(cells) * noise_sd / _CERTAIN)
 
 
-def stands_out(counts: FloatArray, noise_sd: float) -> bool:
+def passes_alarm(counts: FloatArray, noise_sd: float) -> bool:
     """Whether any run of cells passes the alarm; if none does, the interval is a guess."""
     c = alarm(len(counts))
     return any(score > c for score, _ in _runs(counts, noise_sd))
@@ -191,7 +191,7 @@ def _outermost(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
     """Step 1."""
     c, runs = alarm(len(counts)), list(_runs(counts, noise_sd))
     alarming = [run for score, run in runs if score > c]
-    if alarming:  # nothing is seen outside of these two ends: the inner sides of the outermost runs
+    if alarming:  # no alarm lies outside of these two ends: the inner sides of the outermost runs
         ends_of = sorted((min(last for _, last in alarming), max(first for first, _ in alarming)))
         return ends_of[0], ends_of[1]
     if ends[0] < 0:
@@ -209,8 +209,8 @@ def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
     """Sum of each run in units of its noise."""
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     for length in _RUNS:
-        for first, found in enumerate(sums[length:] - sums[:-length]):
-            yield float(found) / (noise_sd * math.sqrt(length)), (first, first + length - 1)
+        for first, total in enumerate(sums[length:] - sums[:-length]):
+            yield float(total) / (noise_sd * math.sqrt(length)), (first, first + length - 1)
 
 
 def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray) -> Run:

@@ -21,7 +21,7 @@ from ..table import Column, declared_columns, is_date_box
 
 Pair = tuple[float, float]
 Declared = str | float | Sequence[str | float] | None
-_CURVE, _MAP, _MORE = 65, 17, 512  # places along a line, along each side of a map, and in a box of more dimensions
+_CURVE, _MAP, _MORE = 65, 17, 512  # points along a line, along each side of a map, and in a box of more dimensions
 
 
 def columns_of_X(
@@ -156,7 +156,7 @@ def outcomes_in_numbers(y: ArrayLike | None, yes: Declared, no: Declared) -> Arr
 
 
 def is_missing(cell: object) -> bool:
-    """Whether a cell of a table of pandas stands for none: None, NaN, NaT or NA."""
+    """Whether a cell of a table of pandas means none: None, NaN, NaT or NA."""
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from ..arrays import FloatArray
-from ..bayes.mixture import Joint, MixtureUncertainty, uncertainty_of
+from ..bayes.mixture import MixtureUncertainty
 from ..bayes.models import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
@@ -36,7 +36,7 @@ class FittedReading:
         cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
     """
 
-    read: Reading
+    reading: Reading
     outcome: Outcome
     columns: tuple[Column, ...]
     cut: tuple[Of, ...] = ()
@@ -44,22 +44,14 @@ class FittedReading:
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
         """Predictions at X_test (P, D), some rows at a time."""
         for start in range(0, len(X_test), _ROWS):
-            some = self.read.at(X_test[start : start + _ROWS]).with_people()
-            yield uncertainty_of(self.outcome, some, self.cut)
+            some = self.reading.at(X_test[start : start + _ROWS]).with_people()
+            yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=self.cut)
 
     def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit."""
         parts = list(self.parts(X_test))
         sds = [self.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts]
         return np.concatenate([part.values[0] for part in parts]), np.concatenate(sds)
-
-    def joint(self, X_test: FloatArray) -> Joint:
-        """Posterior of f at X_test (P, D) together, in model units."""
-        return self.read.at(X_test).joint()
-
-    def log_evidence(self) -> float:
-        """Log density of the measurements of the outputs under the mixture, prior weights included."""
-        return float(logsumexp(self.read.log_evidence(), b=weights_of(self.read.models)))
 
 
 class NotFitted(ValueError, AttributeError):
@@ -134,10 +126,10 @@ class Predicting:
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov cannot both be True; the covariance has the std's squares")
-        reading, X_test = self._fitted(), self._test_inputs(X)
-        mean, sd = reading.mean_and_sd(X_test)
+        fitted, X_test = self._fitted(), self._test_inputs(X)
+        mean, sd = fitted.mean_and_sd(X_test)
         if return_cov:
-            return mean, reading.outcome.scale**2 * reading.joint(X_test).covariance()
+            return mean, fitted.outcome.scale**2 * fitted.reading.at(X_test).joint().covariance()
         return (mean, sd) if return_std else mean
 
     def interval(self, X: ArrayLike, level: float = 0.95, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
@@ -149,8 +141,8 @@ class Predicting:
         Raises:
             ValueError: level or ``of`` is out of range, or X does not fit.
         """
-        reading, X_test = self._fitted(), self._test_inputs(X)
-        low, high = zip(*(part.interval(level, of) for part in reading.parts(X_test)), strict=True)
+        fitted, X_test = self._fitted(), self._test_inputs(X)
+        low, high = zip(*(part.interval(level, of) for part in fitted.parts(X_test)), strict=True)
         return np.hstack(low)[0], np.hstack(high)[0]
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> FloatArray:
@@ -185,13 +177,14 @@ class Predicting:
         Raises:
             ValueError: X does not fit.
         """
-        reading, X_test = self._fitted(), self._test_inputs(X)
-        paths = reading.joint(X_test).sample(np.random.default_rng(random_state), n_samples)
-        return np.asarray(reading.outcome.midpoint + reading.outcome.scale * paths.T)
+        fitted, X_test = self._fitted(), self._test_inputs(X)
+        paths = fitted.reading.at(X_test).joint().sample(np.random.default_rng(random_state), n_samples)
+        return np.asarray(fitted.outcome.midpoint + fitted.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
-        """Log density of the last fit's measurements, under the mixture of models. Free."""
-        return self._fitted().log_evidence()
+        """Log density of the last fit's measurements, under the mixture of models, prior weights included. Free."""
+        reading = self._fitted().reading
+        return float(logsumexp(reading.log_evidence(), b=weights_of(reading.models)))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """1 - sum (y - prediction)^2 / sum (y - mean y)^2. It reads y without noise: not private where y is."""

@@ -143,7 +143,7 @@ class DPGaussianProcessRegressor(Predicting):
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if release.statistics else None,
             reading_=FittedReading(
-                read=Reading(
+                reading=Reading(
                     models=plan.models,
                     measured=release.measured[0],
                     x_box=plan.public.x_box,

@@ -74,11 +74,11 @@ def warn(guarantee: Guarantee) -> None:
 
 
 Estimator = TypeVar("Estimator")
-_KEPT = "_copies"
+_ATTRIBUTE = "_copies"
 
 
 class SpentByCopies(UserWarning):
-    """Copies of one estimator are fitted one after another, and each fit spends; said once for all of them."""
+    """Copies of one estimator are fitted one after another, and each fit spends; warned of once for all of them."""
 
 
 @dataclass
@@ -104,7 +104,7 @@ class Copies:
 def cloned(estimator: Estimator, params: dict[str, Any]) -> Estimator:
     """A copy with the same parameters that was never fitted; it counts with this one."""
     new = type(estimator)(**{name: copy.deepcopy(value) for name, value in params.items()})
-    vars(new)[_KEPT] = vars(estimator).setdefault(_KEPT, Copies())
+    vars(new)[_ATTRIBUTE] = vars(estimator).setdefault(_ATTRIBUTE, Copies())
     return new
 
 
@@ -115,7 +115,7 @@ def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
         promise: of this fit alone.
         taught: whether it is a numbered draw, which spends nothing.
     """
-    copies = vars(estimator).get(_KEPT)
+    copies = vars(estimator).get(_ATTRIBUTE)
     if copies is None or taught:
         return
     copies.losses.append(promise.loss)
@@ -134,5 +134,5 @@ def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
 
 def spent(estimator: object) -> tuple[float, float]:
     """(epsilon, delta) of all real fits of an estimator's copies in this process, itself among them if it is one."""
-    copies = vars(estimator).get(_KEPT, Copies())
+    copies = vars(estimator).get(_ATTRIBUTE, Copies())
     return copies.epsilon, copies.delta

@@ -258,15 +258,16 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     def mixed(people: int | None) -> tuple[FloatArray, float]:
         """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
         models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind), people)
-        of = record_filter(models, dataset.X, X_test)
-        means, left_out, evidence = zip(*(_exact_posterior(model, of.tests, y) for model in of.models), strict=True)
+        filtered = record_filter(models, dataset.X, X_test)
+        each = (_exact_posterior(model, filtered.tests, y) for model in filtered.models)
+        means, left_out, evidence = zip(*each, strict=True)
         weights = softmax(evidence)
         return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
 
     mean, square = mixed(None)
     if dataset.n <= _FEW:
-        rougher, left = mixed(dataset.n)
-        mean = rougher if left < _CLEARLY * square else mean
+        rougher, rougher_square = mixed(dataset.n)
+        mean = rougher if rougher_square < _CLEARLY * square else mean
     return np.asarray(np.clip(dataset.in_data_units(mean), *dataset.y_bounds))
 
 

@@ -6,8 +6,8 @@ diagonal of I; the least risk over all such I is the convex problem of ``strateg
 bound is taken. The proofs are in docs/guarantees.md.
 
 ``reached`` simulates the average error of Bayes cloaking over worlds of that prior: outputs are clipped to the bounds,
-measured in stages with numbered noise, and f is predicted. The mechanism is told the prior, as the limits are, and
-mixes it with others all the same, as it always does.
+measured in stages with numbered noise, and f is predicted. The mechanism has the prior, as the limits have, and mixes
+it with others all the same, as it always does.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def reached(
     return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))
 
 
-def functions(kernel: Kernel, places: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
-    """Independent paths of GP(0, kernel) at ``places`` (m, D), (worlds, m)."""
-    phi = factorise(kernel, places, _TOLERANCE).features.values()
+def functions(kernel: Kernel, X: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
+    """Independent paths of GP(0, kernel) at X (m, D), (worlds, m)."""
+    phi = factorise(kernel, X, _TOLERANCE).features.values()
     return np.asarray(rng.standard_normal((worlds, phi.shape[1])) @ phi.T)

@@ -115,7 +115,7 @@ class BinnedMeans:
         return np.concatenate([sums, np.bincount(where, minlength=bins) / 2])
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
-        """Curves (D, P), as of polynomials; the midpoint in a bin that hardly stands out of the noise."""
+        """Curves (D, P), as of polynomials; the midpoint in a bin that hardly rises above the noise."""
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2

@@ -83,17 +83,17 @@ class Grid:
                 "Leave them out, or declare a wider box"
             )
         # the bin whose low edge is the last one at or below x; the very last edge belongs to the last bin
-        places = [
+        along = [
             np.minimum(np.searchsorted(self.edges(i), X[:, i], side="right") - 1, count - 1)
             for i, count in enumerate(self.shape)
         ]
-        return np.asarray(np.ravel_multi_index(places, self.shape), dtype=np.intp)
+        return np.asarray(np.ravel_multi_index(along, self.shape), dtype=np.intp)
 
     def boxes(self, index: IndexArray) -> FloatArray:
         """Box (b, D, 2) of each bin number (b,), in input units."""
-        places = np.unravel_index(index, self.shape)
+        along = np.unravel_index(index, self.shape)
         edges = [self.edges(i) for i in range(len(self.shape))]
-        sides = [np.stack([e[place], e[place + 1]], axis=1) for e, place in zip(edges, places, strict=True)]
+        sides = [np.stack([e[i], e[i + 1]], axis=1) for e, i in zip(edges, along, strict=True)]
         return np.stack(sides, axis=1)
 
 

@@ -1,6 +1,6 @@
 """Sparse GP regression on inducing inputs (FITC): few degrees of freedom, so outliers move the fit less.
 
-Last, the variational sparse GP (Titsias): everything the data say passes through two sums over records, A and B.
+Last, the variational sparse GP (Titsias): the data enter by two sums over records, A and B.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def posterior_process(
 def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Values (draws, P) of independent paths at X (P, D), and a factor L (P, k) of their covariance L L^T.
 
-    A point that stands twice in X has one value. A factor on the points, not Matheron's rule, which would need the
+    A point that is twice in X has one value. A factor on the points, not Matheron's rule, which would need the
     prior path at all n inputs too: P^3 / 3 operations for any number of paths.
 
     Args:
@@ -75,11 +75,11 @@ def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Gener
     """
     rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
     number = dict[bytes, int]()
-    which = [number.setdefault(row.tobytes(), len(number)) for row in rows]
+    index = [number.setdefault(row.tobytes(), len(number)) for row in rows]
     points = np.array([np.frombuffer(key) for key in number])
     root = _cholesky(process.covariance(points, points), _JITTER * process.variance)
     values = process.mean(points) + rng.standard_normal((draws, len(points))) @ root.T
-    return values[:, which], root[which]
+    return values[:, index], root[index]
 
 
 def _cholesky(S: FloatArray, jitter: float) -> FloatArray:

@@ -24,7 +24,7 @@ from .inducing import whitened_features
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows phi(x_i)^T = (L^-1 k(Z, x_i))^T, shape (n, r), computed when asked.
+    """Rows phi(x_i)^T = (L^-1 k(Z, x_i))^T, shape (n, r), computed on demand.
 
     Attributes:
         Z: pivots (r, D), some of the inputs.
@@ -146,7 +146,7 @@ _MISSED = (
 
 
 class ToleranceMissedError(ValueError):
-    """The residual asked for needs a larger rank than is allowed."""
+    """The tolerance needs a larger rank than is allowed."""
 
 
 def factorise(

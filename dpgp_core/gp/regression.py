@@ -79,7 +79,7 @@ class InferenceChoice:
         """K_ff ~ V V^T for inputs X (n, D), or None where inference is exact.
 
         Raises:
-            ValueError: n is too large for the inference asked for.
+            ValueError: n is too large for this inference.
         """
         n = len(X)
         if self.inference == "lowrank":
@@ -151,7 +151,7 @@ def _gain(observed: FloatArray, crossed: FloatArray) -> FloatArray:
 
 
 def describe(low: LowRank | None) -> Inference:
-    """The record of a low-rank factorisation; None stands for exact inference."""
+    """The record of a low-rank factorisation; None means exact inference."""
     if low is None:
         return Inference(method="exact")
     return Inference(method="lowrank", rank=low.rank, residual=low.residual)

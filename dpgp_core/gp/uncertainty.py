@@ -36,7 +36,7 @@ class Uncertainty(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class NoInterval:
-    """Stands where there is no interval.
+    """In place of an interval where there is none.
 
     Args:
         reason: why, as the rest of a sentence.
@@ -57,7 +57,7 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
     """Half-widths w (P,) with P(|e| <= w) = level for e an equal mixture of N(shift_s, variance_s).
 
     By bisection of the logarithm; the mixture is taken with its mirror image, so intervals of +-w are central.
-    Of equal variances, neighbouring shifts are first put together: a normal of their mean and spread stands for each
+    Of equal variances, neighbouring shifts are first put together: a normal of their mean and spread replaces each
     ``_TOGETHER``, which the smoothness of the rest hides.
 
     Args:

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import shown
+from ..checks import excerpt
 
 SCHEMA = 1
 FILE = "statistics.npz"
 MAX_BYTES = 1 << 31  # of all arrays together
 AGAIN = "fetch both files again from whoever released them"
-# What zipfile raises of an archive that is cut short, altered, encrypted or packed by another method (RuntimeError).
+# Errors of zipfile for an archive that is cut short, altered, encrypted or packed by another method (RuntimeError).
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
 _HEADER = 4096  # more than an .npy header of at most two dimensions takes
 
@@ -42,7 +42,7 @@ def unpack(card: Mapping[str, Any], npz: bytes, shapes: Shapes) -> dict[str, Arr
     Args:
         card: the description, ``sha256`` included.
         npz: content of ``statistics.npz``. Nothing in it is executed, and no more is unpacked than announced.
-        shapes: what the description announces.
+        shapes: of the arrays.
 
     Raises:
         ValueError: a damaged or edited file, or more than 2^31 bytes.
@@ -68,7 +68,7 @@ def check_schema(card: Mapping[str, Any]) -> None:
     """Raise ValueError unless this version can read the description."""
     if card.get("schema") != SCHEMA:
         raise ValueError(
-            f"the statistics have schema {shown(card.get('schema'))}, and this version reads {SCHEMA}; "
+            f"the statistics have schema {excerpt(card.get('schema'))}, and this version reads {SCHEMA}; "
             "use the version of dpgp that release.json names"
         )
 

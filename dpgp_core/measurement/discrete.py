@@ -18,7 +18,7 @@ Bits = Callable[[int], int]
 """Source of randomness: k -> a uniform integer in [0, 2^k); ``secrets.randbits``, ``random.Random(0).getrandbits``."""
 
 _WORD = 64
-_BATCH = 512  # words asked of the operating system at a time
+_BATCH = 512  # words from the operating system at a time
 
 
 def system_bits() -> Bits:

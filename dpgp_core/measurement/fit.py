@@ -6,7 +6,7 @@ Where no model of the mixture is near the truth, |w|^2 / r is large. It is avera
 probabilities given everything released, over single stages and over all of them. A fit fails where one of these
 averages lies above the quantile of its chi-square that S stages and their sum exceed together with probability
 ``FALSE_ALARMS`` at most (Bonferroni); models chosen by the same numbers fit better than one that is fixed, so there are
-fewer. ``python -m benchmarks fit`` counts them, and what is noticed.
+fewer. ``python -m benchmarks fit`` counts them, and misfits that are noticed.
 
 Where it fails, intervals are widened about the curve by the root of the largest |w|^2 / r: deviations that large are
 then as likely as the models took them to be.
@@ -27,7 +27,7 @@ FALSE_ALARMS = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How one release fits the models that read it. Public: a function of what was released.
+    """How one release fits the models that read it. Public: a function of released numbers.
 
     Attributes:
         ratio: |w|^2 over the number of released numbers, all stages together, averaged over the models; about 1 or less

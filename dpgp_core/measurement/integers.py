@@ -1,4 +1,4 @@
-"""From real numbers to integers: a strategy whose columns are short by exact count, places of outputs, exact products.
+"""From real numbers to integers: a strategy whose columns are short by exact count, scaled outputs, exact products.
 
 Everything private is a multiple of 2^-20 from here on, so sums are exact, in any order, on any machine.
 """
@@ -17,7 +17,7 @@ from ..linalg import Matrix, columns_of
 IntArray = NDArray[np.int64]
 Norm = Literal["L1", "L2"]
 
-GRID = 1 << 20  # steps to a unit, of strategies and of places
+GRID = 1 << 20  # steps to a unit, of strategies and of scaled outputs
 EXACT = 1 << 22  # columns of a product that int64 holds for certain
 _NUMBERS = 1 << 22  # of a block of a strategy: 32 MB as floats
 _HAIR = 1 + 1e-6  # column norms up to here are rounding errors of whoever computed the strategy: shrunk, not refused
@@ -65,11 +65,11 @@ def _too_long(integers: NDArray[np.int32], norm: Norm) -> NDArray[np.bool_]:
     return np.asarray(np.einsum("ij,ij->j", integers, integers, dtype=np.int64) > GRID**2)
 
 
-def place_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
-    """Places q^ (n,) of outputs in their intervals: rint(2^20 q), q = (clip(y) - low) / (high - low) - 1/2.
+def output_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
+    """Integers q^ (n,) of outputs scaled to their intervals: rint(2^20 q), q = (clip(y) - low) / (high - low) - 1/2.
 
-    Differences from the low end, not from the centre: nothing cancels and nothing overflows. What floating point does
-    is of no consequence to privacy: entry j depends on y_j only, and is clipped to [-2^19, 2^19] as an integer.
+    Differences from the low end, not from the centre: nothing cancels and nothing overflows. Rounding errors are
+    of no consequence to privacy: entry j depends on y_j only, and is clipped to [-2^19, 2^19] as an integer.
 
     Args:
         y: outputs (n,), not NaN.
@@ -84,14 +84,14 @@ def place_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArray
     if np.isnan(y).any():
         raise ValueError("y must not hold NaN; remove or fill missing values first")
     share = (np.clip(y, low, high) - low) / (high - low)
-    places = np.rint((share - 0.5) * GRID).astype(np.int64)
-    return np.clip(places, -GRID // 2, GRID // 2)
+    q = np.rint((share - 0.5) * GRID).astype(np.int64)
+    return np.clip(q, -GRID // 2, GRID // 2)
 
 
 def person_weights(person: NDArray[np.generic]) -> IntArray:
     """Weights (n,) in units of 2^-20 by which everybody counts once: 2^20 / m for each row of a person with m.
 
-    What division leaves over goes to a person's first rows, one unit each, so that anybody's weights add up to 2^20.
+    The remainder of the division goes to a person's first rows, one unit each, so that weights of one add up to 2^20.
     """
     _, index, rows = np.unique(person, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")
@@ -102,13 +102,13 @@ def person_weights(person: NDArray[np.generic]) -> IntArray:
     return weights
 
 
-def weighted(places: IntArray, weights: IntArray) -> IntArray:
-    """Places (n,) times weights (n,), towards zero: a person's add up to at most 2^19 in all, as one row's do.
+def weighted(q: IntArray, weights: IntArray) -> IntArray:
+    """Scaled outputs (n,) times weights (n,), towards zero: a person's add up to at most 2^19 in all, as one row's do.
 
     sum_j |trunc(w_j q_j / 2^20)| <= sum_j w_j 2^19 / 2^20 = 2^19; products are at most 2^39.
     """
-    products = np.abs(places) * weights >> 20
-    result: IntArray = np.sign(places) * products
+    products = np.abs(q) * weights >> 20
+    result: IntArray = np.sign(q) * products
     return result
 
 
@@ -148,7 +148,7 @@ def exact_sums(
     high: FloatArray,
     norm: Norm = "L2",
 ) -> list[int]:
-    """Integers 2^40 B q (r,), B = strategy diag(widths), exactly what ``Measurement`` measures of the same B.
+    """Integers 2^40 B q (r,), B = strategy diag(widths), exactly as ``Measurement`` has them of the same B.
 
     A block of columns at a time, so that memory does not grow with n: column norms are checked in integers, and sums of
     blocks added as integers without a limit.
@@ -163,7 +163,7 @@ def exact_sums(
     Raises:
         ValueError: a column is longer than 1, or y has another shape or holds NaN.
     """
-    q = place_integers(y, low, high)
+    q = output_integers(y, low, high)
     total = [0] * len(strategy)
     for block in blocks_of(strategy):
         B = strategy_integers(columns_of(strategy, block) * widths[block], norm)

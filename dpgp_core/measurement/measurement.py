@@ -1,11 +1,11 @@
-"""What is measured of private records: r numbers, integers plus discrete noise. All else is post-processing.
+"""Measurements of private records: r numbers, integers plus discrete noise. All else is post-processing.
 
 A column of a strategy belongs to a record, or to a public cell and all records in it; neighbours replace a record's
 output, or over cells its input and output.
 
 Where people have several rows, neighbours replace all rows of one person by any number of any others, and row j counts
-a_j = 1 / m of its person's m rows, in units of 2^-20 that add up to 1 over anybody's rows. What somebody adds to a sum
-sum_j a_j v_j then lies in the convex hull of what single rows may add, and two points of a hull are no further apart
+a_j = 1 / m of its person's m rows, in units of 2^-20 that add up to 1 over anybody's rows. Anybody's part of a sum
+sum_j a_j v_j then lies in the convex hull of the parts of single rows, and two points of a hull are no further apart
 than two of its corners: sensitivity is that of one row, and no row is left out.
 
 A record's integers depend on that record only, and their size is checked in integers. Records are finite numbers, as
@@ -33,14 +33,14 @@ from .integers import (
     Norm,
     check_intervals,
     exact_product,
-    place_integers,
+    output_integers,
     strategy_integers,
     weighted,
 )
 from .noise import GaussianNoise, LaplaceNoise, add_noise, add_teaching_noise
 
 STEPS = GRID * GRID
-"""Integers to a unit of z: 2^20 for the strategy times 2^20 for the places."""
+"""Integers to a unit of z: 2^20 for the strategy times 2^20 for the outputs."""
 _ROWS = 1024  # cells compared with all others at a time
 
 Cells = NDArray[np.intp]
@@ -55,8 +55,8 @@ class OutputMeasurement(ABC):
     moves by at most Delta = 2^40. No rounding error enters: q^_j depends on no output but y_j, and B^ q^ is exact.
 
     Over cells q_a is the sum over the records of cell a, clipped to the cell's interval: replacing a record moves B q
-    by at most (|b_a| + |b_b|) / 2 <= 1. Of people, it is the sum of a_j q_j, and what one of them adds is no longer
-    than max |b| / 2, as one row.
+    by at most (|b_a| + |b_b|) / 2 <= 1. Of people, it is the sum of a_j q_j, and the part of each is no longer than
+    max |b| / 2, as one row.
     """
 
     B: FloatArray
@@ -78,7 +78,7 @@ class OutputMeasurement(ABC):
     @property
     @abstractmethod
     def noise(self) -> GaussianNoise | LaplaceNoise:
-        """What is added to the integers 2^40 B q."""
+        """Added to the integers 2^40 B q."""
 
     @property
     def width(self) -> FloatArray:
@@ -131,11 +131,11 @@ class OutputMeasurement(ABC):
         y = np.asarray(y, dtype=float)
         if cells is None:
             integers = np.asarray(self.B * GRID, dtype=np.int64)  # exact: B is a multiple of 2^-20
-            return exact_product(integers, place_integers(y, self.low, self.high))
+            return exact_product(integers, output_integers(y, self.low, self.high))
         inside = np.clip(cells, 0, self.B.shape[1] - 1)
-        places = place_integers(y, self.low[inside], self.high[inside])
+        q = output_integers(y, self.low[inside], self.high[inside])
         sums = np.zeros(self.B.shape[1], dtype=np.int64)  # |sum| <= n 2^19
-        np.add.at(sums, inside, places if weights is None else weighted(places, weights))
+        np.add.at(sums, inside, q if weights is None else weighted(q, weights))
         return _product(self.B, sums, np.int64 if len(cells) <= EXACT else object)
 
 
@@ -198,8 +198,8 @@ class CellCounts:
     """z = B N + s Delta w, N the numbers of records in M public cells.
 
     A record that moves from cell a to cell b moves B N by b_b - b_a. Delta, the largest distance of two columns, is
-    found in integers; it can reach 2 where columns have norm 1. Where all columns are equal no record moves B N at all
-    (a budget so small that nothing but the public n is asked for); noise as for a change of 1 is added all the same.
+    computed in integers; it can reach 2 where columns have norm 1. Where all columns are equal no record moves B N
+    (of a budget so small that only the public n is measured); noise as for a change of 1 is added all the same.
 
     Args:
         B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.

@@ -1,11 +1,11 @@
-"""Discrete noise for integer statistics: what is added, and why the guarantee of continuous noise holds for it.
+"""Discrete noise for integer statistics, and why the guarantee of continuous noise holds for it.
 
 **Gaussian.** Stages i release z^_i = x^_i + e_i, entries of e_i independent, of probability proportional to exp(-e^2
 / (2 sigma^2)) on the integers, where one record moves the integers x^_i by at most Delta_i in the L2 norm, and
 
     sigma^2 = sigma_1^2 + sigma_2^2,    sigma_1 >= s_i Delta_i (1 + 1e-9),    sigma_2 = 3.
 
-A stage may depend on what earlier ones released. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
+A stage may depend on numbers released before. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
 delta(epsilon, mu) the analytic Gaussian formula, they are together (epsilon, delta)-DP for every epsilon >= 0 with
 delta = max(delta(epsilon, mu), 1e-40) if 1e-20 <= mu <= 30, and with delta = delta(epsilon, mu) + 2e-70 for any mu.
 
@@ -142,11 +142,11 @@ class LaplaceNoise:
 def add_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, bits: Bits | None = None
 ) -> FloatArray:
-    """(exact + noise) / steps (r,), correctly rounded quotients of integers: what may be published.
+    """(exact + noise) / steps (r,), correctly rounded quotients of integers, which may be published.
 
     Args:
         exact: integers x^ (r,). Private.
-        noise: what hides them.
+        noise: added to them.
         steps: integers to a unit.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
@@ -179,7 +179,7 @@ def add_teaching_noise(
 
 
 class Silence(np.random.Generator):
-    """A generator whose noise is 0: what is measured with it is what noise hides. Not private, and never a release."""
+    """A generator whose noise is 0, for the numbers that noise hides. Not private, and never a release."""
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))

@@ -1,4 +1,4 @@
-"""The released statistic: what was measured, how, and the noisy numbers. Everything after it is free.
+"""The released statistic: measurements and their noisy numbers. Everything after it is free.
 
 It is of records, each with a column of its own, or of public cells, where the records of a cell share one.
 """
@@ -20,9 +20,9 @@ from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
 Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
-"""What clipped sums are read as: of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
+"""Clipped sums are read as those of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
 
-NODES = 3  # to a cell and side that is of numbers: where the public functions are given
+NODES = 3  # to a cell and side that is of numbers, for public functions
 
 
 def cells_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
@@ -67,13 +67,13 @@ class StageSquares:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stage:
-    """One measurement and what came of it. Public.
+    """One measurement and its noisy numbers. Public.
 
     Args:
         measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z; over
             cells of residuals, in model units.
         z: the noisy numbers (r,).
-        g: over cells what residuals were taken about (F,), in model units: values at nodes that divide each cell's
+        g: over cells the curve subtracted from outputs (F,), in model units: values at nodes that divide each cell's
             sides in three, linear between them. None where outputs themselves were measured.
         squares: of the same records, if they were measured.
 
@@ -114,7 +114,7 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredDistances:
-    """Sums of distances min(|y_j - g_j|, A), and what came of them: how far people are apart. Public.
+    """Noisy sums of distances min(|y_j - g_j|, A), of how far people are apart. Public.
 
     Args:
         measurement: of the distances; intervals [0, A] in model units, A for all.
@@ -154,7 +154,7 @@ class MeasuredDistances:
 
 
 class _InUnits:
-    """Units of what is released: models speak of (y - midpoint) / y_scale."""
+    """Units of a release: models are of (y - midpoint) / y_scale."""
 
     bounds: tuple[float, float]
     y_scale: float
@@ -173,14 +173,14 @@ class _InUnits:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Released(_InUnits, Inputs):
-    """Common part of the two below: stages, and what a reader needs to map them. It holds no private value, no seed.
+    """Common part of the two below: stages, and units and box to map them. It holds no private value, no seed.
 
     Args:
         stages: in the order measured; at least one.
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.
-        reading: what kind of outcomes the stages were made for.
+        reading: kind of outcomes that the stages were made for.
         distances: of the outcomes to the curve, if they were measured.
 
     Raises:
@@ -207,16 +207,15 @@ class Released(_InUnits, Inputs):
 
     @property
     def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
-        """All that was spent on outputs, with its noisy numbers: sums of every stage, squares, distances."""
-        found: list[tuple[Measurement | LaplaceMeasurement, FloatArray]] = [(e.measurement, e.z) for e in self.stages]
-        found += [(e.squares.measurement, e.squares.z) for e in self.stages if e.squares is not None]
-        if (of := self.distances) is not None:
-            found += [(each.measurement, each.z) for each in (of, of.above) if each is not None]
-        return tuple(found)
+        """All measurements of outputs, with their noisy numbers: sums of every stage, squares, distances."""
+        squares = [stage.squares for stage in self.stages if stage.squares is not None]
+        above = None if self.distances is None else self.distances.above
+        parts = (*self.stages, *squares, self.distances, above)
+        return tuple((part.measurement, part.z) for part in parts if part is not None)
 
     @property
     def measurements(self) -> tuple[Measurement | LaplaceMeasurement, ...]:
-        """All that was spent on outputs."""
+        """All measurements of outputs."""
         return tuple(measurement for measurement, _ in self.measured)
 
 

@@ -1,7 +1,7 @@
 """The statistic as two files: a description for ``release.json`` and ``statistics.npz``; read back strictly.
 
 Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
-Anybody can seal a file anew, so what a reader finds is checked as a declaration is: can a release hold it?
+Anybody can seal a file anew, so its content is checked as a declaration is: can a release hold it?
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ KIND = "counts and residual sums over public cells"  # of statistics over cells;
 READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no", "normal outcomes")  # files of before do not say: the last
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
-_KNOWN = {"known": "inputs are public"}
-_REMEDY = re.compile(r";|\. (?=[A-Z])")  # what comes after is for whoever declares
+_PUBLIC_COUNTS = {"known": "inputs are public"}
+_REMEDY = re.compile(r";|\. (?=[A-Z])")  # the part after it is for whoever declares
 _NOISE = 1000.0  # standard deviations that no noise reaches: below e^-1000 for Laplace's, far less for Gauss's
-_THINNEST = 1e-12  # an interval, in widths of what all intervals lie in
-_FARTHEST = 1e6  # what residuals are taken about, in half ranges
+_THINNEST = 1e-12  # an interval, in widths of its bounds
+_FARTHEST = 1e6  # a curve subtracted from outputs, in half ranges
 _REAL, _WHOLE = np.dtype("<f8"), np.dtype("<i4")
 _Shapes = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 _GAUSSIAN, _LAPLACE = "discrete Gaussian", "discrete Laplace"
@@ -72,7 +72,7 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | C
 
 
 def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
-    """What is said of a statistic beside its arrays."""
+    """The description of a statistic, without its arrays."""
     card: dict[str, Any] = {"schema": SCHEMA}
     inputs: dict[str, Any] = {"names": list(statistics.x_names), "units": list(statistics.x_units)}
     inputs["box"] = [list(side) for side in statistics.x_box]
@@ -90,10 +90,10 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
     card |= {"inputs": inputs, "guarantee": dict(statistics.guarantee)}
     if statistics.reading != READINGS[-1]:
         card["reading"] = statistics.reading
-    if (of := statistics.distances) is not None:
-        card["distances"] = _noise_card(of.measurement) | {"numbers": len(of.z)}
-        if of.above is not None:
-            card["distances"]["above"] = {"noise_multiplier": of.above.measurement.noise_multiplier}
+    if (distances := statistics.distances) is not None:
+        card["distances"] = _noise_card(distances.measurement) | {"numbers": len(distances.z)}
+        if distances.above is not None:
+            card["distances"]["above"] = {"noise_multiplier": distances.above.measurement.noise_multiplier}
     return card
 
 
@@ -107,8 +107,9 @@ def _stage_card(stage: Stage) -> dict[str, Any]:
     """Noise and sizes of a stage; the ends of its intervals where these are not the output's bounds."""
     card = _noise_card(stage.measurement) | {"numbers": len(stage.z)}
     card |= {"ends": list(stage.measurement.bounds)} if len(stage.g) else {}
-    if (of := stage.squares) is not None:
-        card["squares"] = {"noise_multiplier": of.measurement.noise_multiplier, "ends": list(of.measurement.bounds)}
+    if stage.squares is not None:
+        m = stage.squares.measurement
+        card["squares"] = {"noise_multiplier": m.noise_multiplier, "ends": list(m.bounds)}
     return card
 
 
@@ -116,7 +117,7 @@ def _counts_card(statistics: CellStatistics) -> dict[str, Any]:
     counts = statistics.counts
     people = {"people": True} if counts.people else {}  # files of before say nothing
     if isinstance(counts, KnownCounts):
-        return _KNOWN | people
+        return _PUBLIC_COUNTS | people
     return {"noise_multiplier": counts.noise_multiplier, "numbers": len(statistics.z)} | people
 
 
@@ -135,12 +136,13 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         m = stage.measurement
         strategies[f"B_{i}"] = m.B
         real |= {f"low_{i}": m.low, f"high_{i}": m.high, f"z_{i}": stage.z, f"g_{i}": stage.g}
-        if (of := stage.squares) is not None:
-            real |= {f"squares_high_{i}": of.measurement.high, f"squares_g_{i}": of.g, f"squares_z_{i}": of.z}
-    if (about := statistics.distances) is not None:
-        strategies["distances_B"] = about.B
-        real |= {"distances_g": about.g, "distances_z": about.z, "distances_reach": [about.reach]}
-        real |= {"distances_sd": [about.sd]} | ({} if about.above is None else {"distances_above": about.above.z})
+        if (squares := stage.squares) is not None:
+            real[f"squares_high_{i}"] = squares.measurement.high
+            real |= {f"squares_g_{i}": squares.g, f"squares_z_{i}": squares.z}
+    if (distances := statistics.distances) is not None:
+        strategies["distances_B"], above = distances.B, distances.above
+        real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.reach]}
+        real |= {"distances_sd": [distances.sd]} | ({} if above is None else {"distances_above": above.z})
     arrays: dict[str, Array] = {name: np.ascontiguousarray(values, dtype=_REAL) for name, values in real.items()}
     return arrays | {  # exact: B is a multiple of 2^-20
         name: np.ascontiguousarray(B * GRID, dtype=float).astype(_WHOLE) for name, B in strategies.items()
@@ -166,10 +168,10 @@ def _announced(card: Mapping[str, Any]) -> _Shapes:
         for i, (_, squares) in enumerate(stages, start=1):
             shapes |= _reals(i, n, "low", "high") | _reals(i, nodes, "g")
             shapes |= _reals(i, n, "squares_high") | _reals(i, 1, "squares_z") if squares else {}
-    if (kept := card.get("distances")) is not None:
-        r = whole(kept["numbers"])
+    if (part := card.get("distances")) is not None:
+        r = whole(part["numbers"])
         shapes |= {"distances_B": ((r, n), _WHOLE), "distances_g": ((nodes,), _REAL), "distances_z": ((r,), _REAL)}
-        ones = ("distances_reach", "distances_sd", *(["distances_above"] if "above" in kept else []))
+        ones = ("distances_reach", "distances_sd", *(["distances_above"] if "above" in part else []))
         shapes |= dict.fromkeys(ones, ((1,), _REAL))
     return shapes
 
@@ -179,7 +181,7 @@ def _reals(i: int, length: int, *names: str) -> _Shapes:
 
 
 def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
-    """Numbers of cells and nodes, within what memory holds."""
+    """Numbers of cells and nodes, within memory."""
     dim, per_side = len(card["inputs"]["names"]), whole(card["cells_per_side"])
     if 1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim):
         box = tuple(each.box for each in _columns(card))
@@ -193,9 +195,9 @@ def _columns(card: Mapping[str, Any]) -> tuple[Column, ...]:
     """The inputs, as somebody could have declared them; without dates, whose days are numbers here."""
     inputs, levels = card["inputs"], None
     names, units, sides = tuple(map(str, inputs["names"])), tuple(map(str, inputs["units"])), inputs["box"]
-    for what, texts in (("name", names), ("unit", units)):
+    for field, texts in (("name", names), ("unit", units)):
         for i, text in enumerate(texts, start=1):
-            checks.text(f"the {what} of input {i}", text.strip(), empty=True)
+            checks.text(f"the {field} of input {i}", text.strip(), empty=True)
     box = [checks.interval(f"the box of input {i}", pair(side)) for i, side in enumerate(sides, start=1)]
     if "levels" in inputs:
         levels = checks.entries("levels", inputs["levels"], len(names))
@@ -205,8 +207,8 @@ def _columns(card: Mapping[str, Any]) -> tuple[Column, ...]:
 
 
 def _periods(card: Mapping[str, Any]) -> Periods:
-    given, inputs = card["inputs"].get("periods"), len(card["inputs"]["names"])
-    return check_periods(None if given is None else [None if p is None else number(p) for p in given], inputs)
+    periods, inputs = card["inputs"].get("periods"), len(card["inputs"]["names"])
+    return check_periods(None if periods is None else [None if p is None else number(p) for p in periods], inputs)
 
 
 def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | CellStatistics:
@@ -214,8 +216,8 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
     output, over_cells = card["output"], "kind" in card
     common: dict[str, Any] = {
         "stages": tuple(
-            _stage(kept, i, None if over_cells else pair(output["bounds"]), floats)
-            for i, kept in enumerate(card["stages"], start=int(over_cells))
+            _stage(part, i, None if over_cells else pair(output["bounds"]), floats)
+            for i, part in enumerate(card["stages"], start=int(over_cells))
         ),
         "columns": _columns(card),
         "y_name": str(output["name"]),
@@ -239,57 +241,57 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
 
 
 def reading_of(card: Mapping[str, Any]) -> Reading:
-    """What kind of outcomes a release was made for; files of before do not say, and were made for normal ones."""
-    for known in READINGS:
-        if card.get("reading", READINGS[-1]) == known:
-            return known
+    """Kind of outcomes that a release was made for; files of before do not say, and were made for normal ones."""
+    for reading in READINGS:
+        if card.get("reading", READINGS[-1]) == reading:
+            return reading
     raise ValueError(
-        f"the statistics are to be read in a way that is not known here, {checks.shown(card['reading'])}; {AGAIN}"
+        f"the statistics are to be read in a way that is not known here, {checks.excerpt(card['reading'])}; {AGAIN}"
     )
 
 
-def _counts(kept: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
-    people = kept.get("people") is True
-    if "known" in kept:
+def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
+    people = part.get("people") is True
+    if "known" in part:
         return KnownCounts(numbers=floats["N"], people=people)
-    s = number(kept["noise_multiplier"])
+    s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
 
 
 def _stage(
-    kept: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
+    part: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
 ) -> Stage:
     """Stage i, whose intervals lie in the bounds of the output, or over cells in ends of their own (None)."""
     parts = {"low": floats[f"low_{i}"], "high": floats[f"high_{i}"], "B": _strategy(floats[f"B_{i}"], f"strategy {i}")}
-    ends, z, g = pair(kept["ends"]) if bounds is None else bounds, floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
-    if kept["noise"] == _LAPLACE and bounds is not None:
-        measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(kept["epsilon"]))
+    ends = pair(part["ends"]) if bounds is None else bounds
+    z, g = floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
+    if part["noise"] == _LAPLACE and bounds is not None:
+        measurement = LaplaceMeasurement(**parts, bounds=ends, epsilon=number(part["epsilon"]))
         return Stage(measurement=measurement, z=z, g=g)
-    if kept["noise"] != _GAUSSIAN:
+    if part["noise"] != _GAUSSIAN:
         raise ValueError(f"stage {i} has an unknown kind of noise; {AGAIN}")
     squares = None
-    if (of := kept.get("squares")) is not None:
+    if (one := part.get("squares")) is not None:
         high = floats[f"squares_high_{i}"]
-        squared = from_zero(np.ones((1, len(high))), high, pair(of["ends"]), number(of["noise_multiplier"]))
-        about = floats.get(f"squares_g_{i}", g)
-        squares = StageSquares(measurement=squared, g=about, z=floats[f"squares_z_{i}"])
-    sums = Measurement(**parts, bounds=ends, noise_multiplier=number(kept["noise_multiplier"]))
+        squared = from_zero(np.ones((1, len(high))), high, pair(one["ends"]), number(one["noise_multiplier"]))
+        squares = StageSquares(measurement=squared, g=floats.get(f"squares_g_{i}", g), z=floats[f"squares_z_{i}"])
+    sums = Measurement(**parts, bounds=ends, noise_multiplier=number(part["noise_multiplier"]))
     return Stage(measurement=sums, z=z, g=g, squares=squares)
 
 
 def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredDistances | None:
     if "distances" not in card:
         return None
-    kept, above = card["distances"], None
-    if kept["noise"] != _GAUSSIAN:
+    part, above = card["distances"], None
+    if part["noise"] != _GAUSSIAN:
         raise ValueError(f"the distances hold what no release can have; {AGAIN}")
     B = _strategy(floats["distances_B"], "the strategy of the distances")
     ones, reach = np.ones(B.shape[1]), float(floats["distances_reach"][0])
-    if "above" in kept:
-        count = from_zero(ones[None], ones, (0.0, 1.0), number(kept["above"]["noise_multiplier"]))
+    if "above" in part:
+        count = from_zero(ones[None], ones, (0.0, 1.0), number(part["above"]["noise_multiplier"]))
         above = Above(measurement=count, z=floats["distances_above"])
     return MeasuredDistances(
-        measurement=from_zero(B, reach * ones, (0.0, reach), number(kept["noise_multiplier"])),
+        measurement=from_zero(B, reach * ones, (0.0, reach), number(part["noise_multiplier"])),
         g=floats["distances_g"],
         sd=float(floats["distances_sd"][0]),
         z=floats["distances_z"],
@@ -297,45 +299,45 @@ def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> Mea
     )
 
 
-def _strategy(integers: FloatArray, what: str) -> FloatArray:
+def _strategy(integers: FloatArray, name: str) -> FloatArray:
     if np.abs(integers).max() > GRID:
-        raise ValueError(f"{what} holds numbers above 1, which no release can have; {AGAIN}")
+        raise ValueError(f"{name} holds numbers above 1, which no release can have; {AGAIN}")
     return integers / GRID
 
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Whatever is wrong with a file is said as its reader needs it, without the remedy of whoever declares."""
+    """Errors in a file get a message for its reader, without the remedy of whoever declares."""
     try:
         with np.errstate(over="ignore"):  # of numbers that are refused
             yield
         return
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
-        said = "the description of the statistics is incomplete or of another shape"
+        message = "the description of the statistics is incomplete or of another shape"
     except ValueError as error:
         if AGAIN in str(error):
             raise
-        said = f"no release can hold what the statistics say: {_REMEDY.split(str(error))[0]}"
-    raise ValueError(f"{said}; {AGAIN}")
+        message = f"no release can hold what the statistics say: {_REMEDY.split(str(error))[0]}"
+    raise ValueError(f"{message}; {AGAIN}")
 
 
-def check_read(found: Statistics | CellStatistics) -> None:
-    """Raise ValueError unless all that was read can be of a release, and so be computed with."""
-    names = {"name of the output": found.y_name, "unit of the output": found.y_unit}
-    for what, name in names.items():
-        checks.text(f"the {what}", name.strip(), empty=True)
-    low, high = checks.interval("the bounds of the output", found.bounds)
+def check_read(statistics: Statistics | CellStatistics) -> None:
+    """Raise ValueError unless every number can be of a release, and so be computed with."""
+    names = {"name of the output": statistics.y_name, "unit of the output": statistics.y_unit}
+    for field, name in names.items():
+        checks.text(f"the {field}", name.strip(), empty=True)
+    low, high = checks.interval("the bounds of the output", statistics.bounds)
     width = high - low
-    checks.number("the scale of the output", found.y_scale, width / checks.MOST, width * checks.MOST)
-    if isinstance(found, Statistics):
-        n = len(found.X)
-        _within("a place", found.X, checks.MOST)
+    checks.number("the scale of the output", statistics.y_scale, width / checks.MOST, width * checks.MOST)
+    if isinstance(statistics, Statistics):
+        n = len(statistics.X)
+        _within("a place", statistics.X, checks.MOST)
     else:
-        n = checks.whole("the number of records", found.n, 1, MOST_RECORDS)
-    _check_taken_about(found)
-    if isinstance(found, CellStatistics) and isinstance(found.counts, CellCounts):
-        _within("a noisy count", found.z, n + _NOISE * found.counts.noise_sd)
-    for measurement, z in found.measured:
+        n = checks.whole("the number of records", statistics.n, 1, MOST_RECORDS)
+    _check_curves(statistics)
+    if isinstance(statistics, CellStatistics) and isinstance(statistics.counts, CellCounts):
+        _within("a noisy count", statistics.z, n + _NOISE * statistics.counts.noise_sd)
+    for measurement, z in statistics.measured:
         # |B q| <= n, for |q| <= 1/2 and |B| <= 1
         _within("a noisy number", z, n + _NOISE * measurement.noise_sd)
         low, high = measurement.bounds
@@ -343,23 +345,23 @@ def check_read(found: Statistics | CellStatistics) -> None:
             raise ValueError("an interval is too narrow to compute with")
 
 
-def _check_taken_about(found: Statistics | CellStatistics) -> None:
-    """Curves that something was taken about lie near the bounds, and so do the ends of what was taken."""
-    least, most = _THINNEST * found.half_range, _FARTHEST * found.half_range
-    for stage in found.stages:
-        if isinstance(found, CellStatistics):
+def _check_curves(statistics: Statistics | CellStatistics) -> None:
+    """Curves subtracted from outputs lie near the bounds, and so do the ends of residuals, squares and distances."""
+    least, most = _THINNEST * statistics.half_range, _FARTHEST * statistics.half_range
+    for stage in statistics.stages:
+        if isinstance(statistics, CellStatistics):
             _within("what residuals are taken about", stage.g, most)
             _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
         if stage.squares is not None:
             _within("what squares are taken about", stage.squares.g, most)
             _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
-    if found.distances is not None:
-        _within("what distances are taken from", found.distances.g, most)
-        checks.number("the reach of the distances", found.distances.reach, least, most)
-        checks.number("the scatter", found.distances.sd, least, most)
+    if statistics.distances is not None:
+        _within("what distances are taken from", statistics.distances.g, most)
+        checks.number("the reach of the distances", statistics.distances.reach, least, most)
+        checks.number("the scatter", statistics.distances.sd, least, most)
 
 
-def _within(what: str, values: FloatArray, most: float) -> None:
+def _within(name: str, values: FloatArray, most: float) -> None:
     largest = float(np.abs(values).max(initial=0.0))
     if not largest <= most:
-        raise ValueError(f"{what} must lie within +- {most:g}, and one has the size {largest:g}")
+        raise ValueError(f"{name} must lie within +- {most:g}, and one has the size {largest:g}")

@@ -1,4 +1,4 @@
-"""What every mechanism is and returns."""
+"""Every mechanism, and its releases."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Release:
 
     Attributes:
         samples: released values (draws, P), in the output's unit: these may be published.
-        guarantee: what holds for all ``samples`` together.
-        statistics: what was measured, one entry a draw; ``samples`` and ``interval`` follow from it.
+        guarantee: for all ``samples`` together.
+        statistics: measurements, one entry a draw; ``samples`` and ``interval`` follow from it.
         uncertainty: behind ``interval``.
         noise_factor: (P, k), L with noise covariance L L^T in the output's unit, where all noise is one linear map
             of independent noise; None elsewhere. Public.
@@ -53,7 +53,7 @@ class Release:
     def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
         """Central predictive interval at every test point, (draws, P) each, in the output's unit. Public.
 
-        It covers the privacy noise of all stages, what clipping does, and what the model leaves unknown: on data from
+        It covers the privacy noise of all stages, clipping, and the model's own uncertainty: on data from
         the declared model it holds the truth with probability ``level``.
 
         Args:
@@ -93,10 +93,10 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingRelease(Release):
-    """Numbered draws for teaching: float noise from a generator, beside what it hides. Not a release.
+    """Numbered draws for teaching: float noise from a generator, and the curve without it. Not a release.
 
     Attributes:
-        mean: what the noise was added to (P,), in the output's unit: the same map of the noiseless measurement.
+        mean: the same map of the noiseless measurement (P,), in the output's unit.
     """
 
     mean: NotPrivate
@@ -104,7 +104,7 @@ class TeachingRelease(Release):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDraw(Sequence[Statistics]):
-    """The statistics of every draw, made when asked for: strategies of many records are large.
+    """The statistics of every draw, made on demand: strategies of many records are large.
 
     Released values are an affine map of the numbers measured last.
 
@@ -124,7 +124,7 @@ class EachDraw(Sequence[Statistics]):
 
     @abstractmethod
     def stages(self, draw: int) -> list[Stage]:
-        """What each stage measured."""
+        """The measurement and numbers of each stage."""
 
     @abstractmethod
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -157,11 +157,11 @@ R = TypeVar("R", bound=Release)
 
 
 def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRelease) -> R:
-    """Numbered draws, whose card says that they are no release, beside what they hide if that is given.
+    """Numbered draws, whose card says that they are no release, with the curve without noise if that is given.
 
     Args:
         release: of numbered draws.
-        mean: what their noise was added to (P,). Not private.
+        mean: the curve without noise (P,). Not private.
         kind: of the result, a ``TeachingRelease`` that is as the release otherwise.
     """
     card = release.guarantee.taught()
@@ -172,7 +172,7 @@ def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRele
 
 
 class Draws(NamedTuple):
-    """How often it is measured, by whose noise, and what is promised for all of it together."""
+    """Number of draws, their source of noise, and the promise for all of them together."""
 
     times: int
     rng: np.random.Generator | None
@@ -180,13 +180,13 @@ class Draws(NamedTuple):
 
 
 Hidden = Callable[[], FloatArray]
-"""What noise was added to (P,), computed where it is asked for. Not private."""
+"""Computes the curve without noise (P,). Not private."""
 
 
 class Mechanism(ABC):
     """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement.
 
-    Its class says what it can do; menus, configurations and comparisons ask nothing else.
+    Its class lists its abilities; menus, configurations and comparisons use nothing else.
     """
 
     label: ClassVar[str]
@@ -199,7 +199,7 @@ class Mechanism(ABC):
     many_inputs: ClassVar[int] = 10
     """Most rows that it takes in a real release, and of how many input columns at most; of more, ``EXACT_ROWS``."""
     uses_cells: ClassVar[bool] = False
-    """Whether it divides the box as finely as it is told."""
+    """Whether the number of cells of the box is a parameter."""
     automatic: ClassVar[bool] = False
     """Whether it makes its models itself, from box and bounds: kernel, lengthscale and noise are not used."""
     scatter: ClassVar[bool] = False
@@ -211,7 +211,7 @@ class Mechanism(ABC):
     kernel_names: ClassVar[tuple[str, ...]] = tuple(kernel.__name__ for kernel in KERNELS)
     """Names of the kernels it works with."""
     taught: ClassVar[type[TeachingRelease]] = TeachingRelease
-    """What numbered draws are, beside what they hide."""
+    """Class of numbered draws with the curve without noise."""
 
     @classmethod
     def rows_for(cls, inputs: int) -> int:
@@ -264,18 +264,18 @@ class Mechanism(ABC):
             plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
             rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
                 draws for teaching, a ``TeachingRelease``.
-            mean: whether numbered draws come beside what they hide, which may take long; else they are a ``Release``.
+            mean: whether numbered draws come with the curve without noise, which may take long; else a ``Release``.
 
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan is of something else.
         """
-        asked = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
-        release, hidden = self.drawn(plan, dataset, X_test, asked)
+        all_draws = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
+        release, hidden = self.drawn(plan, dataset, X_test, all_draws)
         return release if rng is None else teaching(release, hidden() if mean else None, self.taught)
 
     @abstractmethod
     def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
-        """What each mechanism does of ``measure``: the release, and what its noise hides."""
+        """Each mechanism's own part of ``measure``: the release, and the curve without noise."""
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
@@ -286,10 +286,10 @@ class Mechanism(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """The public part of a Gaussian release: what is measured of the outputs, and the map from there to a curve.
+    """The public part of a Gaussian release: the measurement of the outputs, and the map from there to a curve.
 
-    Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] the place of output j in its interval of width u; the
-    curve is u L z about the middle. So L B = A is what acts on the outputs and u s L w its noise.
+    Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] output j scaled to its interval of width u; the curve
+    is u L z about the middle. So L B = A acts on the outputs and u s L w is its noise.
 
     Where there are two stages, this is the last one, whose map is to X_test.
 

@@ -1,4 +1,4 @@
-"""Bayes cloaking: measure what the prior cannot know, in stages, and predict from the noisy numbers."""
+"""Bayes cloaking: measure in stages, each for the posterior so far, and predict from the noisy numbers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
-from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages
-from ..bayes.engine import together as together_of
+from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
-from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side, uncertainty_of
-from ..bayes.models import Model, seen_width, typical_models
+from ..bayes.mixture import Mixture, MixtureUncertainty, side_by_side
+from ..bayes.models import Model, typical_models, visible_width
 from ..bayes.planning import importance_of, plan_distances, plan_stages
 from ..bayes.readers import CellReader, ExactRecords, RecordsInFloats
 from ..bayes.reading import Difference, difference
 from ..bayes.settings import ONE_PLAN, BayesSettings, reading_for
-from ..bayes.stages import PlannedStage, Public, again, rescaled
+from ..bayes.stages import PlannedStage, Public, replayed, rescaled
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, Kernel, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
@@ -34,17 +33,17 @@ from ..strategies.strategy import Strategy
 from ..table import Dataset, Kind
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
-PLANNED_WITHOUT = 1e-4  # of the prior variance, left out of what strategies are planned with: far below every noise
-LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: of the one asked for; at most
+PLANNED_WITHOUT = 1e-4  # of the prior variance, left out where strategies are planned: far below every noise
+LOOSER, LOOSEST = 30, 0.3  # gap of strategies over cells, planned anew for each draw: times ``gap``; at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BayesPlan:
-    """What will be measured, as far as that can be planned before any private value is read. Public.
+    """All measurements, as far as they can be planned before any private value is read. Public.
 
     Attributes:
-        public: what a reading needs to know of the table.
-        stages: strategy and noise multiplier of each; over cells, strategies are planned from what is released.
+        public: the public part of the table.
+        stages: strategy and noise multiplier of each; over cells, strategies are planned from released numbers.
         distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
             nothing to measure.
         cells: the mixture on public cells, whose columns records share; None where every record has its own.
@@ -62,7 +61,7 @@ class BayesPlan:
 
     @property
     def gap(self) -> float:
-        """Largest certified gap of any stage's strategy, as a share of what privacy costs it."""
+        """Largest certified gap of any stage's strategy, as a share of its cost of privacy."""
         return max(stage.planned.gap for stage in self.stages)
 
     @property
@@ -73,7 +72,7 @@ class BayesPlan:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BayesRelease(Release):
-    """What was measured, and the mixture's predictions at P test inputs. All of it may be published.
+    """Measurements, and the mixture's predictions at P test inputs. All of it may be published.
 
     Attributes:
         measured: of all draws side by side; over cells, of each draw. In model units.
@@ -90,7 +89,7 @@ class BayesRelease(Release):
         Args:
             first: a level of an input that is a category.
             second: another.
-            X: places (P, D); their column of that category is not read.
+            X: points (P, D); their column of that category is not read.
             of: name of the category; None where there is one.
 
         Raises:
@@ -116,7 +115,7 @@ class BayesRelease(Release):
 
     @property
     def fit(self) -> Fit:
-        """How what was released fits the models that read it: of several draws, the one that fits worst. Public."""
+        """Fit of the released numbers to the models: of several draws, the one that fits worst. Public."""
         return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
 
     @property
@@ -125,7 +124,7 @@ class BayesRelease(Release):
         prediction = self.uncertainty.prediction
         if not self.models or not isinstance(_inner(self.models[0]), LevelAndCurve):
             return ""
-        width = seen_width(self.models, prediction.variances[0], prediction.weights[0])
+        width = visible_width(self.models, prediction.variances[0], prediction.weights[0])
         if width is None:
             return "It tells the level of the curve, and little of its shape."
         if width == 1.0:
@@ -143,13 +142,13 @@ class BayesRelease(Release):
 
     @property
     def model_weights(self) -> FloatArray:
-        """Probability of each model given what was measured (draws, models)."""
+        """Probability of each model given the release (draws, models)."""
         return self.uncertainty.prediction.weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
-    """Numbered draws; ``mean`` is what the same stages predict when they measure without noise. Not private."""
+    """Numbered draws; ``mean`` is the prediction of the same stages without noise. Not private."""
 
 
 def _inner(model: Model) -> Kernel:
@@ -167,7 +166,7 @@ class BayesCloaking(BayesSettings, Mechanism):
     How people scatter about the curve, and so the range for one more of them, is measured too (see ``bayes.spread``);
     for outcomes declared yes or no it follows from the curve.
 
-    Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] the place of y_j in a public interval: the whole range at first,
+    Stage i measures B_i q + s_i w, q_j in [-1/2, 1/2] being y_j scaled to a public interval: the whole range at first,
     later one around the curve that earlier stages predict, as wide as promises least risk. Columns of B_i have norm
     <= 1, so with sum 1 / s_i^2 = 1 / s^2 all stages together are (1 / s)-GDP (see ``bayes.engine``); a tenth of
     each goes to a sum of squares (see ``bayes.scatter``). Predictions average Gaussian process models by their evidence
@@ -204,7 +203,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         half_range: float,
         kind: Kind = "number",
     ) -> BayesPlan:
-        """Public plan: what each stage measures. Seconds; everything else is milliseconds.
+        """Public plan of each stage. Seconds; everything else is milliseconds.
 
         Raises:
             ValueError: shapes disagree, ``weights`` does not fit X_test, or inputs are private.
@@ -245,7 +244,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         return replace(self, binned=False) if one_plan else self
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
-        """The plan with what is public of a data set; nothing private is read."""
+        """The plan for the public part of a data set; nothing private is read."""
         public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
         over_cells = self._over_cells(dataset)
         return self._plan_cells(dataset, public) if over_cells else self.plan(dataset.X, X_test, **public._asdict())
@@ -293,12 +292,14 @@ class BayesCloaking(BayesSettings, Mechanism):
         self._check(plan, dataset, X_test)
         count, rng, promise = draws
         filtered = self._filtered(plan, dataset, X_test)
-        at_once = (
-            1 if rng is None else filtered.at_once(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
+        batch = (
+            1
+            if rng is None
+            else filtered.batch_size(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
         )
         parts, predictions, statistics = list[Measured](), list[Mixture](), list[Statistics | CellStatistics]()
-        for done in range(0, count, at_once):
-            some = min(at_once, count - done)
+        for done in range(0, count, batch):
+            some = min(batch, count - done)
             reader = _reader(plan, dataset, rng, some)
             measured, prediction = self.run(plan, filtered, reader, some)
             parts.append(measured)
@@ -306,14 +307,14 @@ class BayesCloaking(BayesSettings, Mechanism):
             if rng is None and not isinstance(reader, RecordsInFloats):
                 statistics.append(reader.statistics(measured, self.promise_for(dataset)))
         cut: tuple[Of, ...] = () if plan.cells is None else ("outputs", "function")
-        uncertainty = uncertainty_of(dataset.outcome, side_by_side(predictions), cut)
+        uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=side_by_side(predictions), cut=cut)
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
             guarantee=promise,
             statistics=tuple(statistics),
             uncertainty=uncertainty,
-            measured=(together_of(parts),) if plan.cells is None else tuple(parts),
+            measured=(together(parts),) if plan.cells is None else tuple(parts),
             models=plan.models,
         )
 
@@ -331,10 +332,10 @@ class BayesCloaking(BayesSettings, Mechanism):
         draws: int,
         like: Measured | None = None,
     ) -> tuple[Measured, Mixture]:
-        """All that one budget measures, of draws side by side: what was released, and what it predicts.
+        """All measurements of one budget, of draws side by side, and their prediction.
 
         Args:
-            filtered: the mixture on what is measured and at the test inputs.
+            filtered: the mixture on records or cells, and at the test inputs.
             reader: the only part that reads records.
             draws: how many; one over cells.
             like: another draw over cells, whose strategies are taken instead of planning anew.
@@ -345,15 +346,15 @@ class BayesCloaking(BayesSettings, Mechanism):
         if isinstance(filtered, CellFilter):
             counts = self._counts(plan)
             z = reader.counts(counts) if isinstance(counts, CellCounts) else NOTHING
-            filtered = filtered.given(counts, z)
+            filtered = filtered.with_counts(counts, z)
             if like is not None:
                 pairs = zip(stages, like.stages, strict=True)
-                stages = tuple(again(stage, taken.B, taken.width) for stage, taken in pairs)
+                stages = tuple(replayed(stage, draw.B, draw.width) for stage, draw in pairs)
                 B = None if like.distances is None else like.distances.B
-        observed, found = run_stages(filtered, stages, reader, draws)
-        distances = None if shares.distances is None else measure_distances(filtered, found, shares, reader, B)
-        prediction = filtered.with_people(filtered.predict(found), distances)
-        return Measured(observed, distances, counts, z), prediction
+        observations, posterior = run_stages(filtered, stages, reader, draws)
+        distances = None if shares.distances is None else measure_distances(filtered, posterior, shares, reader, B)
+        prediction = filtered.with_people(filtered.predict(posterior), distances)
+        return Measured(observations, distances, counts, z), prediction
 
     def _over_cells(self, dataset: Dataset, *, planned: bool | None = None) -> bool:
         """Whether records share the columns of cells: if inputs are private, if many, or if people have several.
@@ -374,16 +375,16 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _check(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> None:
         """Raise ValueError unless the plan is for these records, this protection and these test inputs."""
-        if other := self._planned_for_other(plan, dataset):
+        if other := self._mismatch(plan, dataset):
             raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
         check_columns(np.empty((1, len(plan.public.x_box))), X_test)
         check_codes(X_test, dataset.x_box, dataset.x_names)
 
-    def _planned_for_other(self, plan: BayesPlan, dataset: Dataset) -> str:
-        """What a plan is for that these records or this protection are not; "" for nothing."""
-        known, cells = isinstance(plan.counts, Counts), plan.cells
+    def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
+        """The first difference of a plan from these records or this protection; "" for none."""
+        inputs_public, cells = isinstance(plan.counts, Counts), plan.cells
         over_cells = self._over_cells(dataset, planned=cells is not None)
-        if (cells is not None) != over_cells or (over_cells and known == self._inputs_too):
+        if (cells is not None) != over_cells or (over_cells and inputs_public == self._inputs_too):
             return f"other settings than protects={self.protects!r}, binned={self.binned}"
         x_box, half_range, kind = plan.public
         if kind != dataset.y_kind:
@@ -402,13 +403,13 @@ class BayesCloaking(BayesSettings, Mechanism):
         return "other records" if np.any(others) else ""
 
     def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
-        """The mixture on what is measured and at test inputs (P, D)."""
+        """The mixture on records or cells and at test inputs (P, D)."""
         if plan.cells is not None:
             return plan.cells.at(X_test)
         return record_filter(plan.models, dataset.X, X_test, public=plan.public)
 
     def _counts(self, plan: BayesPlan) -> CellCounts | Counts:
-        """What is asked of the numbers of records in cells; they themselves where they are public."""
+        """Measurement of the numbers of records in cells; the numbers themselves where they are public."""
         if isinstance(plan.counts, Counts):
             return plan.counts
         assert plan.counts is not None

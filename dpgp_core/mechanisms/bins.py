@@ -23,7 +23,7 @@ from ..gp.clipping import clipped_moments
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
 from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
-from ..measurement.integers import GRID, place_integers
+from ..measurement.integers import GRID, output_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage
@@ -125,7 +125,7 @@ class BinMeans(Mechanism):
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
-        """What ``Release.interval`` rests on, for released values (draws, P) by the first draw's map (P, b)."""
+        """Behind ``Release.interval``, for released values (draws, P) by the first draw's map (P, b)."""
 
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""
@@ -142,7 +142,7 @@ class BinMeans(Mechanism):
         return with_noise(exact, noise, STEPS, rng, draws)
 
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
-        """Means of the bins (draws, b) that sums z say, in the output's unit: midpoint + d z_b / n_b."""
+        """Means of the bins (draws, b) from sums z, in the output's unit: midpoint + d z_b / n_b."""
         return dataset.midpoint + dataset.output_range * z / plan.counts
 
     def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
@@ -151,10 +151,8 @@ class BinMeans(Mechanism):
 
     def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
         ends = (np.full(dataset.n, end) for end in dataset.y_bounds)
-        places = place_integers(dataset.clipped_y, *ends)
-        return np.asarray(
-            np.bincount(plan.members, weights=places.astype(float), minlength=len(plan.counts)), dtype=float
-        )
+        q = output_integers(dataset.clipped_y, *ends)
+        return np.asarray(np.bincount(plan.members, weights=q.astype(float), minlength=len(plan.counts)), dtype=float)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -223,7 +221,7 @@ class LaplaceBinning(BinMeans):
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
-        """None: means of bins say nothing of how outputs vary within one."""
+        """None: means of bins have no model of outputs within one."""
         return NoInterval(reason="means of bins have no model of how outputs vary within a bin")
 
 
@@ -333,20 +331,20 @@ class BinInterval:
     def _simulated(self) -> tuple[FloatArray, FloatArray]:
         """C f - W h, and the variance about it, (S, P) in model units."""
         rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
-        of, public = self.mechanism, self.public
-        rows = _some_of_each(self.plan, rng)
-        model = of_curves(of.kernel, public.X[rows], self.X_test)
+        mechanism, public = self.mechanism, self.public
+        rows = _sampled_rows(self.plan, rng)
+        model = of_curves(mechanism.kernel, public.X[rows], self.X_test)
         f = model.outputs(rng, _SIMULATED)
         h, v = (
             _bin_means(each, self.plan.members[rows], len(counts))
-            for each in clipped_moments(f, of.white_noise, public.output_range / public.y_scale / 2)
+            for each in clipped_moments(f, mechanism.white_noise, public.output_range / public.y_scale / 2)
         )
-        sds = of.noise_sds(self.plan, public) / public.y_scale
+        sds = mechanism.noise_sds(self.plan, public) / public.y_scale
         noise = v / counts + sds**2 * rng.standard_exponential(v.shape)
         return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
 
 
-def _some_of_each(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
+def _sampled_rows(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
     """Rows of at most about ``_RECORDS`` records, the same number of each bin where it has as many."""
     most = max(1, _RECORDS // len(plan.counts))
     order = rng.permutation(len(plan.members))

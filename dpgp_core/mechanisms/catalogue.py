@@ -1,4 +1,4 @@
-"""Every mechanism, once: name, title, what it can do, and how it is built. A new one is a file and a row here."""
+"""Every mechanism, once: name, title, roles, and how it is built. A new one is a file and a row here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Dash = Literal["solid", "dash", "dot", "longdash", "dashdot"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """What a mechanism is built from, all of it public; each row below takes what it needs.
+    """Parameters of all mechanisms, public; each row below takes some of them.
 
     Args:
         kernel: the prior, of variance 1 in model units.
@@ -67,7 +67,7 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A row of the catalogue: how a mechanism is set up, and where it is offered. What it can do, its class says.
+    """A row of the catalogue: how a mechanism is set up, and where it is offered. Its class lists its abilities.
 
     Attributes:
         id: its name in configurations and addresses; titles may change, it does not.
@@ -78,7 +78,7 @@ class Entry:
         private_inputs: set up so, it protects inputs too.
         max_inputs: most input columns it then takes.
         simulated: draws in comparisons; fewer where each is a fit of its own.
-        on_request: compared only where asked for, since it takes long.
+        on_request: compared on request only, since it takes long.
         look: colour and dash of its line.
         banded: its spread over draws is drawn too.
     """
@@ -99,7 +99,7 @@ class Entry:
 
 
 def _modelled(p: Parameters) -> dict[str, Any]:
-    """What a mechanism with one kernel and Gaussian noise takes."""
+    """Parameters of a mechanism with one kernel and Gaussian noise."""
     return {"kernel": p.kernel, "noise_variance": p.noise_variance, "epsilon": p.epsilon, "delta": p.delta}
 
 
@@ -255,7 +255,7 @@ _ROWS = (
 )
 
 CATALOGUE = {entry.id: entry for entry in _ROWS}
-"""Every mechanism by its name: first the recommended one, next what is recommended where inputs are public."""
+"""Every mechanism by its name: first the recommended one, next the one recommended where inputs are public."""
 IF_INPUTS_ARE_PUBLIC = "bayes"
 """The mechanism recommended then."""
 

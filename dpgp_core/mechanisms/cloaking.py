@@ -33,7 +33,7 @@ from .gaussian import GaussianMechanism, OfModel
 
 @dataclass(frozen=True, kw_only=True)
 class OptimisedNoise(GaussianMechanism):
-    """A public GP model and how its noise is designed: what all cloaking mechanisms have in common.
+    """A public GP model and the design of its noise, common to all cloaking mechanisms.
 
     Args:
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
@@ -73,7 +73,7 @@ class OptimisedNoise(GaussianMechanism):
     ) -> Plan:
         """Plan with the noise designed for a cloaking matrix: strategy B = root^-1 U^T C and map U root.
 
-        What the rank tolerance drops from the noise leaves the mean too, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
+        Directions below the rank tolerance leave noise and mean, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
         space, M = U root root^T U^T.
 
         Args:
@@ -114,7 +114,7 @@ class Cloaking(OfModel, OptimisedNoise):
         return self.designed(model.C, self.test_weights, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
-        """Shrunk, if asked to; see ``shrink``."""
+        """Shrunk where ``shrinkage``; see ``shrink``."""
         if not self.shrinkage:
             return plan
         factored = isinstance(plan.strategy, FactoredMatrix)
@@ -216,7 +216,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         epsilon, delta, unproven: see ``GaussianMechanism``.
 
     Raises:
-        ValueError: a parameter is out of range, or Hall's calibration is asked for.
+        ValueError: a parameter is out of range, or calibration is Hall's.
 
     Source: docs/guarantees.md; composition: Dong, Roth & Su 2022, corollary 3.3.
     """
@@ -258,7 +258,7 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         return dataset.output_range, B
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Clipped to the bounds, if asked to."""
+        """Clipped to the bounds where ``within_bounds``."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:

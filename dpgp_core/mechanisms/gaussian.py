@@ -84,7 +84,7 @@ class GaussianMechanism(Mechanism):
         return plan
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """What is made of the last curve before it is shown; by default nothing."""
+        """Post-processing of the last curve; by default none."""
         return curve
 
     def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[tuple[ClippedStage, FloatArray]]:
@@ -146,7 +146,7 @@ class GaussianMechanism(Mechanism):
         return EachDrawOfStages(run=self.measured, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
-        """What ``Release.interval`` rests on, for released curves (draws, P)."""
+        """Behind ``Release.interval``, for released curves (draws, P)."""
         return SimulatedInterval(run=self.measured, plan=plan, public=dataset.public_part(), centre=curve)
 
 

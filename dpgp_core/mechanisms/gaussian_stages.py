@@ -1,4 +1,4 @@
-"""Stages of a Gaussian release: how they measure, what they leave behind, all of it public, and simulated intervals."""
+"""Stages of a Gaussian release: how they measure, their statistics, and simulated intervals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ClippedStage(NamedTuple):
         noise_multiplier: s.
         low, high: ends of the intervals (k, n), k = 1 or draws.
         widest: u (k, 1), the largest width; columns of the strategy shrink by width / u.
-        offset: the part of the curve that no noise is needed for (k, P), about the midpoint.
+        offset: the part of the curve without noise (k, P), about the midpoint.
     """
 
     plan: Plan
@@ -76,7 +76,7 @@ def numbered(y: FloatArray, rng: np.random.Generator, draws: int) -> Measure:
 
 
 def noiseless(stage: ClippedStage, y: FloatArray) -> FloatArray:
-    """B diag(width / u) q (k, r), what the noise is added to, of outputs y (1 or k, n). Not private."""
+    """B diag(width / u) q (k, r), without noise, of outputs y (1 or k, n). Not private."""
     q = (np.clip(y, stage.low, stage.high) - (stage.low / 2 + stage.high / 2)) / stage.widest
     return np.asarray((stage.plan.strategy @ q.T).T)
 
@@ -91,7 +91,7 @@ Run = Callable[[Plan, Dataset, Measure], Iterator[tuple[ClippedStage, FloatArray
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDrawOfStages(EachDraw):
-    """The statistics of draws, from what each stage measured: intervals and maps follow from z."""
+    """The statistics of draws, from each stage's numbers: intervals and maps follow from z."""
 
     run: Run
     plan: Plan
@@ -129,11 +129,11 @@ class SimulatedInterval:
     """Intervals about released curves, from outputs that the declared model makes up.
 
     With y ~ N(0, K) and R(y) the curve released of it, f - R = (f - C y) + (C y - R): the first is N(0, variance) and
-    independent of the second, whose last noise is Gaussian too. What clipping and earlier stages do is simulated, so
+    independent of the second, whose last noise is Gaussian too. Clipping and earlier stages are simulated, so
     f - R is a mixture of Gaussians, one for each simulated y.
 
     Attributes:
-        run, plan: what was measured; ``plan.model`` is the declared model.
+        run, plan: of the release; ``plan.model`` is the declared model.
         centre: released curves (draws, P), in the output's unit.
     """
 
@@ -149,13 +149,13 @@ class SimulatedInterval:
 
     def half_width(self, level: float, of: Of) -> FloatArray:
         """Half of each interval (P,), in the output's unit: the same for every draw."""
-        model, made = self._model, self._simulated
-        unknown = model.variance + (model.noise_variance if of == "outputs" else 0.0)
-        return mixture_half_width(made.bias, made.variance + self.public.y_scale**2 * unknown, level)
+        model, simulated = self._model, self._simulated
+        variance = model.variance + (model.noise_variance if of == "outputs" else 0.0)
+        return mixture_half_width(simulated.bias, simulated.variance + self.public.y_scale**2 * variance, level)
 
     def noise_half_width(self, level: float) -> FloatArray:
-        """How far privacy moves the curve (P,): with probability ``level`` no further from C clip(y), what the model
-        would predict from the same clipped outputs without noise, in the output's unit.
+        """How far privacy moves the curve (P,): with probability ``level`` no further from C clip(y), the
+        model's prediction from the same clipped outputs without noise, in the output's unit.
 
         Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
         from the declared model.
@@ -175,7 +175,7 @@ class SimulatedInterval:
         bias, without, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
             y = scale * model.outputs(rng, size)
-            *_, (last, z) = self.run(self.plan, self.public, self._but_the_last(middle + y, rng))
+            *_, (last, z) = self.run(self.plan, self.public, self._last_noiseless(middle + y, rng))
             curve = last.curve(z)
             inside = np.clip(y, -self.public.output_range / 2, self.public.output_range / 2)
             bias.append((model.C @ y.T).T - curve)
@@ -187,7 +187,7 @@ class SimulatedInterval:
             variance = variance.mean(axis=0)[None]
         return _Simulated(np.concatenate(bias), np.concatenate(without), variance)
 
-    def _but_the_last(self, y: FloatArray, rng: np.random.Generator) -> Measure:
+    def _last_noiseless(self, y: FloatArray, rng: np.random.Generator) -> Measure:
         with_noise = numbered(y, rng, len(y))
 
         def measure(stage: ClippedStage) -> FloatArray:
@@ -197,7 +197,7 @@ class SimulatedInterval:
 
 
 class _Simulated(NamedTuple):
-    """What comes of made-up outputs y, in the output's unit; R is the curve released of them without the last noise.
+    """Simulated errors, in the output's unit; R is the curve released of made-up outputs y without the last noise.
 
     Attributes:
         bias: C y - R (S, P).

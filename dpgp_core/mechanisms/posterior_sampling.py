@@ -110,7 +110,7 @@ class PosteriorSampling(Mechanism):
 
     @property
     def loss(self) -> PosteriorLoss:
-        """What one path spends; the tighter constant is used for the exponential kernel and one input."""
+        """Privacy loss of one path; the tighter constant is used for the exponential kernel and one input."""
         special = isinstance(self.kernel, Matern12) and len(self.x_box) == 1
         return PosteriorLoss(
             n=self.n,

@@ -92,8 +92,8 @@ class SparseVariational(Mechanism):
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
-                known = " or ".join(map(repr, allowed))
-                raise ValueError(f"{name} must be {known} for variant={self.variant!r}, got {getattr(self, name)!r}")
+                options = " or ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be {options} for variant={self.variant!r}, got {getattr(self, name)!r}")
         object.__setattr__(self, "Z", declared_inputs(self.Z, self.n_inducing, different=True))
         if self.n_inducing is not None:
             object.__setattr__(self, "n_inducing", check_bins(self.n_inducing))
@@ -165,7 +165,7 @@ class SparseVariational(Mechanism):
         return self.fit_statistics(noisy(sums, scales, rng), dataset)
 
     def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
-        """Post-processing: the fit that follows from released statistics; reads only what is public of ``dataset``."""
+        """Post-processing: the fit that follows from released statistics; reads only the public part of ``dataset``."""
         Z = self.inducing_inputs(dataset)
         root = inducing_root(self.kernel, Z)
         posterior = (
@@ -188,7 +188,7 @@ class SparseVariational(Mechanism):
         return integer_sums(self.features(dataset), blocks, len(self.inducing_inputs(dataset)), R_y, R_phi)
 
     def features(self, dataset: Dataset) -> Features:
-        """Features of inputs clipped to the public box, clipped to the bound; reads only what is public."""
+        """Features of inputs clipped to the public box, clipped to the bound; reads no private value."""
         Z, R_phi = self.inducing_inputs(dataset), self.feature_bound(dataset)
         root = inducing_root(self.kernel, Z)
         low, high = np.array(dataset.x_box).T

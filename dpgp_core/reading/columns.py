@@ -26,7 +26,7 @@ _FEW = 3  # runs of lines, that may be notes or units
 _LOOKED_AT = 1_000  # cells of a column, of those that are not read
 
 
-class Wrong(Enum):
+class Fault(Enum):
     """Why a cell is not read, in a few words."""
 
     EMPTY = "no value"
@@ -44,74 +44,74 @@ class Wrong(Enum):
     NOBODY = "no name, so nobody knows whose row it is,"
 
 
-Read = Callable[[str], float | Wrong]
-"""A cell without spaces around it: the number that it stands for, or its fault."""
+ReadCell = Callable[[str], float | Fault]
+"""A cell without spaces around it: its number, or its fault."""
 
 
-def reader_of_numbers(writing: Writing, unit: str = "") -> Read:
+def reader_of_numbers(writing: Writing, unit: str = "") -> ReadCell:
     """Of a column of numbers, with their declared unit beside them or not."""
     numbers, missing, codes = writing.numbers, writing.missing_words, writing.missing_words.codes
 
-    def read(cell: str) -> float | Wrong:
+    def read(cell: str) -> float | Fault:
         value = as_number(cell, numbers)
         if value is None and unit and unit in cell:
             value = as_number(cell.removesuffix(unit).removeprefix(unit), numbers)
         if value is None or not math.isfinite(value):
-            return _lacking(cell, missing) or (Wrong.TEXT if value is None or math.isnan(value) else Wrong.INFINITE)
-        return Wrong.EMPTY if value in codes else value
+            return _lacking(cell, missing) or (Fault.TEXT if value is None or math.isnan(value) else Fault.INFINITE)
+        return Fault.EMPTY if value in codes else value
 
     return read
 
 
-def reader_of_yes_and_no(writing: Writing) -> Read:
+def reader_of_yes_and_no(writing: Writing) -> ReadCell:
     """Of an outcome of yes and no, whose words are declared; anything else is missing."""
     yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
 
-    def read(cell: str) -> float | Wrong:
-        if _stands(cell, yes, numbers):
+    def read(cell: str) -> float | Fault:
+        if _matches(cell, yes, numbers):
             return 1.0
-        if _stands(cell, no, numbers):
+        if _matches(cell, no, numbers):
             return 0.0
-        return Wrong.EMPTY if _stands(cell, missing, numbers) else Wrong.NEITHER
+        return Fault.EMPTY if _matches(cell, missing, numbers) else Fault.NEITHER
 
     return read
 
 
-def reader_of_dates(dates: Dates, writing: Writing) -> Read:
+def reader_of_dates(dates: Dates, writing: Writing) -> ReadCell:
     """Of a column of dates: whole days since the first."""
     missing, numbers = writing.missing_words, writing.numbers
 
-    def read(cell: str) -> float | Wrong:
+    def read(cell: str) -> float | Fault:
         days = dates.days(cell)
         if days is not None:
-            return Wrong.EMPTY if folded(cell) in missing.texts else days
-        if _stands(cell, missing, numbers):
-            return Wrong.EMPTY
+            return Fault.EMPTY if folded(cell) in missing.texts else days
+        if _matches(cell, missing, numbers):
+            return Fault.EMPTY
         if looks_like_a_date(cell):
-            return Wrong.ORDER
+            return Fault.ORDER
         if has_the_form_of_a_date(cell):
-            return Wrong.CALENDAR
-        return Wrong.NO_DATE if as_number(cell, numbers) is None else Wrong.NUMBER
+            return Fault.CALENDAR
+        return Fault.NO_DATE if as_number(cell, numbers) is None else Fault.NUMBER
 
     return read
 
 
-def reader_of_levels(levels: Levels, writing: Writing) -> Read:
+def reader_of_levels(levels: Levels, writing: Writing) -> ReadCell:
     """Of a column that holds levels. A declared level is one, whatever else it might mean."""
     missing, numbers = writing.missing_words, writing.numbers
 
-    def read(cell: str) -> float | Wrong:
-        if cell not in levels and writing.missing is not None and _stands(cell, missing, numbers):
-            return Wrong.EMPTY
+    def read(cell: str) -> float | Fault:
+        if cell not in levels and writing.missing is not None and _matches(cell, missing, numbers):
+            return Fault.EMPTY
         level = level_number(cell, levels)
         if level is not None:
             return level
-        return _lacking(cell, missing) or Wrong.LEVEL
+        return _lacking(cell, missing) or Fault.LEVEL
 
     return read
 
 
-def reader_of(column: Column, writing: Writing) -> Read:
+def reader_of(column: Column, writing: Writing) -> ReadCell:
     """Reader of a column's cells: numbers unless declared otherwise, with their unit beside them or not."""
     if column.dates is not None:
         return reader_of_dates(column.dates, writing)
@@ -121,7 +121,7 @@ def reader_of(column: Column, writing: Writing) -> Read:
 
 
 def remedy_of(
-    wrong: Wrong,
+    fault: Fault,
     cells: Collection[str],
     share: float,
     name: str,
@@ -132,35 +132,35 @@ def remedy_of(
     """Remedy for all cells of a kind at once.
 
     Args:
-        wrong: their fault.
+        fault: of all of them.
         cells: some of them.
         share: of all rows.
         lines: where they are, all of them; () if they are too many.
         others: cells of the column that are read, some of them.
     """
     short = bool(cells) and all(_SHORT_YEAR.fullmatch(cell) and parsed(f"20{cell}", ORDERS[0]) for cell in cells)
-    if wrong is Wrong.WRITTEN:
+    if fault is Fault.WRITTEN:
         way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in (*cells, *others))), "")
         return f'declare numbers "{way}"' if way else "write all numbers in one way, and declare it as numbers"
-    if wrong is Wrong.ORDER:
+    if fault is Fault.ORDER:
         order = next((order for order in ORDERS if all(parsed(cell, order) for cell in (*cells, *others))), "")
         if not order:
             return "write all dates in one order, and declare it as date_order"
         return f'declare date_order "{order}"{f" if the day comes first, or {_FOUR}" if short else ""}'
-    if wrong is Wrong.CALENDAR and short:
+    if fault is Fault.CALENDAR and short:
         return _FOUR
-    if wrong is Wrong.DATE:
+    if fault is Fault.DATE:
         return f"declare {name!r} a date: its box is then two dates"
-    if wrong is Wrong.TEXT and share > 0.5:
+    if fault is Fault.TEXT and share > 0.5:
         if cells and len({unit_beside(cell) for cell in cells} - {""}) == 1:
             return "declare its unit as these cells write it, or write the numbers alone"
         return (
             "declare its levels if it says which group somebody is in, or yes and no if it is an outcome of these. "
             "Otherwise write it as numbers"
         )
-    if wrong in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
-        return f"{no_rows(lines)} if they are no rows, {_REMEDIES[wrong]}"
-    return _REMEDIES[wrong]
+    if fault in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
+        return f"{no_rows(lines)} if they are no rows, {_REMEDIES[fault]}"
+    return _REMEDIES[fault]
 
 
 def unit_beside(cell: str) -> str:
@@ -175,10 +175,10 @@ def read_number(cell: str, column: str, line: int) -> float:
     if value is not None and math.isfinite(value):
         return value
     if not cell.strip() or (value is not None and math.isnan(value)):
-        wrong = Wrong.EMPTY
+        fault = Fault.EMPTY
     else:
-        wrong = Wrong.TEXT if value is None else Wrong.INFINITE
-    raise ValueError(f"column {column!r} has {wrong.value} in line {line} of the file; fetch the file again")
+        fault = Fault.TEXT if value is None else Fault.INFINITE
+    raise ValueError(f"column {column!r} has {fault.value} in line {line} of the file; fetch the file again")
 
 
 def is_time(cell: str) -> bool:
@@ -186,44 +186,44 @@ def is_time(cell: str) -> bool:
     return _TIME.fullmatch(cell) is not None
 
 
-def narrowed(wrong: Wrong, cell: str) -> Wrong:
+def narrowed(fault: Fault, cell: str) -> Fault:
     """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
-    if wrong is not Wrong.TEXT:
-        return wrong
+    if fault is not Fault.TEXT:
+        return fault
     if looks_like_a_date(cell):
-        return Wrong.DATE
+        return Fault.DATE
     if is_time(cell):
-        return Wrong.TIME
-    return Wrong.WRITTEN if ways_of(cell) else wrong
+        return Fault.TIME
+    return Fault.WRITTEN if ways_of(cell) else fault
 
 
-_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day, which nobody can tell
+_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day: ambiguous
 _FOUR = "write years that come first with four digits, as 2024-03-31"
 _TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)?", re.ASCII)
 _UNIT_BEHIND = re.compile(
     r"(?P<number>[^A-Za-z\u00b5\u03bc\u00b0]{1,40}?)\s?(?P<unit>[^\W\d_\u00b0\u00b5]\S{0,20}|[\u00b0\u00b5]\S{1,20})"
 )
 _UNIT_BEFORE = re.compile(r"(?P<unit>[A-Z]{3}|[^\W\d_]{1,20}\.?(?=\s))\s?(?P<number>[^A-Za-z]{1,40})")
-_MAY_BE_NO_ROWS = {Wrong.TEXT, Wrong.NO_DATE, Wrong.CALENDAR, Wrong.LEVEL}
+_MAY_BE_NO_ROWS = {Fault.TEXT, Fault.NO_DATE, Fault.CALENDAR, Fault.LEVEL}
 _CORRECT = "declare what stands there as missing if it means that, or correct these rows"
 _REMEDIES = {
-    Wrong.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
-    Wrong.TEXT: _CORRECT,
-    Wrong.INFINITE: _CORRECT,
-    Wrong.TIME: "write times as hours, 8.5 for 8:30, as a spreadsheet does with 24 times the time",
-    Wrong.LEVEL: 'declare a level "other", which takes all others, or name these levels too',
-    Wrong.NO_DATE: _CORRECT,
-    Wrong.CALENDAR: _CORRECT,
-    Wrong.NUMBER: "declare the column a number: its box is then two numbers",
-    Wrong.NOBODY: "declare missing, which may be an empty list, and these rows are left out",
+    Fault.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
+    Fault.TEXT: _CORRECT,
+    Fault.INFINITE: _CORRECT,
+    Fault.TIME: "write times as hours, 8.5 for 8:30, as a spreadsheet does with 24 times the time",
+    Fault.LEVEL: 'declare a level "other", which takes all others, or name these levels too',
+    Fault.NO_DATE: _CORRECT,
+    Fault.CALENDAR: _CORRECT,
+    Fault.NUMBER: "declare the column a number: its box is then two numbers",
+    Fault.NOBODY: "declare missing, which may be an empty list, and these rows are left out",
 }
 
 
-def _lacking(cell: str, missing: Words) -> Wrong | None:
-    return Wrong.EMPTY if folded(cell) in missing.texts else None
+def _lacking(cell: str, missing: Words) -> Fault | None:
+    return Fault.EMPTY if folded(cell) in missing.texts else None
 
 
-def _stands(cell: str, words: Words, numbers: str) -> bool:
+def _matches(cell: str, words: Words, numbers: str) -> bool:
     """Whether a cell is one of these words or codes."""
     return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)
 
@@ -257,7 +257,7 @@ def read_columns(
     Args:
         columns: the inputs, in the order wanted.
         outcome: name of the output, behind them; read by the words for yes and no, where they are declared.
-        unit: of the output, which may stand beside its numbers.
+        unit: of the output, which may follow or precede its numbers.
         max_rows: refuse the file at the first complete row beyond this many, or at the first such person, where rows
             say whose they are: how many rows people have may be private, their number is not.
         person: name of the column that says whose row it is, in any text; None: there is none.
@@ -289,7 +289,7 @@ def read_columns(
         if person is not None:
             name = row[of_person]
             if folded(name) in writing.missing_words.texts if leaves_out else not name:
-                problems.add(len(names), Wrong.NOBODY, "", line)
+                problems.add(len(names), Fault.NOBODY, "", line)
                 continue
             whose = complete.number_of(name)
         if len(floats) == len(numbers):
@@ -353,29 +353,29 @@ class _Problems:
 
     def __init__(self, names: Sequence[str], may_lack: Sequence[bool]) -> None:
         self._names, self._may_lack = names, may_lack
-        self._problems: dict[tuple[int, Wrong], _Problem] = {}
+        self._problems: dict[tuple[int, Fault], _Problem] = {}
         self._read = [set[str]() for _ in names]
         self.neither = 0
 
-    def row(self, count: int, cells: Sequence[str], numbers: Sequence[float | Wrong], line: int) -> None:
+    def row(self, count: int, cells: Sequence[str], numbers: Sequence[float | Fault], line: int) -> None:
         """Count the faults of a row, and keep the cells that are read of the first ``_LOOKED_AT``, by column."""
         for column, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
-            if isinstance(number, Wrong):
+            if isinstance(number, Fault):
                 self.add(column, number, cell, line)
             elif count <= _LOOKED_AT:
                 self._read[column].add(cell)
 
-    def add(self, column: int, wrong: Wrong, cell: str, line: int) -> None:
+    def add(self, column: int, fault: Fault, cell: str, line: int) -> None:
         """Count one cell."""
-        if wrong is Wrong.NEITHER:
+        if fault is Fault.NEITHER:
             self.neither += 1
             return
-        if wrong is Wrong.EMPTY and self._may_lack[column]:
+        if fault is Fault.EMPTY and self._may_lack[column]:
             return
-        problem = self._problems.get((column, wrong))
+        problem = self._problems.get((column, fault))
         if problem is None or problem.rows < _LOOKED_AT:
-            wrong = narrowed(wrong, cell)
-            problem = self._problems.setdefault((column, wrong), _Problem())
+            fault = narrowed(fault, cell)
+            problem = self._problems.setdefault((column, fault), _Problem())
             problem.cells.add(cell)
         problem.rows += 1
         if len(problem.lines) <= MOST_LINES:
@@ -383,14 +383,14 @@ class _Problems:
 
     def refuse(self, rows: int, *, leaves_out: bool) -> None:
         """Raise ValueError for the fault of most rows, if there is any."""
-        problems = [(key, each) for key, each in self._problems.items() if not (key[1] is Wrong.NOBODY and leaves_out)]
+        problems = [(key, each) for key, each in self._problems.items() if not (key[1] is Fault.NOBODY and leaves_out)]
         if not problems:
             return
-        (column, wrong), most = max(problems, key=lambda pair: pair[1].rows)
+        (column, fault), most = max(problems, key=lambda pair: pair[1].rows)
         lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
-        remedy = remedy_of(wrong, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
+        remedy = remedy_of(fault, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
         where = f"in line {most.lines[0]} of the file"
         if most.rows > 1:
             where = f"in {most.rows:,} of {rows:,} rows, first {where}"
-        sentence = f"column {name!r} has {wrong.value} {where}; {remedy}"
+        sentence = f"column {name!r} has {fault.value} {where}; {remedy}"
         raise ValueError(sentence)

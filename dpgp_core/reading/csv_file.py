@@ -3,7 +3,7 @@
 Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
 read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
 numbers by definition: rows that lack a value in one of these columns are left out where words are declared for
-that, and refused elsewhere, also where inputs are private. Which rows are complete is public.
+them, and refused elsewhere, also where inputs are private. Which rows are complete is public.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def read_csv(
     """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
 
     Args:
-        path: of the file, a text or an Excel workbook (.xlsx); or a file object opened in binary mode (read from where
-            it stands, not closed).
+        path: of the file, a text or an Excel workbook (.xlsx); or a file object opened in binary mode (read from its
+            position, not closed).
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
@@ -129,23 +129,23 @@ def read_dataset(
             ``MAX_ROWS``.
         private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
             neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
-            moved is in ``told`` alone. Cells that are no finite number are refused all the same.
+            moved is in ``notices`` alone. Cells that are no finite number are refused all the same.
 
     Raises:
         ValueError: as ``read_csv`` does.
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
     read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
-    X, n, told = read.values[:, :dim].copy(), len(read.values), []
+    X, n, notices = read.values[:, :dim].copy(), len(read.values), []
     if read.neither:
-        told.append(
+        notices.append(
             f"{read.neither:,} of {n + read.neither:,} outcomes are neither the word for yes nor that for no, and "
             "are left out."
         )
     if private_inputs:
         outside, X = X, np.clip(X, *np.array([each.box for each in columns]).T)
         if moved := int((outside != X).any(axis=1).sum()):
-            told.append(
+            notices.append(
                 f"{moved:,} of {n:,} rows have an input outside its x_box and count at its edge. If they are many, "
                 "check the box, its unit and the order of dates."
             )
@@ -163,7 +163,7 @@ def read_dataset(
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
         person=None if person is None else read.values[:, -1].astype(np.int64),
         left_out=read.left_out,
-        told=tuple(told),
+        notices=tuple(notices),
     )
 
 

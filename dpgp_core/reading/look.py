@@ -45,7 +45,7 @@ _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _SOME = 50  # texts of a column in which its unit is looked for
 _NEAR = 100  # lines in which the line of names is looked for
-_MOST_GAPS = 8  # words of a column of numbers or dates that may stand for a missing value
+_MOST_GAPS = 8  # words of a column of numbers or dates that may mean a missing value
 
 
 class Look(NamedTuple):
@@ -140,8 +140,8 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     for name in [*x, *([] if y is None else [y])]:
         if name not in first.columns:
             stream.seek(0)
-            names = opened(stream, first.writing)[0].shown
-            raise ValueError(f"the file has no column {checks.shown(name)} of its own; its columns are: {names}")
+            names = opened(stream, first.writing)[0].listed
+            raise ValueError(f"the file has no column {checks.excerpt(name)} of its own; its columns are: {names}")
     y = y or _outcome(first.columns)
     inputs = list(x) or _inputs(first.columns, y)
     table = look(stream, [*inputs, *([] if y is None else [y])])
@@ -235,7 +235,7 @@ def _configuration(
 
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
-    """The unit that stands beside the number in each of some cells, and the way of writing these; "" for none."""
+    """The unit beside the number in each of some cells, and the way of writing these; "" for none."""
     units = {unit_beside(cell) for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
@@ -261,7 +261,7 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
     """Writing of a table with titles above it or notes below; None where there are none.
 
     Args:
-        stream: in binary mode, at the start of the table; it stands there again afterwards.
+        stream: in binary mode, at the start of the table, and again afterwards.
         names: of columns that must be there.
     """
     if writing.ignore is not None:
@@ -304,7 +304,7 @@ def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
 
 
 def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
-    """The lines above the line of names; [] if that is not found."""
+    """The lines above the line of names; [] if there is none."""
     lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
     stream.seek(0)
     best = (0, 0)  # rows of equal width, and the first of them that may hold names

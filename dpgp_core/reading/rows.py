@@ -76,7 +76,7 @@ def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
 
 
 def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int | None = None) -> Iterator[str]:
-    """Lines of a stream from where it stands, each with a newline at its end whatever the file ends its lines with.
+    """Lines of a stream from its position, each with a newline at its end whatever the file ends its lines with.
 
     Args:
         encoding: as declared; None for UTF-8.
@@ -191,7 +191,7 @@ class Header(NamedTuple):
     Attributes:
         names: of the columns, without spaces around them; "" for one that has none.
         writing: how the table is written, its separator being known.
-        later: the line below, one of the next, in which some names stand together; 0 for none.
+        later: the line below, one of the next, with all of some names; 0 for none.
         lines: that the names go over, more than one where a name in quotes does.
     """
 
@@ -201,7 +201,7 @@ class Header(NamedTuple):
     lines: int = 1
 
     def positions(self, columns: Sequence[str]) -> list[int]:
-        """Where columns stand. No others need a name of their own.
+        """Positions of columns. No others need a name of their own.
 
         Raises:
             ValueError: one is not there, or several have its name.
@@ -212,11 +212,11 @@ class Header(NamedTuple):
             raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
         if missing is not None:
             raise ValueError(
-                f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self.shown}"
+                f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self.listed}"
             )
         repeated = next((column for column in columns if self.names.count(column) > 1), None)
         if repeated is not None:
-            at = [str(place) for place, name in enumerate(self.names, start=1) if name == repeated]
+            at = [str(position) for position, name in enumerate(self.names, start=1) if name == repeated]
             raise ValueError(
                 f"columns {' and '.join(at)} of the file have the same name: {repeated!r}; rename all but the one "
                 "that is meant"
@@ -229,7 +229,7 @@ class Header(NamedTuple):
         return any(_is_value(name) for name in self.names)
 
     @property
-    def shown(self) -> str:
+    def listed(self) -> str:
         """The names for a message, which must hold no record."""
         if self.may_be_a_record or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
@@ -294,7 +294,7 @@ def no_rows(lines: Sequence[int]) -> str:
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """The fields of one line that stands for itself; none of one that is no row, or too long for one of names."""
+    """The fields of one line by itself; none of one that is no row, or too long for one of names."""
     if len(line) > _LONG:
         return []
     try:
@@ -366,7 +366,7 @@ class _Rows:
         raise ValueError(f"{problem}; save it again as {self.writing.separated} UTF-8")
 
     def line_of(self, names: Sequence[str]) -> int:
-        """The next line in which some names stand, whatever separates them; 0 if it is not near."""
+        """The next line with all of some names, whatever separates them; 0 if it is not near."""
         for line, text in enumerate(islice(self._lines, _NEAR), start=self._reader.line_num + 1):
             for mark in SEPARATORS.values():
                 if {*names} <= {plain_name(name) for name in fields_of(text, mark)}:
@@ -377,10 +377,10 @@ class _Rows:
         return csv.reader(lines, delimiter=self.writing.separator or ",", skipinitialspace=True, strict=True)
 
     def _unquoted(self, row: list[str]) -> list[str]:
-        """The fields of a row, also of one that is quoted whole, as the first line, of names, says."""
+        """The fields of a row, also of one that is quoted whole, as the first line, of names, has it."""
         if self._quoted is None:
             self._quoted = len(row) == 1 and any(mark in row[0] for mark in ",;\t|")
-            if self._quoted and not self._declared:  # nothing stands between the names outside quotes
+            if self._quoted and not self._declared:  # nothing is between the names outside quotes
                 self.writing = replace(self.writing, separator=separator_of(row[0]))
         if not self._quoted or len(row) != 1:
             return row
@@ -392,7 +392,7 @@ def _of_width(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:
     count = wrong = fields = 0
     lines: list[int] = []
     width = len(names)
-    least = max((place for place, name in enumerate(names, start=1) if name), default=0)
+    least = max((position for position, name in enumerate(names, start=1) if name), default=0)
     for line, row in rows:
         count += 1
         while len(row) > width and not row[-1]:

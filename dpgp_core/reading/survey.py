@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .columns import Wrong, is_time, remedy_of
+from .columns import Fault, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
@@ -28,7 +28,7 @@ _CODES = frozenset(
     for code in ("77" * length, "88" * length, "9" * (length + 1), *("9" * length + digit for digit in "678"))
     for sign in (1, -1)
 ) | {-1.0, -7.0, -8.0, -9.0, -200.0, -777.0, -888.0, 777.0, 888.0}
-"""Numbers that often stand for a missing value."""
+"""Numbers that often mean a missing value."""
 _APART = 0.2  # of the range of all others, that a code lies beyond these
 
 
@@ -47,7 +47,7 @@ class Texts:
     key: bytes = field(repr=False)
 
     def digest(self, text: str) -> bytes:
-        """Under which a text is found."""
+        """Key of a text in ``rows`` and ``lines``."""
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
 
@@ -64,7 +64,7 @@ class Contents(NamedTuple):
         values: different ones.
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
-        codes: numbers that may stand for a missing value, and rows that hold them; of the usual way of writing.
+        codes: numbers that may mean a missing value, and rows that hold them; of the usual way of writing.
         texts: those of its cells.
     """
 
@@ -111,12 +111,12 @@ class Contents(NamedTuple):
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
             if self.times > count / 2:
-                return f"column {name!r} holds times of day; {remedy_of(Wrong.TIME, (), 1.0, name)}"
+                return f"column {name!r} holds times of day; {remedy_of(Fault.TIME, (), 1.0, name)}"
             return (
                 f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or say that it holds words"
             )
-        return self._counted(name, Wrong.TEXT, count, line)
+        return self._counted(name, Fault.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
         """Fault and remedy if it is to hold dates in one order; "" for nothing."""
@@ -125,12 +125,12 @@ class Contents(NamedTuple):
             return ""
         if self.orders and self.orders[0] != order_of(format):
             return f"column {name!r} holds dates in another order; say that it is {self.orders[0]}"
-        return self._counted(name, Wrong.NO_DATE, count, line)
+        return self._counted(name, Fault.NO_DATE, count, line)
 
-    def _counted(self, name: str, wrong: Wrong, count: int, line: int) -> str:
+    def _counted(self, name: str, fault: Fault, count: int, line: int) -> str:
         where = f"line {line} of the file"
         where = f"{count:,} of {self.rows:,} rows, first in {where}" if count > 1 else where
-        return f"column {name!r} has {wrong.value} in {where}; {remedy_of(wrong, (), count / self.rows, name)}"
+        return f"column {name!r} has {fault.value} in {where}; {remedy_of(fault, (), count / self.rows, name)}"
 
     def as_levels(self, name: str, levels: Levels) -> str:
         """Fault and remedy if it is to hold these levels; "" for nothing."""
@@ -279,7 +279,7 @@ def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
-    """Numbers that often stand for a missing value, and lie apart from all others."""
+    """Numbers that often mean a missing value, and lie apart from all others."""
     values = sorted(numbers)
     codes = {*_codes_at_start(values), *_codes_at_start(values[::-1])}
     return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
@@ -298,5 +298,6 @@ def _digested(texts: Counter[str], lines: dict[str, int], key: bytes) -> Texts:
     kept = Texts(None, {}, key)
     if len(texts) > _MOST_TEXTS:
         return kept
-    of = {text: kept.digest(text) for text in texts}
-    return Texts({of[text]: n for text, n in texts.items()}, {of[text]: n for text, n in lines.items()}, key)
+    digests = {text: kept.digest(text) for text in texts}
+    rows, first = ({digests[text]: n for text, n in each.items()} for each in (texts, lines))
+    return Texts(rows, first, key)

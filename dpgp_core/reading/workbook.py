@@ -19,7 +19,7 @@ MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
 _LAST_ROW = 2**20  # of a sheet
 _BROKEN = "the file is not an Excel workbook (.xlsx) that can be read; save it again, or as comma-separated UTF-8"
 _DIGITS, _LETTERS = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_EXACT = 2**53  # whole floats below it are the integers they stand for
+_EXACT = 2**53  # whole floats below it are exact integers
 
 
 def is_workbook(content: bytes) -> bool:

@@ -1,6 +1,6 @@
 """The XML files in a workbook's zip, by a stranger: read as they unpack, and given up once they are too much.
 
-And what a sheet needs of them: its address, the texts that cells share, and their styles of dates.
+And the parts of a sheet: its address, the texts that cells share, and their styles of dates.
 """
 
 from __future__ import annotations

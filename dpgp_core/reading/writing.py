@@ -1,6 +1,6 @@
 """How a table is written: separator, numbers, encoding, dates, words. Declared by the owner, never guessed.
 
-A guess from private cells would be a release: so all of this is public, stands in the specification and on the card.
+A guess from private cells would be a release: so all of this is public, in the specification and on the card.
 Only the first line of a file, which has no private cell, may decide something: the separator, and a byte order mark.
 """
 
@@ -177,7 +177,7 @@ def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | f
 
 
 def as_number(cell: str, numbers: str) -> float | None:
-    """A cell as the number that it stands for, infinite and undefined ones too; None for any other text.
+    """The number that a cell means, infinite and undefined ones too; None for any other text.
 
     Marks of a currency or of per cent beside it are left out: the unit is declared. Numbers in brackets, or before
     a minus, is negative, as bookkeepers write it.
@@ -255,10 +255,10 @@ def separator_of(first_line: str) -> str:
 
 
 def _pattern(group: str, decimal: str) -> re.Pattern[str]:
-    mark, beside = re.escape(group), r"[$£€¥%]?"
+    mark, sign = re.escape(group), r"[$£€¥%]?"
     whole = rf"\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}|\d*" if group else r"\d*"
     number = rf"({whole})(?:{re.escape(decimal)}(\d*))?(?:[eE]([+-]?\d+))?"
-    return re.compile(rf"{beside} ?([+-]?) ?{beside} ?{number} ?{beside}", re.ASCII)
+    return re.compile(rf"{sign} ?([+-]?) ?{sign} ?{number} ?{sign}", re.ASCII)
 
 
 _WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
@@ -283,7 +283,7 @@ def _separator(value: object) -> str:
         return SEPARATORS[value]
     if not isinstance(value, str) or value not in SEPARATORS.values():
         names = ", ".join(f"{name} ({mark!r})" for name, mark in SEPARATORS.items())
-        raise ValueError(f"separator must be one of {names}; got {checks.shown(value)}")
+        raise ValueError(f"separator must be one of {names}; got {checks.excerpt(value)}")
     return value
 
 
@@ -306,7 +306,7 @@ def _lines(value: object) -> int | str:
     elif isinstance(text, int) and not isinstance(text, bool) and 1 <= text <= checks.MOST:
         return text
     raise ValueError(
-        f'each entry of ignore must be a line such as 63, or lines such as "1-3" or "63-", got {checks.shown(value)}'
+        f'each entry of ignore must be a line such as 63, or lines such as "1-3" or "63-", got {checks.excerpt(value)}'
     )
 
 

@@ -1,4 +1,4 @@
-"""A release as a zip: values, a card with the promise, what was measured, and a script that does it again."""
+"""A release as a zip: values, a card with the promise, the measured numbers, and a script that does it again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..bounds.buying import OutcomeCounts
-from ..dates import shown
+from ..dates import example
 from ..table import Column
 from .figure import figure
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
@@ -57,13 +57,13 @@ def bundle(
     ledger: Ledger,
     sealed: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> bytes:
-    """The zip to hand out: values, card for people and programs, figure, what was measured, and the script for them.
+    """The zip to hand out: values, card for people and programs, figure, the measured numbers, and the script for them.
 
-    It holds nothing computed from the outputs but what was measured with noise and what follows; no seed, no time.
+    Of the outputs it holds numbers measured with noise and their post-processing alone; no seed, no time.
 
     Args:
-        ledger: what has been spent on the table so far, this release included.
-        sealed: adds to the card what vouches for it, a signature for example.
+        ledger: of all releases of the table so far, this one included.
+        sealed: adds a proof of origin to the card, a signature for example.
 
     Raises:
         ValueError: the ledger does not count this release.
@@ -71,7 +71,7 @@ def bundle(
     if published.guarantee not in [guarantee for _, guarantee in ledger.entries]:
         raise ValueError("the ledger does not count this release; spend spec.guarantee on it before publishing")
     columns = published_columns(published)
-    about, files = measured_files(published)
+    described, files = measured_files(published)
     card = release_card(published, ledger, list(columns))
     picture = figure(published)
     files = {
@@ -80,7 +80,7 @@ def bundle(
         "figure.svg": picture.encode(),
     } | files
     card |= {
-        "statistics": about,
+        "statistics": described,
         "sha256": {name: digest(content) for name, content in files.items()},
     }
     card = card if sealed is None else sealed(card)
@@ -154,7 +154,7 @@ def release_card(published: Published, ledger: Ledger, columns: list[str]) -> di
 
 
 def _bounds(bought: OutcomeCounts) -> dict[str, Any]:
-    """What the card says about bounds that were bought."""
+    """Bounds that were bought, for the card."""
     return {
         "interval": list(bought.interval),
         "share": bought.purchase.share,
@@ -166,7 +166,7 @@ def _bounds(bought: OutcomeCounts) -> dict[str, Any]:
 
 
 def _fit(published: Published) -> dict[str, Any]:
-    """How what was measured fits the models, in numbers and in words."""
+    """Fit of the measured numbers to the models, in numbers and in words."""
     fit = published.fit
     if fit is None:
         return {}
@@ -176,9 +176,9 @@ def _fit(published: Published) -> dict[str, Any]:
 
 
 def _input(column: Column) -> str:
-    """What a column of inputs holds."""
+    """Content of a column of inputs."""
     if column.dates is not None:
-        return f"input, a date written like {shown(column.dates.format)}; what was measured has {column.unit}"
+        return f"input, a date written like {example(column.dates.format)}; what was measured has {column.unit}"
     if column.levels is not None:
         return f"input, one of {', '.join(column.levels)}"
     return f"input, in {column.unit}" if column.unit else "input"
@@ -194,12 +194,12 @@ def _found_at_most(guarantee: Guarantee) -> float:
     return min(float(rounded_up(1 - float(missed[0]))), 1.0)
 
 
-# What spreadsheets take for the start of a formula, full-width forms included; OWASP, "CSV Injection".
+# Starts of a formula in spreadsheets, full-width forms included; OWASP, "CSV Injection".
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_text(text: str) -> str:
-    """Text for a cell or header: an apostrophe goes before what a spreadsheet would run. Numbers never pass here."""
+    """Text for a cell or header: an apostrophe goes before a formula of a spreadsheet. Numbers never pass here."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 

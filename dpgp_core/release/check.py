@@ -1,4 +1,4 @@
-"""A published release read back from its files, and checked against what was measured. It costs nothing."""
+"""A published release read back from its files, and checked against its measured numbers. It costs nothing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ import numpy as np
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
-from ..bayes.mixture import Mixture, MixtureUncertainty, Of, uncertainty_of
+from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.models import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
+from ..gp.uncertainty import Of
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
@@ -40,10 +41,10 @@ _AGAIN = "fetch it again from whoever released it"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedRelease:
-    """What somebody published, read with the models of its release. Public: no private table is needed.
+    """A published release, read with its models. Public: no private table is needed.
 
     Attributes:
-        guarantee: the promise for it, as its card says.
+        guarantee: the promise on its card.
     """
 
     statistics: Statistics | CellStatistics
@@ -134,7 +135,6 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
     """A prediction from a released statistic in the output's unit; over cells, its intervals are cut to the bounds.
 
     Args:
-        statistics: what was released.
         prediction: in model units.
     """
     outcome = Outcome(
@@ -144,9 +144,8 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         kind="yes/no" if statistics.reading == "yes/no" else "number",
         scale=statistics.y_scale,
     )
-    return uncertainty_of(
-        outcome, prediction, ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
-    )
+    cut: tuple[Of, ...] = ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
+    return MixtureUncertainty(outcome=outcome, prediction=prediction, cut=cut)
 
 
 def load(path: str | Path) -> LoadedRelease:
@@ -163,19 +162,21 @@ def load(path: str | Path) -> LoadedRelease:
     """
     files = _files(Path(path))
     card = read_object(files[CARD], CARD)
-    about = card.get("statistics")
-    if not isinstance(about, dict) or "stages" not in about or FILE not in files:
+    described = card.get("statistics")
+    if not isinstance(described, dict) or "stages" not in described or FILE not in files:
         raise ValueError(
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
     guarantee = guarantee_from_object(card.get("guarantee"))
-    return _loaded(_mechanism(card.get("config"), guarantee), about, files[FILE], guarantee)
+    return _loaded(_mechanism(card.get("config"), guarantee), described, files[FILE], guarantee)
 
 
-def _loaded(mechanism: BayesCloaking, about: Mapping[str, Any], content: bytes, guarantee: Guarantee) -> LoadedRelease:
-    """What was measured, and the models of the mechanism for it."""
-    statistics = statistics_from_files(about, content)
+def _loaded(
+    mechanism: BayesCloaking, described: Mapping[str, Any], content: bytes, guarantee: Guarantee
+) -> LoadedRelease:
+    """The statistic, and the models of the mechanism for it."""
+    statistics = statistics_from_files(described, content)
     models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 
@@ -225,16 +226,16 @@ _FINEST, _COARSEST = 1e-40, 1e15  # steps of values within the narrowest and the
 
 
 def check_folder(folder: Path) -> str:
-    """Compute the released values from the measured numbers again and compare; a sentence about what was found.
+    """Compute the released values from the measured numbers again and compare; a sentence about the result.
 
     No private table is needed, and nothing is spent.
 
     Raises:
-        ValueError: a file is missing, was changed, or the values do not follow from what was measured.
+        ValueError: a file is missing, was changed, or the values do not follow from the measured numbers.
     """
     card = read_object(_file(folder, "release.json"), "release.json")
     try:
-        listed, about = dict(card["sha256"]), dict(card["statistics"])
+        listed, described = dict(card["sha256"]), dict(card["statistics"])
         step = checks.number("the step of the values", card["values"]["step"], _FINEST, _COARSEST)
         spec = spec_from_object(card["config"])
     except (KeyError, TypeError):
@@ -254,7 +255,7 @@ def check_folder(folder: Path) -> str:
     outcome, bounds = spec.outcome, ""
     if spec.purchase is not None:
         outcome, bounds = _within_bounds(spec.purchase, card, files), ", the bounds follow from the noisy counts"
-    measured_values, measured_centiles = values_again(spec, outcome, about, files)
+    measured_values, measured_centiles = values_again(spec, outcome, described, files)
     values = values_in_unit(outcome, measured_values, step)
     _check_column(files, "value", values, step)
     for centile, row in measured_centiles.items():
@@ -267,13 +268,13 @@ def check_folder(folder: Path) -> str:
 
 
 def values_again(
-    spec: ReleaseSpec, outcome: Outcome, about: Mapping[str, Any], files: Mapping[str, bytes]
+    spec: ReleaseSpec, outcome: Outcome, described: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> tuple[FloatArray, dict[int, FloatArray]]:
-    """Values (P,), and each centile (P,), that follow from what was measured, before rounding. No table is needed.
+    """Values (P,), and each centile (P,), that follow from the measured numbers, before rounding. No table is needed.
 
     Args:
         outcome: within the bounds that were declared, or bought.
-        about: the description of what was measured.
+        described: the description of the statistic.
         files: of the release, by name.
 
     Raises:
@@ -281,7 +282,7 @@ def values_again(
     """
     points = spec.points()
     if isinstance(spec.built, BayesCloaking):
-        release = _loaded(spec.built, about, files.get(FILE, b""), spec.guarantee)
+        release = _loaded(spec.built, described, files.get(FILE, b""), spec.guarantee)
         if spec.centiles and release.statistics.distances is None:
             raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
         prediction, bounds = release.prediction(points), release.statistics.bounds
@@ -289,7 +290,7 @@ def values_again(
         return prediction.values[0], {each: np.clip(values, *bounds) for each, values in quantiles.items()}
     if isinstance(spec.built, SparseVariational):
         public = spec.public_table(points, outcome=outcome)
-        return spec.built.fit_statistics(sums_read(about, files), public).predict(points)[0], {}
+        return spec.built.fit_statistics(sums_read(described, files), public).predict(points)[0], {}
     return mapped_values(files), {}
 
 

@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: what follows ``python -m dpgp_core``; None for this process's own.
+        arguments: after ``python -m dpgp_core``; None for this process's own.
 
     Returns:
         The exit code; a failure has printed one sentence to standard error.
@@ -273,7 +273,7 @@ def _release(options: argparse.Namespace) -> str:
 
 
 def _proposed(options: argparse.Namespace) -> str:
-    """What could be declared of a table; what stands in it is told beside."""
+    """Possible declarations of a table; its content goes to standard error."""
     with _stage(BAD_DATA), open_file(options.table) as file:
         configuration, columns = proposal(as_table(file, options.sheet), options.x, options.y)
     configuration["sheet"] = options.sheet
@@ -283,7 +283,7 @@ def _proposed(options: argparse.Namespace) -> str:
 
 
 def _tell(sentence: str) -> None:
-    """Say to the owner of the table what is in no file."""
+    """Say a sentence to the owner of the table, in no file."""
     if sentence:
         encoding = sys.stderr.encoding or "utf-8"
         print(sentence.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
@@ -291,7 +291,7 @@ def _tell(sentence: str) -> None:
 
 @contextmanager
 def _advised() -> Iterator[None]:
-    """Say who proposes what to declare, where a table is not read as it is declared."""
+    """Name the command that proposes declarations, where a table is not read as declared."""
     try:
         yield
     except ValueError as error:
@@ -302,7 +302,7 @@ def _advised() -> Iterator[None]:
 
 
 def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
-    """The configuration, with what the command says instead."""
+    """The configuration, with the options of the command in its place."""
     spec = spec_from_json(config)
     if options.buy_bounds is not None:
         spec = spec_from_object(spec_to_object(spec) | {"y_bounds": None, "bounds_unit": options.buy_bounds})
@@ -364,7 +364,7 @@ def _stopping() -> Iterator[None]:
 
 @contextmanager
 def _stage(code: int) -> Iterator[None]:
-    """Turn what goes wrong here into an exit code and a sentence."""
+    """Turn errors here into an exit code and a sentence."""
     try:
         yield
     except (BudgetExceeded, MixedRows) as error:

@@ -23,7 +23,7 @@ MOST_LATITUDE = 85.0  # [degrees]; nearer to a pole a degree of longitude is nex
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinates:
-    """Which inputs are degrees, and what a degree is worth.
+    """Which inputs are degrees, and the length of a degree.
 
     Args:
         longitude, latitude: names of the columns.

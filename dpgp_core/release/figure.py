@@ -24,13 +24,13 @@ from .publishing import Published, known_share, within_tolerance
 from .specification import CENTILES, ReleaseSpec
 
 COLOURS = ("#E69F00", "#56B4E9", "#A65628", "#CC79A7", "#009E73", "#D55E00")
-"""Of released curves (Okabe & Ito 2008), as on the screen: never the blue of what is not private."""
+"""Of released curves (Okabe & Ito 2008), as on the screen: never the blue of private values."""
 _DASHES = ("", "8 3", "2 2", "8 3 2 3", "12 4")
 _WIDTH, _BELOW = 680, 48  # of the picture; under the plot
 _LEFT, _TOP = 66, 26  # edges of the plot
 _LOWEST = 480  # bottom of a tall map
 _MOST_OBLONG = 5
-_WELL_KNOWN, _FAINTEST = 0.5, 0.15  # share of a value that colours run over; opacity of one of which nothing is known
+_WELL_KNOWN, _FAINTEST = 0.5, 0.15  # share of a value that colours run over; opacity of one without information
 _GREY = "#8a8a8a"
 _APART = 11  # px between the numbers of two lines
 _SCALE = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))  # viridis
@@ -105,8 +105,8 @@ _WIDE = _Ends(580, 252)
 def figure(published: Published) -> str:
     """The values with the curve's interval along one input, or a map over the first two at the middle of others.
 
-    Where inputs have levels: a curve for each of them, or the map of the first. What is of no use is grey. Drawn from
-    what was released and declared alone.
+    Where inputs have levels: a curve for each of them, or the map of the first. Values of no use are grey. Drawn from
+    released and declared values alone.
     """
     within, (groups, drawn) = within_tolerance(published), groups_of(published.spec)
     published = _in_per_cent(published)
@@ -206,17 +206,17 @@ def _centile_numbers(groups: Sequence[Group], published: Published, up: Interval
         for group in groups
         for centile, values in zip(CENTILES, published.centiles, strict=False)
     )
-    places = [y for y, *_ in listed]
-    for i in range(1, len(places)):
-        places[i] = max(places[i], places[i - 1] + _APART)
+    heights = [y for y, *_ in listed]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + _APART)
     lowest = ends.bottom - 2
-    for i in reversed(range(len(places))):
-        places[i] = min(places[i], lowest)
-        lowest = places[i] - _APART
+    for i in reversed(range(len(heights))):
+        heights[i] = min(heights[i], lowest)
+        lowest = heights[i] - _APART
     return "".join(
         f'<text x="{ends.right - 3:.1f}" y="{y + 4:.1f}" text-anchor="end" font-size="11" font-weight="600" '
         f'stroke="#fff" stroke-width="3" paint-order="stroke" fill="{colour}">{centile}</text>'
-        for y, (_, centile, colour) in zip(places, listed, strict=True)
+        for y, (_, centile, colour) in zip(heights, listed, strict=True)
     )
 
 
@@ -288,8 +288,8 @@ def _scaled(values: FloatArray, ends: tuple[float, float], start: float, stop: f
 
 def _edges(count: int, start: float, stop: float) -> FloatArray:
     """Where cells end whose middles are regular points from start to stop, the first and last ones cut there."""
-    places = np.linspace(start, stop, count)
-    return np.concatenate([[start], (places[1:] + places[:-1]) / 2, [stop]])
+    middles = np.linspace(start, stop, count)
+    return np.concatenate([[start], (middles[1:] + middles[:-1]) / 2, [stop]])
 
 
 def _points(x: FloatArray, y: FloatArray) -> str:
@@ -321,7 +321,7 @@ Mark = tuple[float, str]
 
 
 def marks(low: float, high: float, dates: Dates | None = None, *, whole: bool = False) -> list[Mark]:
-    """Places in low ... high and what is written there, at most five.
+    """Marks in low ... high and their texts, at most five.
 
     Args:
         low: start of the axis, of dates in days since the first.

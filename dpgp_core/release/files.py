@@ -61,8 +61,8 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], None]]:
     """Claim a path for a file to be written: yields the function that writes it whole.
 
-    Whether it can be written is found out on entering, before anything is spent on its content. A failure in
-    between leaves nothing behind, and an old file as it was. What a process that was killed has left at this path is
+    Whether it can be written is checked on entering, before anything is spent on its content. A failure in
+    between leaves nothing behind, and an old file as it was. Leftovers of killed processes at this path are
     removed on entering.
 
     Raises:
@@ -106,13 +106,13 @@ def _unfinished(target: Path) -> Iterator[Path]:
 
 
 def _clear(target: Path) -> None:
-    """Remove what killed processes left: unfinished files that nobody holds, and the empty file one had claimed."""
+    """Remove leftovers of killed processes: unfinished files that nobody holds, and the empty file one had claimed."""
     with suppress(OSError):
-        found = [part for part in target.parent.iterdir() if part.name.startswith(f"{target.name}{_UNFINISHED}")]
-        left = [part for part in found if _unheld(part)]
-        for part in left:
+        unfinished = [part for part in target.parent.iterdir() if part.name.startswith(f"{target.name}{_UNFINISHED}")]
+        unheld = [part for part in unfinished if _unheld(part)]
+        for part in unheld:
             part.unlink(missing_ok=True)
-        if left == found != [] and target.stat().st_size == 0:
+        if unheld == unfinished != [] and target.stat().st_size == 0:
             target.unlink()
 
 
@@ -152,7 +152,7 @@ def force_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Turn what goes wrong inside into ``CannotWrite``, with a sentence that names the path."""
+    """Turn errors inside into ``CannotWrite``, with a sentence that names the path."""
     try:
         yield
     except FileExistsError:

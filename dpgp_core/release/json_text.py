@@ -13,7 +13,7 @@ from .. import checks
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
-from ..checks import shown
+from ..checks import excerpt
 from ..reading.look import MARK
 from ..reading.writing import KEYS, Writing, writing_to_object
 from .specification import ReleaseSpec
@@ -22,19 +22,19 @@ MAX_BYTES = 5_000_000
 _LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float
 
 
-def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str, Any]:
+def read_object(text: str | bytes, name: str, most: int = MAX_BYTES) -> dict[str, Any]:
     """Read one JSON object.
 
     Args:
         text: UTF-8 bytes, or text.
-        what: what it is, to start the message with.
+        name: of the text, to start the message with.
         most: how long it may be.
 
     Raises:
         ValueError: it is longer than ``most``, not UTF-8, not JSON, not an object, or names a key twice.
     """
     if len(text) > most:
-        raise ValueError(f"{what} is larger than {most} bytes, the limit; is it the right file?")
+        raise ValueError(f"{name} is larger than {most} bytes, the limit; is it the right file?")
     problem = "is not valid JSON"
     try:
         value = json.loads(
@@ -56,7 +56,7 @@ def read_object(text: str | bytes, what: str, most: int = MAX_BYTES) -> dict[str
         if isinstance(value, dict):
             return value
         problem = "must be one JSON object in curly brackets"
-    raise ValueError(f"{what} {problem}; correct it, or start from the printed example")
+    raise ValueError(f"{name} {problem}; correct it, or start from the printed example")
 
 
 def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
@@ -73,16 +73,16 @@ def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
     raise ValueError(problem)
 
 
-def check_keys(members: Mapping[str, Any], what: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+def check_keys(members: Mapping[str, Any], name: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:
     """Raise ValueError unless the keys are all known and none that is required is missing."""
     needed = list(required)
     keys = [*needed, *optional]
     for key in members:
         if key not in keys:
-            raise ValueError(f"{what} has the unknown key {shown(key)}; its keys are {', '.join(keys)}")
+            raise ValueError(f"{name} has the unknown key {excerpt(key)}; its keys are {', '.join(keys)}")
     missing = [key for key in needed if key not in members]
     if missing:
-        raise ValueError(f"{what} lacks {', '.join(map(repr, missing))}; add it")
+        raise ValueError(f"{name} lacks {', '.join(map(repr, missing))}; add it")
 
 
 class _Refused(Exception):
@@ -95,7 +95,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys: set[str] = set()
         for key, _ in pairs:
             if key in keys:
-                raise _Refused(f"has the key {shown(key)} twice")
+                raise _Refused(f"has the key {excerpt(key)} twice")
             keys.add(key)
     return members
 
@@ -115,24 +115,24 @@ def _finite(digits: str) -> float:
 
 
 Reader = Callable[[str, object], Any]
-"""Reads the value of a name; ValueError for what is none."""
+"""Reads the value of a name; ValueError for anything else."""
 
 
-def read_members(members: object, what: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
+def read_members(members: object, name: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
     """Members of a JSON object, each by its reader.
 
     Args:
-        what: what it is, to start the message with.
+        name: of the object, to start the message with.
         readers: of each member.
-        left_out: what stands for members that may be left out.
+        left_out: defaults of members that may be left out.
 
     Raises:
         ValueError: it is no object, a key is unknown or missing, or a value is none that can be.
     """
     if not isinstance(members, dict):
-        raise ValueError(f"{what} must be a JSON object, got {checks.shown(members)}")
-    check_keys(members, what, required=[name for name in readers if name not in left_out], optional=left_out)
-    return left_out | {name: readers[name](name, value) for name, value in members.items()}
+        raise ValueError(f"{name} must be a JSON object, got {checks.excerpt(members)}")
+    check_keys(members, name, required=[key for key in readers if key not in left_out], optional=left_out)
+    return left_out | {key: readers[key](key, value) for key, value in members.items()}
 
 
 def _or_null(reader: Reader) -> Reader:
@@ -141,7 +141,7 @@ def _or_null(reader: Reader) -> Reader:
 
 def _sentence(name: str, value: object) -> str:
     if not isinstance(value, str) or len(value) > _LETTERS or not checks.visible(value):
-        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {checks.shown(value)}")
+        raise ValueError(f"{name} must be a line of at most {_LETTERS} letters, got {checks.excerpt(value)}")
     return value
 
 
@@ -209,7 +209,7 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     """The ledger as a JSON object; ``spent`` is for readers and is computed anew when it is read."""
     limit = None if ledger.limit is None else {"epsilon": ledger.limit.epsilon, "delta": ledger.limit.delta}
     spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
-    entries = [entry_to_object(what, guarantee) for what, guarantee in ledger.entries]
+    entries = [entry_to_object(*entry) for entry in ledger.entries]
     members = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
     return members | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
@@ -237,9 +237,9 @@ def ledger_from_object(value: object) -> Ledger:
     return Ledger(**keys | {"entries": [entry_from_object(entry) for entry in listed]})
 
 
-def entry_to_object(what: str, guarantee: Guarantee) -> dict[str, Any]:
+def entry_to_object(name: str, guarantee: Guarantee) -> dict[str, Any]:
     """One release that was counted, as a JSON object."""
-    return {"what": what, "guarantee": guarantee_to_object(guarantee)}
+    return {"what": name, "guarantee": guarantee_to_object(guarantee)}
 
 
 def entry_from_object(value: object) -> tuple[str, Guarantee]:
@@ -266,7 +266,7 @@ def guarantee_from_object(value: object) -> Guarantee:
         ValueError: a value is out of range, or the loss amounts to more than the budget claims.
     """
     readers = _BUDGET | _GUARANTEE | {"loss": _loss_from_object}
-    # files from before people could have several rows say nothing of them
+    # files from before people could have several rows lack these
     keys = read_members(value, "a guarantee", readers, rows=1, person="")
     budget, loss = Budget(epsilon=keys.pop("epsilon"), delta=keys.pop("delta")), keys["loss"]
     if keys["established"] and loss.epsilon(budget.delta) > budget.epsilon * _TOLERANCE:
@@ -290,9 +290,9 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
 def _loss_from_object(name: str, value: object) -> PrivacyLoss:
     kind = value.get("kind") if isinstance(value, dict) else None
     checks.one_of("the kind of a loss", kind, list(_LOSSES))
-    made, readers, fields = _LOSSES[str(kind)]
+    loss_class, readers, fields = _LOSSES[str(kind)]
     keys = read_members(value, "a loss", {"kind": lambda name, value: value} | readers)
-    return made(**{field: keys[name] for name, field in zip(readers, fields, strict=True)})
+    return loss_class(**{field: keys[name] for name, field in zip(readers, fields, strict=True)})
 
 
 _CONFIGURATION = "the configuration"
@@ -317,14 +317,14 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
 
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
-    """The configuration as a JSON object; what is derived of categories is left out."""
+    """The configuration as a JSON object; the derived sides of categories are left out."""
     members = {"schema": SCHEMA} | {each.name: getattr(spec, each.name) for each in _SETTINGS}
     box = [
         None if each.levels else [each.dates.day(end).isoformat() for end in each.box] if each.dates else each.box
         for each in spec.columns
     ]
-    about = {each.name: {"format": each.format, "period": each.period} for each in spec.dates}
-    return members | writing_to_object(members.pop("writing")) | {"x_box": box, "dates": about}
+    dates = {each.name: {"format": each.format, "period": each.period} for each in spec.dates}
+    return members | writing_to_object(members.pop("writing")) | {"x_box": box, "dates": dates}
 
 
 def spec_from_object(config: object) -> ReleaseSpec:

@@ -1,4 +1,4 @@
-"""A ledger in a file that only grows: what was counted is never written again.
+"""A ledger in a file that only grows: entries are never written again.
 
 The file begins with a ledger as ``ledger_to_json`` writes it; every release after that is one more line. Who spends
 holds the file by a lock of the kernel, which ends with the process, and has the line on the disk before any noise is
@@ -44,10 +44,10 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
 
     Args:
         path: of the ledger; links are followed.
-        start: what a new file starts from; its limit must be that of a file that is there, which must count all that
+        start: ledger of a new file; its limit must be that of a file that is there, which must count all that
             it counts, and its declaration that inputs are public holds for either.
-        spent: (what, guarantee).
-        new: make the file. Without it a missing file is refused: what it counted would be forgotten.
+        spent: (name, guarantee).
+        new: make the file. Without it a missing file is refused: its entries would be forgotten.
 
     Returns:
         The ledger, ``spent`` included, as it is now in the file.
@@ -159,7 +159,7 @@ def _append(descriptor: int, whole: int, content: bytes, added: bytes) -> None:
 
 @contextmanager
 def _held(path: str, target: Path, new: bool) -> Iterator[int]:
-    """The file, open and locked, so that two releases at once cannot both spend what is left."""
+    """The file, open and locked, so that two releases at once cannot both spend the budget left."""
     descriptor = _opened(path, target, new)
     try:
         with writing(path):

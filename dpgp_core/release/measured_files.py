@@ -1,6 +1,6 @@
-"""The files of a zip that hold what was measured, written and read back: all other values follow from them.
+"""The files of a zip that hold the measured numbers, written and read back: all other values follow from them.
 
-``statistics.npz`` holds what refitting needs, strategies, intervals and z of all stages, or the sums of the sparse
+``statistics.npz`` is for refitting: strategies, intervals and z of all stages, or the sums of the sparse
 DP-GP; ``map.npz`` z, offset and map of the released values, offset + map z, where these are a linear map of the numbers
 measured last; ``bounds.csv`` the noisy counts that bounds were bought with.
 """
@@ -34,9 +34,9 @@ _DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file."""
-    about, files = _statistic_files(published)
+    described, files = _statistic_files(published)
     bought = published.bought
-    return about, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
+    return described, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
 
 
 def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -48,17 +48,17 @@ def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, by
 
     if not isinstance(statistics, EachDraw):
         if isinstance(statistics[0], Statistics | CellStatistics):
-            about, npz = statistics_to_files(first())
-            return about, {FILE: npz}
+            described, npz = statistics_to_files(first())
+            return described, {FILE: npz}
         sums: NoisyStatistics = statistics[0]
-        about = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
-        return about, {FILE: _npz({"A": sums.A, "B": sums.B})}
+        described = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
+        return described, {FILE: _npz({"A": sums.A, "B": sums.B})}
     offset, factor, z = statistics.mapped(0)
     files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
     if statistics.size > _MOST:
         return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
-    about, npz = statistics_to_files(first())
-    return about, files | {FILE: npz}
+    described, npz = statistics_to_files(first())
+    return described, files | {FILE: npz}
 
 
 def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
@@ -73,17 +73,17 @@ def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
     return np.asarray(arrays["offset"] + arrays["map"] @ arrays["z"])
 
 
-def sums_read(about: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
+def sums_read(described: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
     """The sums of the sparse DP-GP.
 
     Args:
-        about: the description of what was measured.
+        described: the description of the statistic.
         files: of the release, by name.
 
     Raises:
         ValueError: the file is missing or damaged, or the description is.
     """
-    arrays, noise = _arrays(files, FILE, ("A", "B")), about.get("noise")
+    arrays, noise = _arrays(files, FILE, ("A", "B")), described.get("noise")
     if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
         raise ValueError(f"the description of the noise {_DAMAGED}")
     scales = NoiseScales(**{name: checks.number(f"the noise {name}", scale, 0) for name, scale in noise.items()})

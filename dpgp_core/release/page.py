@@ -1,4 +1,4 @@
-"""What a zip holds for people: a release on one printed page, and the script that does it again."""
+"""Files of a zip for people: a release on one printed page, and the script that does it again."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_rows(card: Mapping[str, Any]) -> Rows:
-    """How many rows were complete, and what of the table's writing was declared for that."""
+    """How many rows were complete, and the declarations for that."""
     public, config = card["public"], card["config"]
     if public.get("left_out"):
         rows = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
@@ -135,15 +135,15 @@ def _of_rows(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_dates(config: Mapping[str, Any]) -> Rows:
-    """What may come again, as declared."""
-    for name, about in config.get("dates", {}).items():
-        if (period := about["period"]) is not None:
+    """Declared periods."""
+    for name, dates in config.get("dates", {}).items():
+        if (period := dates["period"]) is not None:
             every = period if isinstance(period, str) else f"{_number(period)} days"
             yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
 
 
 def _bounds(card: Mapping[str, Any], unit: str) -> str:
-    """Where the bounds are from, and what they are."""
+    """The bounds and their origin."""
     if "bounds" not in card:
         low, high = card["config"]["y_bounds"]
         return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
@@ -159,7 +159,7 @@ def _bounds(card: Mapping[str, Any], unit: str) -> str:
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
-    """What a value is an estimate of, and what its intervals rest on."""
+    """The estimand of a value, and the assumptions of its intervals."""
     if config.get("y_kind") == "yes/no":
         return "the share of yes at each place"
     text = "the mean at each place of outcomes clipped to the bounds"
@@ -196,7 +196,7 @@ def _reproduction(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_people(config: Mapping[str, Any]) -> Rows:
-    """What shares and centiles are, and what they rest on."""
+    """Definition and assumptions of shares and centiles."""
     if config.get("y_kind") == "yes/no":
         smooth = "; its intervals assume a curve about as smooth as one of the models that were averaged"
         averaged = config["mechanism"] in ("bayes", "bayes_cells")

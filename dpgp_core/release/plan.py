@@ -1,6 +1,6 @@
-"""The public part of a release: what is measured, how wide intervals will be, and the step of rounding.
+"""The public part of a release: measurements, how wide intervals will be, and the step of rounding.
 
-And what error other budgets would bring, before any is spent: from inputs and declarations, never from outputs.
+And the error that other budgets would bring, before any is spent: from inputs and declarations, never from outputs.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class ReleasePlan:
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
     def with_spec(self, spec: ReleaseSpec) -> ReleasePlan:
-        """The same for a specification that differs in its tolerance or centiles: what is measured is the same.
+        """The same for a specification that differs in its tolerance or centiles: measurements are the same.
 
         Raises:
             ValueError: it differs in more.
@@ -113,7 +113,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         )
     if spec.purchase is not None:
         spec.purchase.check(n)
-        outcome = spec.purchase.widest  # what is planned within these bounds is planned within any
+        outcome = spec.purchase.widest  # a plan within these bounds is one within any
     public, half_width, half_outputs = spec.public_table(X, person, outcome), None, None
     with solvable():
         plan = mechanism.plan_for(public, X_test)  # if inputs are private, of their number
@@ -138,7 +138,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
 
 @contextmanager
 def solvable() -> Iterator[None]:
-    """Refuse what linear algebra cannot solve: an infinite or undefined number must never pass for noise.
+    """Refuse problems that linear algebra cannot solve: an infinite or undefined number must never pass for noise.
 
     Raises:
         ValueError: a factorisation failed, or a number overflowed, was divided by zero or came out undefined.
@@ -173,14 +173,14 @@ def step_within(outcome: Outcome, half_width: FloatArray | None = None) -> float
 
 _WAVES = 200  # of a made-up curve
 _SEED = 0
-_TOTAL = 1000.0  # epsilon: no ledger is asked
+_TOTAL = 1000.0  # epsilon: no ledger counts it
 
 
 def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
     """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), as measured.
 
-    Where intervals depend on what is measured they are those about outputs that the declared model makes up: smooth
-    curves of the declared lengthscale and scale with noise, cut to the bounds. What is measured is as planned: a plan
+    Where intervals depend on measured numbers they are those about outputs that the declared model makes up: smooth
+    curves of the declared lengthscale and scale with noise, cut to the bounds. Measurements are as planned: a plan
     for the other budget may do a little better.
 
     Args:

@@ -1,4 +1,4 @@
-"""The private table of a release: read as it is declared, and what its owner is told before anything is spent."""
+"""The private table of a release: read as it is declared, with notices for its owner before anything is spent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
     """The specification with separator and encoding, which the first line of the table and its byte order mark say.
 
     Args:
-        stream: in binary mode; it stands where it stood afterwards.
+        stream: in binary mode; its position is the same afterwards.
 
     Raises:
         ValueError: there is no first line of column names.
@@ -55,12 +55,12 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
 
 
 def as_measured(outcome: Outcome, table: Dataset) -> Dataset:
-    """What ``read_outcomes`` has read, with outputs as they are measured."""
+    """The table of ``read_outcomes``, with outputs as they are measured."""
     return replace(table, y=outcome.taken(table.y), outcome=outcome.measured)
 
 
 def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:
-    """Raise ValueError unless all that is declared of a data set is what the specification declares."""
+    """Raise ValueError unless a data set has the declarations of the specification."""
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
@@ -72,21 +72,21 @@ def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:
 
 
 def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """What whoever owns a table should see before anything is spent; "" for nothing. Not private.
+    """Notices for whoever owns a table, before anything is spent; "" for none. Not private.
 
     Args:
         dataset: from ``read_outcomes``, outcomes as the table has them.
     """
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
-    told = [*dataset.told]
+    notices = [*dataset.notices]
     if outside:
         are, count = ("outcome lies", "counts") if outside == 1 else ("outcomes lie", "count")
-        told.insert(
+        notices.insert(
             0,
             f"{outside:,} of {dataset.n:,} {are} outside the bounds and {count} as the bound. If some of them only "
             "stand for a missing value, declare these codes as missing.",
         )
-    return f"{FOR_YOUR_EYES} {' '.join(told)}" if told else ""
+    return f"{FOR_YOUR_EYES} {' '.join(notices)}" if notices else ""
 
 
 def not_of_its_kind(spec: ReleaseSpec, dataset: Dataset) -> str:
@@ -112,7 +112,7 @@ def complete_rows(n: int, left_out: int, *, people: bool = False) -> str:
 
 
 def large_delta(delta: float, n: int) -> str:
-    """What is wrong with a delta above 1/n, n records, or people where they may have several; "" for nothing."""
+    """The fault of a delta above 1/n, n records, or people where they may have several; "" for none."""
     if delta * n <= 1:
         return ""
     usual = 10.0 ** math.floor(math.log10(0.1 / n))

@@ -1,4 +1,4 @@
-"""One real release: what is measured with exact noise, what follows from it, and how far it is of use."""
+"""One real release: measured with exact noise, mapped to values, and how far these are of use."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _LAST_DIGITS = 1e-9  # of a width: it may have been rounded
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Published:
-    """What may be handed out. All of it follows from ``statistics`` and public values.
+    """A release to hand out. All of it follows from ``statistics`` and public values.
 
     Attributes:
-        spec: what was declared for it.
+        spec: its declarations.
         values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
         curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
         outputs: the same for one further record's output.
         outcome: within the bounds that were declared, or bought.
         step: power of ten.
-        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless asked for.
+        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless declared.
         bought: noisy counts of outcomes, where bounds were bought.
-        fit: how what was measured fits the models that read it; None for mechanisms that do not say.
-        detail: how fine a curve it can show, in a sentence; "" where nothing is said of that.
+        fit: of the measured numbers to the models; None for mechanisms without one.
+        detail: how fine a curve it can show, in a sentence; "" for other mechanisms.
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
     """
 
@@ -83,7 +83,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         bought = spec.purchase.measure(dataset)
         outcome = bought.outcome
         dataset, step = as_measured(outcome, dataset), step_within(outcome)
-    with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and what came out is looked at below
+    with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and the result is checked below
         release = spec.built.measure(plan.plan, dataset, plan.X_test)
         value = release.samples[0]
         if plan.half_width is None or plan.half_outputs is None:
@@ -113,7 +113,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
 def _finite(
     outcome: Outcome, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
-    """Values (P,) and ends; where rounding left no number, what was known before: the bounds and their middle."""
+    """Values (P,) and ends; where rounding left no number, the prior knowledge: the bounds and their middle."""
     low, high = outcome.measured.bounds
     finite = np.isfinite(value)
     for each in ends:
@@ -130,12 +130,12 @@ def _centiles(outcome: Outcome, release: Release, step: float) -> tuple[FloatArr
 
 
 def in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
-    """What was measured and mapped, of any shape, as it is published: in ``y_unit``, in multiples of ``step``."""
+    """Mapped values of any shape as they are published: in ``y_unit``, in multiples of ``step``."""
     return rounded(outcome.given_back(values), step)
 
 
 def values_in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
-    """The same for the values, cut to the bounds that outputs keep: what noise drives beyond them is impossible."""
+    """The same for the values, cut to the bounds that outputs keep: values beyond them are impossible."""
     return rounded(np.clip(outcome.given_back(values), *outcome.bounds), step)
 
 
@@ -147,7 +147,7 @@ def rounded(values: FloatArray, step: float) -> FloatArray:
 def within_tolerance(published: Published) -> BoolArray:
     """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
 
-    From what was released and declared alone. None, where bounds that were bought reach the end of their scale.
+    From released and declared values alone. None, where bounds that were bought reach the end of their scale.
     """
     if is_off_scale(published):
         return np.zeros(len(published.values), dtype=bool)
@@ -162,7 +162,7 @@ def within_tolerance(published: Published) -> BoolArray:
 def known_share(published: Published) -> FloatArray:
     """How well each released value is known (P,): 1 within a quarter of the bounds or better, 0 no better than these.
 
-    From what was released and declared alone. Where nobody is, little is known: maps fade there.
+    From released and declared values alone. Where nobody is, little is known: maps fade there.
     """
     outcome = published.outcome
     low, high = (outcome.taken(end) for end in published.curve) if outcome.log else published.curve
@@ -175,7 +175,7 @@ def is_off_scale(published: Published) -> bool:
 
 
 def bounds_bought(published: Published) -> str:
-    """What was bought, in a sentence; "" where bounds are declared."""
+    """Bounds that were bought, in a sentence; "" where they are declared."""
     bought = published.bought
     if bought is None:
         return ""
@@ -191,7 +191,7 @@ def bounds_bought(published: Published) -> str:
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
-    """An error as it is said: ± 5 cm, or a factor of 1.2."""
+    """An error in words: ± 5 cm, or a factor of 1.2."""
     unit = f" {spec.y_unit}" if spec.y_unit else ""
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 

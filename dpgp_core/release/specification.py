@@ -1,4 +1,4 @@
-"""What is to be released: every public choice, made before the data are looked at, and checked once."""
+"""The specification of a release: every public choice, made before the data are looked at, and checked once."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSpec:
-    """Everything that a release needs besides the table, all of it public: what is declared of it, and how to release.
+    """Everything that a release needs besides the table, all of it public: its declarations, and how to release.
 
     Args:
         x: names of the D input columns.
@@ -67,19 +67,19 @@ class ReleaseSpec:
         x_box: D public (low, high) pairs, filled by predictions; inputs outside are refused, or moved to its edge where
             they are private. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates. None for levels.
         y, y_unit: name and unit of the private output column.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: what the bounds
-            that are bought stay within; null in a configuration for anything.
-        unit: what is hidden, for example "one person's height".
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: the widest
+            bounds that may be bought; null in a configuration for anything.
+        unit: the unit hidden, for example "one person's height".
         grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
             an input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
         dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}};
-            kept as ``Dates``. Their order is that of ``writing`` if it is not said here.
+            kept as ``Dates``. Their order is that of ``writing`` if it is left out here.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
-        y_kind: what an output is: one of ``table.KINDS``.
+        y_kind: kind of an output, one of ``table.KINDS``.
         x_levels: for each input its declared public levels, 2 to 20 texts, None where it is a number; None where all
-            are. What is none of them counts as "other" where that is a level, and is refused elsewhere.
+            are. Any other text counts as "other" where that is a level, and is refused elsewhere.
         person: the column that says whose row each is, where people may have several: neither an input nor released.
         rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
         bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; else None.
@@ -95,14 +95,14 @@ class ReleaseSpec:
         kernel: one of ``KERNEL_NAMES``.
         cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
         tolerance: values are of use, and marked so, where the curve is known to within +- this, in ``y_unit``, or this
-            factor where ``log``. None for what the bounds alone say: half of their width, or the root of their ratio.
+            factor where ``log``. None for that of bounds alone: half of their width, or the root of their ratio.
         centiles: publish the 3rd, 15th, 50th, 85th and 97th centile of one further record's output too.
 
     Attributes:
         outcome: the output; before bounds are bought, as it is read.
-        degrees: what the degrees of ``coordinates`` are worth in km; None without.
+        degrees: lengths of the degrees of ``coordinates`` in km; None without.
         purchase: the first stage, where bounds are bought; None where they are declared.
-        built: the mechanism, of what the first stage leaves of the budget; its prior has variance 1 in model units.
+        built: the mechanism, of the budget left by the first stage; its prior has variance 1 in model units.
         guarantee: the promise of one release, known before any data are read.
 
     Raises:
@@ -157,7 +157,7 @@ class ReleaseSpec:
 
     @property
     def choice(self) -> Entry:
-        """What the mechanism can do, and how large a table it takes."""
+        """The mechanism's entry in the catalogue."""
         return CHOICES[self.mechanism]
 
     @property
@@ -212,7 +212,7 @@ class ReleaseSpec:
         return self.in_units(self.lengthscale)
 
     def dates_of(self, name: str) -> Dates | None:
-        """What is declared of an input that is a date; None for a number."""
+        """Declarations of an input that is a date; None for a number."""
         return next((each.dates for each in self.columns if each.name == name), None)
 
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
@@ -263,7 +263,7 @@ class ReleaseSpec:
             object.__setattr__(self, name, value)
 
     def _of_numbers(self, name: str, values: object) -> list[object]:
-        """A list given for each input, without the None that stands for categories."""
+        """A list given for each input, without the None of categories."""
         entries = checks.entries(name, values)
         if len(entries) == len(self.numbers):
             return list(entries)
@@ -331,7 +331,7 @@ class ReleaseSpec:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")
 
     def _check_mechanism(self) -> None:
-        """What is declared against what the mechanism can do."""
+        """Declarations against the abilities of the mechanism."""
         can, inputs, people, category = self.choice.kind, len(self.numbers), bool(self.person), [*self.levels, ""][0]
         ours = "use 'bayes_cells', or 'bayes' if the inputs are public"
         less = "leave one out, or use 'bayes' if the inputs are public"
@@ -427,7 +427,7 @@ def _points_along(column: Column, count: object) -> int:
         levels = len(column.levels)
         if count not in (None, levels):
             raise ValueError(
-                f"grid has {checks.shown(count)} for {column.name!r}, of {levels} levels; write null there"
+                f"grid has {checks.excerpt(count)} for {column.name!r}, of {levels} levels; write null there"
             )
         return levels
     points, last = checks.whole("each entry of grid", count, 2, MAX_GRID), column.box[1]

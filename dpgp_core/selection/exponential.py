@@ -133,7 +133,7 @@ class SelectionTable:
     """Effect of a private choice, for R candidates and E regression epsilons. Not private: for teaching.
 
     Attributes:
-        epsilons: regression epsilons (E,); inf stands for a release without noise.
+        epsilons: regression epsilons (E,); inf for a release without noise.
         probabilities: chance that each candidate is chosen (R, E), when accuracy at that epsilon is the utility.
         rmse: held-out RMSE without noise (R,), in the output's unit.
         private_rmse: sqrt(expected SSE / N) of the private release (R, E), in the output's unit.

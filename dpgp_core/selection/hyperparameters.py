@@ -63,8 +63,8 @@ def choose_by_evidence(
     A and B do not depend on the noise variance. They are whitened with the mechanism's kernel, the reference: under
     candidate theta the weights have prior P = L^-1 K_theta L^-T. The reference should have the shortest
     lengthscale of the candidates, and inducing inputs at most about 1.6 of it apart all over the box: a
-    function beyond its features is beyond all candidates. Its noise variance is not used. Noise variances are told
-    apart only weakly: m sums say little about the n residuals.
+    function beyond its features is beyond all candidates. Its noise variance is not used. Noise variances are
+    distinguished only weakly: m sums say little about the n residuals.
 
     score_theta = log N(A; 0, B P B + R), see ``errors_in_variables``
 

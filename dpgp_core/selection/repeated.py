@@ -39,7 +39,7 @@ def private_mean(
     the next interval is m_t +- sqrt(2 log(2 / beta) (sd^2 / n + (2 w_t / n)^2 / (2 rho_t))). The last m_t counts.
     One number moves a clipped mean by at most 2 w_t / n: step t is rho_t-zCDP whatever the numbers are, and all
     together, being Gaussian, have mu^2 / 2 = rho. That they are spread like a Gaussian of this sd is needed for
-    accuracy only. Each step is a ``Measurement`` of one number, the sum of the places that the values have.
+    accuracy only. Each step is a ``Measurement`` of one number, the sum of the scaled values.
 
     Args:
         values: finite numbers (n,), n >= 1. Private.
@@ -140,7 +140,7 @@ def best_of_random_runs(
         number: draws the number of runs, whose law is public.
         multiplier: of the noise of one run's fit.
         rho: zCDP budget of one run's score.
-        loss: what the whole choice spends.
+        loss: of the whole choice.
         theorem: by which it spends that.
 
     Raises:

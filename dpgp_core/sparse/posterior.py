@@ -26,7 +26,7 @@ from ..kernels import Kernel
 from ..table import Outcome
 from .statistics import NoiseScales, NoisyStatistics
 
-ITERATIONS = 5  # of the noise covariance R, which depends on the weights; further ones change nothing that shows
+ITERATIONS = 5  # of the noise covariance R, which depends on the weights; further ones change nothing visible
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -140,7 +140,7 @@ def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
             return cho_factor(scaled, lower=True)
         except LinAlgError:
             continue
-    return np.eye(len(scaled)), True  # entries beyond rounding: nothing can be told from them
+    return np.eye(len(scaled)), True  # entries beyond rounding, without information
 
 
 Covariance = Literal["full", "paper", "naive"]
@@ -267,14 +267,15 @@ class SparseInterval:
 
     def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
         """Shifts (S, P) and variances (1, P) of a draw's error, ``more`` added."""
-        made, E = self._made_up, fit.posterior.explained
+        simulated, E = self._simulated, fit.posterior.explained
         inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
-        covariance = E - E @ E - made.less * E @ inverse @ E
-        noise = np.einsum("ij,jk,ik->i", made.psi, covariance, made.psi, optimize=True)
-        return made.f - made.gamma @ (made.psi @ E).T, (made.unknown + np.maximum(noise, 0) + more)[None]
+        covariance = E - E @ E - simulated.less_noise * E @ inverse @ E
+        noise = np.einsum("ij,jk,ik->i", simulated.psi, covariance, simulated.psi, optimize=True)
+        shifts = simulated.f - simulated.gamma @ (simulated.psi @ E).T
+        return shifts, (simulated.variance + np.maximum(noise, 0) + more)[None]
 
     @cached_property
-    def _made_up(self) -> _MadeUp:
+    def _simulated(self) -> _Simulated:
         first = self.fits[0].posterior  # all have its kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
@@ -282,19 +283,21 @@ class SparseInterval:
         f = model.outputs(rng, _SIMULATED)
         h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
-        return _MadeUp((model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi)
+        return _Simulated(
+            (model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi
+        )
 
 
-class _MadeUp(NamedTuple):
+class _Simulated(NamedTuple):
     """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
 
     And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
     """
 
     f: FloatArray
-    unknown: FloatArray
+    variance: FloatArray
     gamma: FloatArray
-    less: float
+    less_noise: float
     psi: FloatArray
 
 

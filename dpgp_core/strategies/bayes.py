@@ -26,7 +26,7 @@ from .strategy import Strategy, lower_bound
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
 _PATIENCE, _PATIENCE_AFTER = 20, 5  # evaluations before groups try more rows, and where they start from a strategy
-_GROUPED = 0.5  # of the gap asked for, that of groups
+_GROUPED = 0.5  # of ``gap``, that of groups
 _FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
 
 
@@ -38,10 +38,10 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
         t: noise variance of each row of z, in squared model units.
     """
     _check_mixture(models, t)
-    return sum(model.weight * (model.prior_risk - _known(model, B, t)) for model in models)
+    return sum(model.weight * (model.prior_risk - _explained(model, B, t)) for model in models)
 
 
-def _known(model: RiskModel, B: FloatArray, t: float) -> float:
+def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
     """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I; at one B no basis pays."""
     BQ = B if model.basis is None else B @ model.basis
     BU, BF = BQ @ model.root, BQ @ model.targets
@@ -91,7 +91,7 @@ def bayes(
             ``groups``, where these are given.
         max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
         groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
-            as there are groups; by default those of ``grouped``. The columns then part as far as the gap asks for it.
+            as there are groups; by default those of ``grouped``. The columns then part as far as the gap needs it.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.

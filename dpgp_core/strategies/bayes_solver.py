@@ -65,7 +65,7 @@ class LimitedMemory:
         return q
 
 
-_RIDGE = 1e-10  # of the largest: directions of the basis below it are not told apart
+_RIDGE = 1e-10  # of the largest: directions of the basis below it are not distinguished
 
 
 class Curvature:
@@ -153,8 +153,8 @@ _FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
 _RENEWED = 20  # steps after which the curvature is computed anew
 _SUFFICIENT = 1e-4  # share of the decrease that the slope promises
 _SHORTEST = 1e-6  # step at which the line search gives up
-_WORSE = 0.02  # of the gap asked for: how much larger the excess of fewer rows may be where the gap was not reached
-_RESERVE = 0.9  # of the gap asked for; the rest may be spent on fewer rows
+_WORSE = 0.02  # of ``gap``: how much larger the excess of fewer rows may be where the gap was not reached
+_RESERVE = 0.9  # of ``gap``; the rest may be spent on fewer rows
 
 
 class Minimum(NamedTuple):
@@ -212,10 +212,10 @@ def minimise_risk(
     """
     iterate: _Iterate | None = _iterate_at(risk, first_rows(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
-    asked, wider = gap, None
+    gap_in_excess, wider = gap, None
     while iterate is not None:
         best, excess = iterate.point, max(iterate.point.risk - risk.least, 0.0)
-        gap = max(asked, of_risk * best.risk / max(excess, _TINY * best.risk))
+        gap = max(gap_in_excess, of_risk * best.risk / max(excess, _TINY * best.risk))
         goal = _RESERVE * min(gap, 1.0)
         if excess <= _RESERVE * of_risk * best.risk:
             break
@@ -233,11 +233,11 @@ def minimise_risk(
             iterate, wider, memory, used = wider, None, _Memory(), used + len(_ADDED)
         if used >= most:
             break
-        iterate, tried = _step(risk, iterate, memory)
-        used += tried
+        iterate, more = _step(risk, iterate, memory)
+        used += more
     if bound == -np.inf:
         bound = lower_bound(risk, best)
-    return _fewer_rows(risk, best, bound, (asked, of_risk), used, fewest)
+    return _fewer_rows(risk, best, bound, (gap_in_excess, of_risk), used, fewest)
 
 
 def _step(risk: MixtureRisk, iterate: _Iterate, memory: _Memory) -> tuple[_Iterate | None, int]:
@@ -259,8 +259,8 @@ def _step(risk: MixtureRisk, iterate: _Iterate, memory: _Memory) -> tuple[_Itera
         length *= min(0.5, max(0.1, -length * slope / (2 * (rise - length * slope))))
     if len(memory):
         memory.clear()
-        again, more = _step(risk, iterate, memory)
-        return again, used + more
+        new_iterate, more = _step(risk, iterate, memory)
+        return new_iterate, used + more
     return None, used
 
 

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 from ..arrays import FloatArray
 from .risk_model import Family, Member, RiskModel, families_of, narrow
 
-_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone tells enough
+_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone describes it
 
 
 class Point(NamedTuple):
@@ -149,7 +149,7 @@ class MixtureRisk:
 
     @cached_property
     def above_noise(self) -> FloatArray:
-        """Orthonormal columns (n, q): the directions of the models' roots that stand out from their mean noises."""
+        """Orthonormal columns (n, q): the directions of the models' roots that rise above their mean noises."""
         roots: dict[int, list[FloatArray]] = {}
         for family in self._families:
             noise = min(member.level for member in family.members)

@@ -67,8 +67,8 @@ class RiskModel:
         prior_risk: tr W K_**, the risk when nothing is measured.
         weight: pi_m > 0 of this model in the mixture.
         signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
-        basis: (n, p), one array for all models of a mixture; then root (p, k) and targets (p, m) stand for basis root
-            and basis targets, and a product with all roots costs no more than one with p columns.
+        basis: (n, p), one array for all models of a mixture; then root (p, k) and targets (p, m) mean basis root and
+            basis targets, and a product with all roots costs no more than one with p columns.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -204,13 +204,13 @@ def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArra
         else:
             same.append(model)
     if models[0].basis is not None:
-        return models[0].basis, shapes, [_given(kind, shapes) for kind in kinds]
+        return models[0].basis, shapes, [_in_shared_basis(kind, shapes) for kind in kinds]
     bases = list[FloatArray]()
     families = [_orthogonalised(kind, shapes, bases) for kind in kinds]
     return np.hstack(bases), shapes, families
 
 
-def _given(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
+def _in_shared_basis(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
     """In the basis that the models share."""
     root = models[0].root
     return Family(slice(0, len(root)), root, _spanning(models[0].targets), _signs(models[0]), _members(models, shapes))
@@ -255,7 +255,7 @@ def narrow(H: FloatArray) -> FloatArray:
 
 
 def _spanning(E: FloatArray) -> FloatArray:
-    """A matrix with the same E E^T, as far as rounding tells, and as few columns as that takes."""
+    """A matrix with the same E E^T, up to rounding, and as few columns as that takes."""
     values, vectors = np.linalg.eigh(E.T @ E)
     spanning: FloatArray = E @ vectors[:, values >= _NO_TARGET * values[-1]]
     return spanning

@@ -59,7 +59,7 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True)
 class Objective:
-    """M = S^power, which is all that tells the two objectives apart, but for their curvature."""
+    """M = S^power: the two objectives differ in this power, and in their curvature."""
 
     power: float
 
@@ -187,7 +187,7 @@ def relative_gap(g: FloatArray, weights: FloatArray, g_of_weights: FloatArray) -
 
 _MAX_ROUNDS = 100  # about 5 suffice
 _FIRST_GAP = 0.1  # the first working set is a guess: solve it loosely
-_TIGHTEN = 0.2  # next gap asked of the working set, as a share of the gap now reached over all columns
+_TIGHTEN = 0.2  # next gap for the working set, as a share of the gap now reached over all columns
 _NEGLIGIBLE = 1e-3  # total leverage that the columns leaving a working set may have
 
 

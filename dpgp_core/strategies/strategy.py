@@ -79,12 +79,14 @@ def lower_bound(risk: MixtureRisk, point: Point, goal: float = np.inf) -> float:
     if nu.sum() - risk.measured(point) > goal:
         return -np.inf
     values, vectors = np.linalg.eigh(H.T @ (H / (risk.t * nu)[:, None]))
-    u, v = _kept(risk, point, nu, H @ vectors[:, values > 1], np.sqrt(values[values > 1]))
+    u, v = _bound_terms(risk, point, nu, H @ vectors[:, values > 1], np.sqrt(values[values > 1]))
     total = float(nu.sum()) * (1 + _ROUNDING + _LOST * float(values[-1]))
     return risk.least + max(u, 0.0) ** 2 / (v + total)
 
 
-def _kept(risk: MixtureRisk, point: Point, nu: FloatArray, long: FloatArray, s: FloatArray) -> tuple[float, float]:
+def _bound_terms(
+    risk: MixtureRisk, point: Point, nu: FloatArray, long: FloatArray, s: FloatArray
+) -> tuple[float, float]:
     """U and v for Y = R - left right^T R, which is R with the singular values s > 1 cut to 1.
 
     With long = H w, w the right singular vectors: D^1/2 times the left ones is long / (s sqrt t).

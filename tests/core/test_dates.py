@@ -11,10 +11,10 @@ from dpgp_core.dates import (
     ISO,
     ORDERS,
     Dates,
+    example,
     has_the_form_of_a_date,
     looks_like_a_date,
     parsed,
-    shown,
     written,
 )
 from dpgp_core.kernels import EQ
@@ -100,7 +100,7 @@ def test_a_year_of_two_digits_is_the_earliest_that_the_domain_holds():
 
 
 def test_an_example_is_written_as_the_table_writes_it():
-    assert [shown(format) for format in ORDERS] == ["2024-03-31", "31/03/2024", "03/31/2024"]
+    assert [example(format) for format in ORDERS] == ["2024-03-31", "31/03/2024", "03/31/2024"]
 
 
 def test_only_what_is_written_so_looks_like_a_date():

@@ -18,7 +18,7 @@ from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
-from dpgp_core.measurement import statistics_to_files
+from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.json_text import guarantee_to_object
 from dpgp_core.table import Dataset, Outcome, declared_columns

@@ -14,7 +14,7 @@ from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.engine import together
 from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.mixture import MixtureUncertainty, uncertainty_of
+from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.stages import rescaled
 from dpgp_core.evaluation.comparison import Held
@@ -96,7 +96,8 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
     mixed = models(dataset, plan, model)
     filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
     prediction = filtered.read_and_predict(numbers.measured.stages)
-    return uncertainty_of(dataset.outcome, filtered.with_people(prediction, numbers.measured.distances))
+    prediction = filtered.with_people(prediction, numbers.measured.distances)
+    return MixtureUncertainty(outcome=dataset.outcome, prediction=prediction)
 
 
 def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.bayes.mixture import Of
+from dpgp_core.gp.uncertainty import Of
 from pages._ui import environment
 from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of

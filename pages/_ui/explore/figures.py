@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release import CENTILES
 from dpgp_core.release.figure import COLOURS
 from pages._ui.explore.controls import View

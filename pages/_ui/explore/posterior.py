@@ -10,13 +10,13 @@ import numpy as np
 from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray, lattice
-from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty, Of
+from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
 from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.waves import waving
+from dpgp_core.gp.uncertainty import Of
 from dpgp_core.levels import in_every_group, number_sides
-from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
@@ -56,7 +56,7 @@ class Filtered:
     @property
     def bounds(self) -> tuple[float, float]:
         """Public (low, high) of the output."""
-        return self.uncertainty.bounds
+        return self.uncertainty.outcome.bounds
 
     def of_group(self, group: int) -> Filtered:
         """The same at the points of one group."""
@@ -95,7 +95,8 @@ class Filtered:
         weights = np.where(chosen.ravel(), self.mixture.weights[0], 0.0)
         if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
-        mean = self.uncertainty.midpoint + self.uncertainty.y_scale * (weights / weights.sum() @ self.mixture.means[0])
+        outcome = self.uncertainty.outcome
+        mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.mixture.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
@@ -109,7 +110,7 @@ class Filtered:
     @property
     def knows_people(self) -> bool:
         """Whether the release holds how far people are apart, and so has centiles."""
-        return self.mixture.people is not None and not self.uncertainty.two_valued
+        return self.mixture.people is not None and self.uncertainty.outcome.kind != "yes/no"
 
     def centile(self, centile: float) -> FloatArray:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
@@ -117,7 +118,8 @@ class Filtered:
 
     def above(self, threshold: float) -> FloatArray:
         """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
-        at = np.full(len(self.X_test), (threshold - self.uncertainty.midpoint) / self.uncertainty.y_scale)
+        outcome = self.uncertainty.outcome
+        at = np.full(len(self.X_test), (threshold - outcome.midpoint) / outcome.scale)
         return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
 
 

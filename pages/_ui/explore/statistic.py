@@ -18,9 +18,9 @@ from dpgp_core.bayes.engine import Squares
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.levels import groups_of
-from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
-from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, StageSquares
+from dpgp_core.measurement.measurement import Measurement
+from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan

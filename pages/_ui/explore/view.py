@@ -10,8 +10,7 @@ import streamlit as st
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.measurement import Statistics
-from dpgp_core.measurement.statistics import CellStatistics
+from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release import CENTILES
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen

@@ -11,7 +11,7 @@ from datetime import date
 from dpgp_core.accounting.guarantee import MOST_ROWS
 from dpgp_core.bounds.buying import SHARE
 from dpgp_core.bounds.cells import LEAST_UNIT, MOST_UNIT
-from dpgp_core.dates import ORDERS, Format, shown
+from dpgp_core.dates import ORDERS, Format, example
 from dpgp_core.reading.writing import NUMBERS as WAYS
 from dpgp_core.table import KINDS, Kind
 from pages._ui.look.controls import HERE, Number
@@ -46,7 +46,7 @@ NUMBERS = Question(
     look={"options": list(WAYS)},
 )
 AS_NUMBERS, AS_GROUPS = "numbers", "groups"
-DATES: dict[str, Format] = {f"dates, as {shown(order)} ({order})": order for order in ORDERS}
+DATES: dict[str, Format] = {f"dates, as {example(order)} ({order})": order for order in ORDERS}
 HOLDS = Question(
     key="holds_{}",
     asked="selectbox",

@@ -200,7 +200,7 @@ def scores(mechanism, table):
     """Scores of the best attack on what is measured, of releases (in, out), and how far the two tables are apart."""
     stage = mechanism.release(table, PLACES).statistics[0]
     [measurement] = stage.measurements
-    cells = CellGrid(box=table.x_box, per_side=stage.per_side).place(table.X)
+    cells = CellGrid(box=table.x_box, per_side=stage.per_side).index(table.X)
     weights = None if table.person is None else person_weights(table.person)
     victims = table.X[:, 0] == PLACE
     ends = [np.where(victims, end, table.y) - 0.5 for end in (1.0, 0.0)]

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cell_moments import KAPPA, cell_models, cell_prior, cell_update, linearise
 from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, plan_counts
-from dpgp_core.bayes.engine import NOTHING, Observed
+from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
@@ -17,7 +17,7 @@ BOX = ((-2.0, 4.0), (10.0, 11.0))
 
 def test_every_centre_lies_in_its_own_cell():
     grid = CellGrid(box=BOX, per_side=5)
-    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(25))
+    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(25))
     assert grid.size == 25
     assert len(grid.nodes) == 225
 
@@ -25,7 +25,7 @@ def test_every_centre_lies_in_its_own_cell():
 def test_inputs_outside_the_box_count_at_its_edge():
     grid = CellGrid(box=BOX, per_side=5)
     far = np.array([[-1e300, 9.0], [1e300, 1e300], [4.0, 11.0], [-2.0, 10.0]])
-    np.testing.assert_array_equal(grid.place(far), [0, 24, 24, 0])
+    np.testing.assert_array_equal(grid.index(far), [0, 24, 24, 0])
 
 
 def test_a_function_is_linear_between_nodes_and_constant_beyond_the_last():
@@ -93,13 +93,13 @@ GROUPS = (side_of(("a", "b", "c")), (0.0, 10.0))
 def test_cells_are_places_times_levels():
     grid = CellGrid(box=GROUPS, per_side=4)
     assert (grid.size, len(grid.nodes)) == (12, 36)
-    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(12))
+    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(12))
     np.testing.assert_array_equal(np.unique(grid.centres[:, 0]), [0, 1, 2])
     np.testing.assert_array_equal(
-        grid.place(np.array([[2.0, 9.9], [0.0, 0.0], [1e9, -1e9], [-7.0, 3.0]])), [11, 0, 8, 1]
+        grid.index(np.array([[2.0, 9.9], [0.0, 0.0], [1e9, -1e9], [-7.0, 3.0]])), [11, 0, 8, 1]
     )
     values = np.random.default_rng(0).standard_normal(len(grid.nodes))
-    owner = grid.place(grid.nodes)
+    owner = grid.index(grid.nodes)
     for cell in range(grid.size):
         own = values[owner == cell]
         assert (grid.averages(values)[cell], *(e[cell] for e in grid.extremes(values))) == pytest.approx(
@@ -126,12 +126,12 @@ def test_more_groups_have_fewer_cells_each_and_more_together():
 def test_cells_of_a_period_are_told_apart_by_position_and_phase():
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     assert (grid.dim, grid.shape, grid.size) == (2, (5, 7), 35)
-    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(35))
+    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(35))
     days = np.arange(700.0)[:, None]
-    position, phase = np.unravel_index(grid.place(days), (5, 7))
+    position, phase = np.unravel_index(grid.index(days), (5, 7))
     np.testing.assert_array_equal(phase, days[:, 0] % 7)
     np.testing.assert_array_equal(position, np.minimum(days[:, 0] * 5 / 699, 4).astype(int))
-    np.testing.assert_array_equal(np.bincount(grid.place(days), minlength=35), np.full(35, 20))
+    np.testing.assert_array_equal(np.bincount(grid.index(days), minlength=35), np.full(35, 20))
 
 
 def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count_at_the_edge():
@@ -139,7 +139,7 @@ def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count
     values = grid.nodes @ [0.01, 2.0]
     days = np.array([[100.0], [333.0], [410.0]])
     np.testing.assert_allclose(grid.at(days, values), 0.01 * days[:, 0] + 2 * (days[:, 0] % 7 + 0.5), atol=1e-9)
-    np.testing.assert_array_equal(grid.place(np.array([[-50.0], [9e9]])), grid.place(np.array([[0.0], [699.0]])))
+    np.testing.assert_array_equal(grid.index(np.array([[-50.0], [9e9]])), grid.index(np.array([[0.0], [699.0]])))
 
 
 def test_a_period_counts_as_a_side():
@@ -151,9 +151,9 @@ def test_a_period_counts_as_a_side():
 def test_a_days_cell_depends_on_that_day_alone():
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     days = np.random.default_rng(0).integers(3, 690, (50, 1)).astype(float)
-    alone = [grid.place(days[k : k + 1])[0] for k in range(50)]
-    np.testing.assert_array_equal(grid.place(days), alone)
-    np.testing.assert_array_equal(grid.place(days[10:])[:5], alone[10:15])
+    alone = [grid.index(days[k : k + 1])[0] for k in range(50)]
+    np.testing.assert_array_equal(grid.index(days), alone)
+    np.testing.assert_array_equal(grid.index(days[10:])[:5], alone[10:15])
 
 
 GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
@@ -309,7 +309,7 @@ def world():
 
 def about(low, high, g):
     """A stage that clips residuals about g to these intervals."""
-    return Observed(NOTHING, low[None], high[None], 1.0, g=g[None])
+    return Observation(NOTHING, low[None], high[None], 1.0, g=g[None])
 
 
 def _open(model, counts, state, g=None):

@@ -18,7 +18,7 @@ from dpgp_core.bayes.mixture import side_by_side
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.spread import split
+from dpgp_core.bayes.spread import split_budget
 from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
@@ -68,7 +68,7 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
     filtered = record_filter(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
-    shares = split(noise_multiplier(epsilon, 0.01))
+    shares = split_budget(noise_multiplier(epsilon, 0.01))
     planned = plan_stages(filtered, stage_multipliers(shares.curve, 6), gap=0.05)
     reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((MANY, rows)))
     _, posterior = run_stages(filtered, planned, reader, draws=MANY)
@@ -98,7 +98,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     filtered = cell_filter(models, grid, n, HALF, gap=GAP)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     first, left = counts_apart(noise_multiplier(epsilon, 0.01))
-    shares = split(left)
+    shares = split_budget(left)
     counts = CellCounts(B=plan_counts(grid, n, first, GAP), noise_multiplier=first)
     stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(shares.curve, 6)]
     public = {"x_names": "xz"[:dim], "x_units": ("",) * dim, "x_box": box, "y_bounds": (-HALF, HALF)}
@@ -110,7 +110,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         f = phi @ rng.standard_normal(phi.shape[1])
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
         reader = CellReader(table(X[:n], y[:n], **public), grid, rng)
-        counted = filtered.at(X[n:]).given(counts, reader.counts(counts))
+        counted = filtered.at(X[n:]).with_counts(counts, reader.counts(counts))
         now = run_stages(counted, stages, reader)[1]
         people = counted.with_people(counted.predict(now), measure_distances(counted, now, shares, reader))
         found.append(replace(people, fit=()))

@@ -13,7 +13,7 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.scatter import split
+from dpgp_core.bayes.scatter import split_stage
 from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.measurement.measurement import CellCounts, Measurement
@@ -173,7 +173,7 @@ class Recorded:
 
 def over_cells(counts, reader):
     """What the stages released, the mixture with counts, and what it knows then."""
-    filtered = OVER_CELLS.given(counts, reader.counts(counts))
+    filtered = OVER_CELLS.with_counts(counts, reader.counts(counts))
     observed, posterior = run_stages(filtered, UNPLANNED, reader)
     return observed, filtered, posterior
 
@@ -195,7 +195,7 @@ def test_multipliers_spend_the_whole_budget(stages):
 def test_every_stage_is_measured_once_with_its_own_noise(run):
     """Counts, the first sums, and then sums and squares, which share what a stage may spend."""
     kinds = [(type(m), m.noise_multiplier) for m, _ in run[0].measurements]
-    shared = [part for s in MULTIPLIERS[1:] for part in split(s, alone=False)]
+    shared = [part for s in MULTIPLIERS[1:] for part in split_stage(s, alone=False)]
     assert kinds == [(CellCounts, S0), *((Measurement, s) for s in (MULTIPLIERS[0], *shared))]
     assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 
@@ -218,7 +218,7 @@ def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(run, mak
         for x, y in product(inputs, outputs):
             X, values = data.X.copy(), data.standardised().copy()
             X[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF_OF_TWELVE, HALF_OF_TWELVE)
-            cells = CELLS.place(X)
+            cells = CELLS.index(X)
             residuals = None if g is None else values - CELLS.at(X, g)
             more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
             exact.append([int(v) for v in measurement._exact(*more, cells)])

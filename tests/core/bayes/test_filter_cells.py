@@ -9,7 +9,7 @@ import pytest
 from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes import filter_cells
-from dpgp_core.bayes.cell_moments import outlook
+from dpgp_core.bayes.cell_moments import curve_moments
 from dpgp_core.bayes.cells import CellGrid, cells_of, known_counts, public_counts
 from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
@@ -25,7 +25,7 @@ UNPLANNED = PlannedStage(strategy=None, noise_multiplier=1.0)
 def of_people(numbers, gap=0.2):
     """The mixture where so many stand in each cell."""
     counts = known_counts(np.asarray(numbers, dtype=float))
-    return cell_filter(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).given(counts)
+    return cell_filter(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).with_counts(counts)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
 def test_what_is_known_of_the_curve_is_the_same_whenever_it_is_computed(even):
     now = even.begin()
     [asked] = even.intervals(now, 1.5)
-    before = {i: outlook(even.models[i], state, asked.g[0]) for i, state in enumerate(now.states)}
+    before = {i: curve_moments(even.models[i], state, asked.g[0]) for i, state in enumerate(now.states)}
     for one, other in zip(
         even.linearised(now, asked).values(), even.linearised(now, asked, before).values(), strict=True
     ):
@@ -113,7 +113,7 @@ def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
     now = few.begin()
     linear = few.linearised(now, few.intervals(now, np.inf)[0])
-    pairs = likeliest(few.models, now.weights[0], few.read_on(now))
+    pairs = likeliest(few.models, now.weights[0], few.active(now))
     mixture = [risk_model(few.moments_of(i, now, linear[i]), few.people, share) for i, share in pairs]
     moments = few.moments(now, linear, pairs)
     B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
@@ -167,7 +167,7 @@ def test_scatter_is_found_where_inputs_are_private():
 def test_a_strategy_has_columns_of_at_most_one():
     grid = cells_of(((0.0, 1.0),), 3000, 4.0)
     counts = public_counts(grid, np.linspace(0, 1, 200)[:, None])
-    filtered = cell_filter(auto_models(grid.box, 1.0)[:1], grid, 200, 1.0).given(counts)
+    filtered = cell_filter(auto_models(grid.box, 1.0)[:1], grid, 200, 1.0).with_counts(counts)
     assert (np.linalg.norm(filtered.plan_distances(0.4, 5.0).B, axis=0) <= 1).all()
 
 
@@ -178,15 +178,15 @@ def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothin
     data = table(x[:, None], np.sin(5 * x) + 0.1 * rng.standard_normal(4000), y_bounds=(-2.0, 2.0), x_box=((0.0, 1.0),))
     plan = mechanism.plan_for(data, X_TEST)
     [measured] = mechanism.measure(plan, data, X_TEST, np.random.default_rng(1), mean=False).measured
-    filtered = plan.cells.at(X_TEST).given(measured.counts)
+    filtered = plan.cells.at(X_TEST).with_counts(measured.counts)
     posterior = filtered.read(measured.stages)
-    out = np.array([state.out for state in posterior.states])
+    out = np.array([state.ruled_out for state in posterior.states])
     noises = np.array([model.noise_variance for model in plan.models])
     assert set(noises[out]).isdisjoint(noises[~out])
     assert 2 * out.sum() >= len(out)
     monkeypatch.setattr(filter_cells, "_OUT", 0.0)
     every = filtered.read(measured.stages)
-    assert not any(state.out for state in every.states)
+    assert not any(state.ruled_out for state in every.states)
     np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
     intervals = (filtered.predict(each).interval(0.95) for each in (posterior, every))
     for one, other in zip(*intervals, strict=True):
@@ -197,14 +197,14 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     """A model that is read no further stands for no kernel that nobody believes, nor where squares turn round."""
     cells = of_people([500] * 8)
     grid, models = cells.grid, BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
-    every = cell_filter(models, grid, 4000, HALF).given(cells.counts)
+    every = cell_filter(models, grid, 4000, HALF).with_counts(cells.counts)
     now, noises = every.begin(), np.array([model.noise_variance for model in models])
     believed = (noises == noises[-1]) & [not model.looked_for for model in every.models]
     now = now._replace(weights=believed[None] / believed.sum())
-    assert set(every.read_on(now)) == set(np.flatnonzero(noises == noises[-1]))
+    assert set(every.active(now)) == set(np.flatnonzero(noises == noises[-1]))
     asked, linear = every.next_stage(now, UNPLANNED, 1.0, first=False)
     states = every.updated(now, asked._replace(z=np.zeros((1, len(asked.B)))), linear)
-    assert [state.out for state in states] == list(noises != noises[-1])
+    assert [state.ruled_out for state in states] == list(noises != noises[-1])
     narrow = np.where(np.arange(now.scatter.shape[1]) > 0, -1e6, 0.0)
     turned = every._weighed(now._replace(states=states, scatter=narrow[None]))
     np.testing.assert_array_equal(turned.weights[0] > 0, noises == noises[-1])

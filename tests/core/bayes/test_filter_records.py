@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cell_moments import KAPPA
 from dpgp_core.bayes.cells import CellGrid, known_counts
-from dpgp_core.bayes.engine import NOTHING, Observed, Posterior, Squares
+from dpgp_core.bayes.engine import NOTHING, Observation, Posterior, Squares
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import Model, auto_models
@@ -35,7 +35,7 @@ def world():
         B = rng.standard_normal((rank, 9))
         B /= np.linalg.norm(B, axis=0)
         centre, half_width = 0.5 * rng.standard_normal((2, 9)), rng.uniform(0.2, 1.2, (2, 9))
-        stages.append(Observed(B, centre - half_width, centre + half_width, s, rng.standard_normal((2, rank))))
+        stages.append(Observation(B, centre - half_width, centre + half_width, s, rng.standard_normal((2, rank))))
     return X, X_test, tuple(stages)
 
 
@@ -101,7 +101,7 @@ def test_a_measurement_that_clips_everything_changes_nothing_at_the_test_inputs(
     X, X_test, stages = world
     filtered, far = record_filter(MODELS[:1], X, X_test), np.full((1, 9), 400.0)
     before = filtered.begin()
-    (state,) = filtered.after(before, Observed(stages[0].B, far, far + 1, 0.5, np.zeros((1, 3)))).states
+    (state,) = filtered.after(before, Observation(stages[0].B, far, far + 1, 0.5, np.zeros((1, 3)))).states
     np.testing.assert_allclose(state.mean[0, 9:], 0, atol=1e-12)
     np.testing.assert_allclose(state.variance, before.states[0].variance, atol=1e-12)
 
@@ -151,9 +151,9 @@ def many():
 def known_after(many, scatters, s=0.3):
     """Of one draw for each scatter, what a stage of sums about 0, and squares that say it, leave."""
     whole = np.full((len(scatters), N), HALF)
-    seen = Observed(FIFTHS, -whole, whole, s, np.zeros((len(scatters), len(FIFTHS))))
+    seen = Observation(FIFTHS, -whole, whole, s, np.zeros((len(scatters), len(FIFTHS))))
     now = many.after(many.begin(len(scatters)), seen)
-    g = many.squares_about(now, seen)
+    g = many.curve(now)
     high = np.minimum(REACH**2 * many.mean_square(now, g), (2 * HALF) ** 2)
     normal = np.random.default_rng(1).standard_normal(4000)
     sums = [
@@ -177,7 +177,7 @@ def test_draws_take_the_widest_that_takes_away_nearly_as_much_risk_as_the_best(m
     tried = [many.next_intervals(known, clip) for clip in CLIPS]
     model, left = int(known.weights[0].argmax()), []
     for ends in tried:
-        states = many.updated(known, Observed(FIFTHS, *ends, s, np.zeros((1, len(FIFTHS)))))
+        states = many.updated(known, Observation(FIFTHS, *ends, s, np.zeros((1, len(FIFTHS)))))
         left.append(states[model].variance[0, many.tests].sum())
     before = known.states[model].variance[0, many.tests].sum()
     gained = before - np.array(left)
@@ -232,7 +232,7 @@ def stages():
 def told(filtered, stages, half_width):
     """What a filter says of the curve after the stages: mean, variance and evidence."""
     ends, g = np.full((1, GRID.size), half_width), filtered.zero
-    posterior = filtered.read([Observed(B, -ends, ends, S, z[None], g=g) for B, z in stages])
+    posterior = filtered.read([Observation(B, -ends, ends, S, z[None], g=g) for B, z in stages])
     found = filtered.predict(posterior)
     return found.means[0, 0], found.variances[0, 0], filtered.log_evidence(posterior)[0]
 
@@ -249,7 +249,7 @@ def by_cells(stages, half_width):
     [model], along = filtered.models, len(GRID.nodes) // GRID.size
     at_centres = model.at(GRID.centres)
     model = replace(model, cells=at_centres, nodes=np.repeat(at_centres, along, axis=0))  # nobody is off the centre
-    filtered = replace(filtered, models=(model,)).given(known_counts(np.ones(GRID.size)))
+    filtered = replace(filtered, models=(model,)).with_counts(known_counts(np.ones(GRID.size)))
     return told(filtered, stages, half_width)
 
 

@@ -217,8 +217,8 @@ def test_cells_are_levels_times_positions_times_phases():
     grid = cells_of(CLINICS, 300, 4.0, (None, YEAR))
     assert grid.shape == (2, 8, 12)
     X = np.column_stack([np.arange(200) % 2, 25.0 * np.arange(200)])
-    np.testing.assert_array_equal(grid.place(grid.centres), np.arange(grid.size))
-    level, _, phase = np.unravel_index(grid.place(X), grid.shape)
+    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(grid.size))
+    level, _, phase = np.unravel_index(grid.index(X), grid.shape)
     np.testing.assert_array_equal(level, X[:, 0])
     np.testing.assert_array_equal(phase, ((X[:, 1] + 0.5) % YEAR * 12 / YEAR).astype(int))
 

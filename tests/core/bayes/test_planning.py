@@ -8,12 +8,12 @@ import pytest
 from dpgp_core import EQ
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes import planning
-from dpgp_core.bayes.engine import Observed, run_stages
+from dpgp_core.bayes.engine import Observation, run_stages
 from dpgp_core.bayes.filter_records import leading, record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
-from dpgp_core.bayes.scatter import split
+from dpgp_core.bayes.scatter import split_stage
 from dpgp_core.bayes.settings import BayesSettings
 from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
@@ -168,7 +168,7 @@ def covariance(place, state):
 def test_no_direction_loses_more_than_a_thousandth_of_the_noise(plane):
     whole = np.full((1, N), HALF)
     B = np.random.default_rng(1).standard_normal((12, N)) / 4
-    states = plane.after(plane.begin(), Observed(B, -whole, whole, 0.3, np.zeros((1, 12)))).states
+    states = plane.after(plane.begin(), Observation(B, -whole, whole, 0.3, np.zeros((1, 12)))).states
     kept = []
     for place, state in zip(plane.models, states, strict=True):
         less, left = leading(place, state, LEAST)
@@ -191,9 +191,9 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(plane, monke
     for stage, other, looser in zip(planned, whole, (4, 2, 1), strict=True):
         low, high = plane.next_intervals(now, stage.width)
         models = risk_models(plane, now, low, high, np.full(TESTS, 1 / TESTS))
-        B, (s, _) = stage.planned.B, split(stage.noise_multiplier, looser == 4)
+        B, (s, _) = stage.planned.B, split_stage(stage.noise_multiplier, looser == 4)
         assert stage.width == other.width
         assert stage.planned.gap <= looser * 2e-2
         assert stage.planned.risk == pytest.approx(risk(models, B, s**2), rel=5e-3)
         assert stage.planned.risk == pytest.approx(other.planned.risk, rel=looser * 1e-2)
-        now = plane.after(now, Observed(B, low, high, s, np.zeros((1, len(B)))))._replace(weights=first.weights)
+        now = plane.after(now, Observation(B, low, high, s, np.zeros((1, len(B)))))._replace(weights=first.weights)

@@ -5,7 +5,7 @@ import pytest
 
 from dpgp_core.bayes import filter_records
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.engine import Observed, Squares, run_stages, together
+from dpgp_core.bayes.engine import Observation, Squares, run_stages, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import plan_stages
@@ -34,7 +34,7 @@ def test_squares_are_measured_with_their_own_noise(data):
     g, high = np.full((1, 12), 0.1), np.full((1, 12), 0.09)
     expected = (np.minimum((data.standardised() - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
     exact = ExactRecords(data)
-    exact.sums(Observed(ONE_ROW, -ONE_ROW, ONE_ROW, 1.0))
+    exact.sums(Observation(ONE_ROW, -ONE_ROW, ONE_ROW, 1.0))
     real = np.concatenate([exact.squares(Squares(g, high, s)).z for _ in range(draws)])
     taught = numbered(data, draws).squares(Squares(np.repeat(g, draws, 0), np.repeat(high, draws, 0), s)).z
     for z in (real, taught):
@@ -60,8 +60,8 @@ def test_both_ways_measure_the_same_but_for_the_noise(planned, data):
     low, high = np.full((1, 12), -0.4), np.full((1, 12), 0.7)
     q = (np.clip(data.standardised(), low, high) - 0.15) / 1.1
     exact = ExactRecords(data)
-    real = np.concatenate([exact.sums(Observed(B, low, high, s)).z for _ in range(draws)])
-    asked = Observed(B, np.repeat(low, draws, 0), np.repeat(high, draws, 0), s)
+    real = np.concatenate([exact.sums(Observation(B, low, high, s)).z for _ in range(draws)])
+    asked = Observation(B, np.repeat(low, draws, 0), np.repeat(high, draws, 0), s)
     for z in (real, numbered(data, draws).sums(asked).z):
         assert np.abs(z.mean(axis=0) - q @ B.T).max() < 6 * s / np.sqrt(draws)
         assert np.abs(z.std(axis=0) / s - 1).max() < 6 / np.sqrt(2 * draws)
@@ -127,11 +127,11 @@ def counts(s):
 
 
 def residuals(s):
-    return Observed(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
+    return Observation(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
 
 
 def test_without_noise_records_are_counted_and_residuals_summed(in_cells):
-    reader, cells = CellReader(in_cells, GRID, Silence()), GRID.place(in_cells.X)
+    reader, cells = CellReader(in_cells, GRID, Silence()), GRID.index(in_cells.X)
     np.testing.assert_allclose(reader.counts(counts(1.0)), np.bincount(cells, minlength=8))
     places = np.clip(in_cells.standardised(), -1, 1) / 2
     expected = np.bincount(cells, weights=places, minlength=8)

@@ -18,10 +18,10 @@ from dpgp_core.bayes.planning import plan_distances
 from dpgp_core.bayes.scatter import (
     expected,
     log_density,
+    log_prior,
     model_weights,
-    nothing_known,
     of_two_values,
-    split,
+    split_stage,
     usual_variance,
 )
 from dpgp_core.bayes.spread import Distances, reach_of
@@ -29,7 +29,7 @@ from dpgp_core.bayes.stages import Public
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
-from dpgp_core.table import KINDS
+from dpgp_core.table import KINDS, Outcome
 
 HALF = 2.0
 
@@ -43,13 +43,13 @@ def seen(values, about=0.0, reach=1.5, s=1.0):
 @pytest.mark.parametrize("sd", [0.1, 0.3, 0.5])
 def test_squares_tell_how_far_people_scatter(sd):
     values = np.random.default_rng(0).normal(0, sd, 20_000)
-    known = nothing_known() + log_density(HALF, *seen(values, reach=3 * sd))
+    known = log_prior() + log_density(HALF, *seen(values, reach=3 * sd))
     assert math.sqrt(expected(known, HALF)) == pytest.approx(sd, rel=0.1)
 
 
 def test_squares_of_yes_and_no_say_their_variance():
     values = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
-    known = nothing_known() + log_density(0.5, *seen(values, reach=1.0))
+    known = log_prior() + log_density(0.5, *seen(values, reach=1.0))
     assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
 
 
@@ -58,19 +58,19 @@ def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
     """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
     values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
     truth = float((values**2).mean())
-    p = np.exp(nothing_known() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
+    p = np.exp(log_prior() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
     assert p[scatter.variances_of(0.5) >= truth].sum() / p.sum() > 0.03
 
 
 def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
-    p = np.exp(nothing_known())
+    p = np.exp(log_prior())
     below = p[scatter.variances_of(HALF) < usual_variance(HALF)].sum() / p.sum()
     assert below == pytest.approx(0.5, abs=0.03)
 
 
 def test_what_the_curve_is_off_is_not_scatter():
     values = np.random.default_rng(1).normal(0, 0.5, 20_000)
-    known = nothing_known() + log_density(HALF, *seen(values, about=0.16, reach=2.5))
+    known = log_prior() + log_density(HALF, *seen(values, about=0.16, reach=2.5))
     assert expected(known, HALF) < 0.15
 
 
@@ -93,8 +93,8 @@ def kernels_of(models):
 
 
 def test_a_stage_and_its_squares_spend_what_the_stage_may():
-    assert sum(1 / s**2 for s in split(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
-    assert split(1.7, alone=True) == (1.7, None)
+    assert sum(1 / s**2 for s in split_stage(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
+    assert split_stage(1.7, alone=True) == (1.7, None)
 
 
 def test_yes_and_no_scatter_as_their_mean_says():
@@ -105,7 +105,7 @@ def test_yes_and_no_scatter_as_their_mean_says():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_shares_are_of_one_budget(kind):
-    spent = [s for s in spread.split(1.7, kind) if s is not None]
+    spent = [s for s in spread.split_budget(1.7, kind) if s is not None]
     assert sum(1 / s**2 for s in spent) == pytest.approx(1 / 1.7**2, rel=1e-14)
     assert len(spent) == {"number": 2, "amount": 3, "count": 3, "yes/no": 1}[kind]
 
@@ -312,7 +312,7 @@ def release():
         noise_variances=np.array([3.0]),
         weights=np.ones((1, 1)),
     )
-    uncertainty = MixtureUncertainty(prediction=prediction, bounds=(0.0, 10.0), midpoint=5.0, y_scale=0.5)
+    uncertainty = MixtureUncertainty(outcome=Outcome(name="y", bounds=(0.0, 10.0), scale=0.5), prediction=prediction)
     return BayesRelease(
         X_test=np.zeros((2, 1)),
         samples=uncertainty.values,

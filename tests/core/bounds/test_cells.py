@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bounds.buying import Purchase
-from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, least_people, sides_of, stands_out
+from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, least_people, passes_alarm, sides_of
 from dpgp_core.table import Outcome
 
 SIDES = ("both signs", "0 or more", "above 0")
@@ -142,7 +142,7 @@ def test_one_per_cent_far_out_is_left_outside_and_two_are_not():
 def test_noise_alone_passes_the_alarm_as_rarely_as_is_said():
     """1000 histograms of nobody: at a rate of 1/1000 more than 9 have a chance below 1e-6."""
     rng = np.random.default_rng(0)
-    passed = sum(stands_out(5 * rng.standard_normal(97), 5.0) for _ in range(1000))
+    passed = sum(passes_alarm(5 * rng.standard_normal(97), 5.0) for _ in range(1000))
     assert passed <= 9
     assert FALSE_ALARM == 1e-3
 
@@ -182,7 +182,7 @@ def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
 def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[[40, 56]] = 30.0  # 3 standard deviations each, 4.2 together
-    assert not stands_out(counts, 10.0)
+    assert not passes_alarm(counts, 10.0)
     assert holding(counts, 10.0, 60, ends) == (39, 57)
     counts[40] = 0
     assert holding(counts, 10.0, 60, ends) == (55, 57)

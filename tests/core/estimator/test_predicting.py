@@ -49,7 +49,7 @@ def test_curves_are_of_the_posterior(fitted):
 
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
-    reading = fitted.reading_.read
+    reading = fitted.reading_.reading
     filtered = record_filter(reading.models, reading.X, X_TEST, public=reading.public)
     states = filtered.read(reading.measured.stages).states
     logs = np.log(weights_of(reading.models)) + [state.log_evidence[0] for state in states]

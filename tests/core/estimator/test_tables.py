@@ -159,7 +159,7 @@ def release(make_dataset):
     public = Public(data.x_box, data.output_range / data.y_scale / 2)
     models = mechanism.models(*public[:2])
     read = Reading(models=models, measured=found.measured[0], x_box=data.x_box, X=data.X, public=public)
-    return found, FittedReading(read=read, outcome=data.outcome, columns=data.columns)
+    return found, FittedReading(reading=read, outcome=data.outcome, columns=data.columns)
 
 
 def test_what_is_read_is_what_was_released(release):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.measurement.discrete import discrete_gaussian
-from dpgp_core.measurement.integers import GRID, place_integers
+from dpgp_core.measurement.integers import GRID, output_integers
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage
 from tests.core.tables import columns
@@ -86,7 +86,7 @@ def test_residuals_are_summed_exactly():
     measurement = residuals()
     rng = np.random.default_rng(4)
     cells, values = rng.integers(0, M, 40), rng.normal(0, 2, 40)
-    places = place_integers(values, measurement.low[cells], measurement.high[cells])
+    places = output_integers(values, measurement.low[cells], measurement.high[cells])
     sums = [sum(int(p) for p, cell in zip(places, cells, strict=True) if cell == a) for a in range(M)]
     exact = [sum(int(b * GRID) * q for b, q in zip(row, sums, strict=True)) for row in measurement.B]
     assert measurement._exact(values, cells) == exact

@@ -16,7 +16,7 @@ from dpgp_core.measurement.integers import (
     EXACT,
     GRID,
     exact_product,
-    place_integers,
+    output_integers,
     strategy_integers,
 )
 from dpgp_core.selection.exponential import permute_and_flip_probabilities, selection_probabilities
@@ -85,7 +85,7 @@ def test_places_are_exact_to_half_a_step(low, high):
     rng = np.random.default_rng(3)
     y = np.concatenate([low + (high - low) * rng.uniform(size=50), [low, high, low - 1, high + 1, -np.inf, np.inf]])
     lows, highs = np.full(len(y), low), np.full(len(y), high)
-    places = place_integers(y, lows, highs)
+    places = output_integers(y, lows, highs)
     for value, place in zip(y, places.tolist(), strict=True):
         inside = Fraction(min(max(value, low), high))
         q = (inside - Fraction(low)) / (Fraction(high) - Fraction(low)) - Fraction(1, 2)
@@ -94,7 +94,7 @@ def test_places_are_exact_to_half_a_step(low, high):
 
 
 def test_places_have_their_own_intervals():
-    places = place_integers(np.array([0.0, 0.0, 5.0]), np.array([-1.0, -3.0, 0.0]), np.array([1.0, 1.0, 4.0]))
+    places = output_integers(np.array([0.0, 0.0, 5.0]), np.array([-1.0, -3.0, 0.0]), np.array([1.0, 1.0, 4.0]))
     assert places.tolist() == [0, GRID // 4, GRID // 2]
 
 
@@ -116,7 +116,7 @@ def test_one_output_moves_the_product_by_two_to_the_forty_at_most(low, high):
         for value in (one, other):
             y = rest.copy()
             y[j] = value
-            moved.append(exact_product(integers, place_integers(y, *ends)))
+            moved.append(exact_product(integers, output_integers(y, *ends)))
         squared = sum((a - b) ** 2 for a, b in zip(*moved, strict=True))
         assert squared <= GRID**4
         largest = max(largest, squared)
@@ -150,7 +150,7 @@ def case():
 
 def test_the_sums_are_those_of_one_block_and_of_fractions(case, monkeypatch):
     B, widths, y, low, high = case
-    integers, places = strategy_integers(B * widths), place_integers(y, low, high)
+    integers, places = strategy_integers(B * widths), output_integers(y, low, high)
     expected = [sum(Fraction(int(b)) * int(q) for b, q in zip(row, places, strict=True)) for row in integers]
     assert blocks.exact_sums(B, widths, y, low, high) == expected
     assert expected == exact_product(integers.astype(np.int64), places)

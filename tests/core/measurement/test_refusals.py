@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.measurement.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, uniform_below
-from dpgp_core.measurement.integers import GRID, check_intervals, place_integers, strategy_integers
+from dpgp_core.measurement.integers import GRID, check_intervals, output_integers, strategy_integers
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
 from dpgp_core.measurement.statistics import Above
@@ -41,8 +41,8 @@ REFUSALS = [
         "finite matrix",
         [np.ones(3), np.ones((0, 3)), np.array([[np.nan]]), np.array([[np.inf]])],
     ),
-    (lambda: place_integers(np.array([np.nan]), np.zeros(1), np.ones(1)), "NaN"),
-    (lambda: place_integers(np.zeros(2), np.zeros(1), np.ones(1)), "shape"),
+    (lambda: output_integers(np.array([np.nan]), np.zeros(1), np.ones(1)), "NaN"),
+    (lambda: output_integers(np.zeros(2), np.zeros(1), np.ones(1)), "shape"),
     *told(
         lambda low, high, bounds: check_intervals(np.array(low), np.array(high), bounds, 2),
         [

@@ -112,7 +112,7 @@ class Both:
 
     def __init__(self, data, grid):
         self.data, self.grid, self.moved, self.rng = data, grid, [], np.random.default_rng(1)
-        self.cells = [grid.place(each.X) for each in data]
+        self.cells = [grid.index(each.X) for each in data]
 
     def counts(self, measurement):
         return self._measured(measurement, [measurement._exact(cells) for cells in self.cells], GRID)

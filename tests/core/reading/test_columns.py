@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpgp_core.dates import Dates
 from dpgp_core.reading import columns as module
 from dpgp_core.reading.columns import (
-    Wrong,
+    Fault,
     narrowed,
     read_columns,
     read_number,
@@ -167,17 +167,17 @@ def test_any_bytes_are_a_table_or_a_sentence(content, missing):
     ("numbers", "cell", "found"),
     [
         ("1234.5", "1e3", 1000),
-        ("1234.5", "1,234.5", Wrong.TEXT),
+        ("1234.5", "1,234.5", Fault.TEXT),
         ("1,234.5", "1,234.5", 1234.5),
-        ("1,234.5", "12,5", Wrong.TEXT),
+        ("1,234.5", "12,5", Fault.TEXT),
         ("1.234,5", "1.234,5", 1234.5),
         ("1.234,5", "69,5", 69.5),
-        ("1.234,5", "69.5", Wrong.TEXT),
-        ("1234.5", "1e999", Wrong.INFINITE),
-        ("1234.5", "NaN", Wrong.EMPTY),
-        ("1234.5", "", Wrong.EMPTY),
-        ("1234.5", "n/a", Wrong.EMPTY),
-        ("1234.5", "refused", Wrong.TEXT),
+        ("1.234,5", "69.5", Fault.TEXT),
+        ("1234.5", "1e999", Fault.INFINITE),
+        ("1234.5", "NaN", Fault.EMPTY),
+        ("1234.5", "", Fault.EMPTY),
+        ("1234.5", "n/a", Fault.EMPTY),
+        ("1234.5", "refused", Fault.TEXT),
     ],
 )
 def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
@@ -187,9 +187,9 @@ def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
 def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers():
     read = reader_of_numbers(Writing(missing=[-999, "Refused", "99"], numbers="1.234,5"))
     assert [read(cell) for cell in ("-999", "-999,0", "-9.99", "REFUSED", "99,00", "100")] == [
-        *[Wrong.EMPTY] * 2,
-        Wrong.TEXT,
-        *[Wrong.EMPTY] * 2,
+        *[Fault.EMPTY] * 2,
+        Fault.TEXT,
+        *[Fault.EMPTY] * 2,
         100.0,
     ]
 
@@ -199,9 +199,9 @@ def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
     assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [
         *[1.0] * 3,
         0.0,
-        Wrong.NEITHER,
-        Wrong.EMPTY,
-        Wrong.NEITHER,
+        Fault.NEITHER,
+        Fault.EMPTY,
+        Fault.NEITHER,
     ]
 
 
@@ -211,37 +211,37 @@ def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apa
     assert [read(cell) for cell in cells] == [
         30.0,
         30.0,
-        Wrong.EMPTY,
-        Wrong.CALENDAR,
-        Wrong.ORDER,
-        Wrong.ORDER,
-        Wrong.NUMBER,
-        Wrong.NO_DATE,
+        Fault.EMPTY,
+        Fault.CALENDAR,
+        Fault.ORDER,
+        Fault.ORDER,
+        Fault.NUMBER,
+        Fault.NO_DATE,
     ]
 
 
 def test_a_declared_level_is_one_whatever_else_it_might_mean():
     read = reader_of_levels(("none", "some"), Writing(missing=["some"]))
-    assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Wrong.EMPTY, Wrong.LEVEL]
+    assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Fault.EMPTY, Fault.LEVEL]
     other = reader_of_levels(("a", "other"), Writing())
     assert [other(cell) for cell in ("a", "b", "")] == [0.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(
-    ("cell", "wrong"), [("2024-03-01", Wrong.DATE), ("1,5", Wrong.WRITTEN), ("tall", Wrong.TEXT), ("1_000", Wrong.TEXT)]
+    ("cell", "wrong"), [("2024-03-01", Fault.DATE), ("1,5", Fault.WRITTEN), ("tall", Fault.TEXT), ("1_000", Fault.TEXT)]
 )
 def test_text_is_looked_at_more_closely(cell, wrong):
-    assert narrowed(Wrong.TEXT, cell) is wrong
-    assert narrowed(Wrong.EMPTY, cell) is Wrong.EMPTY
+    assert narrowed(Fault.TEXT, cell) is wrong
+    assert narrowed(Fault.EMPTY, cell) is Fault.EMPTY
 
 
 def test_a_remedy_serves_all_cells():
-    assert remedy_of(Wrong.WRITTEN, {"1,5", "1.234,5"}, 0.1, "a") == 'declare numbers "1.234,5"'
-    assert "write all numbers in one way" in remedy_of(Wrong.WRITTEN, {"1.5,5", "1,5"}, 0.1, "a")
-    assert remedy_of(Wrong.ORDER, {"3/4/2024", "13/4/2024"}, 0.1, "a") == 'declare date_order "day/month/year"'
-    assert "in one order" in remedy_of(Wrong.ORDER, {"4/13/2024", "13/4/2024"}, 0.1, "a")
-    assert "declare its levels" in remedy_of(Wrong.TEXT, {"x"}, 0.9, "a")
-    assert "declare what stands there as missing" in remedy_of(Wrong.TEXT, {"x"}, 0.1, "a")
+    assert remedy_of(Fault.WRITTEN, {"1,5", "1.234,5"}, 0.1, "a") == 'declare numbers "1.234,5"'
+    assert "write all numbers in one way" in remedy_of(Fault.WRITTEN, {"1.5,5", "1,5"}, 0.1, "a")
+    assert remedy_of(Fault.ORDER, {"3/4/2024", "13/4/2024"}, 0.1, "a") == 'declare date_order "day/month/year"'
+    assert "in one order" in remedy_of(Fault.ORDER, {"4/13/2024", "13/4/2024"}, 0.1, "a")
+    assert "declare its levels" in remedy_of(Fault.TEXT, {"x"}, 0.9, "a")
+    assert "declare what stands there as missing" in remedy_of(Fault.TEXT, {"x"}, 0.1, "a")
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "inf", "secret", "1,5", "1_0"])
@@ -256,9 +256,9 @@ def test_a_number_of_a_public_file_is_plain_or_refused_without_the_cell(cell):
 def test_years_of_two_digits_that_may_come_first_have_a_remedy_that_works():
     read = reader_of_dates(Dates(name="day", first="2019-01-01"), Writing())
     for cells, wrong, said in (
-        ({"24-03-01", "24-04-30"}, Wrong.ORDER, 'declare date_order "day/month/year" if the day comes first, or write'),
-        ({"99-03-31", "98-12-01"}, Wrong.CALENDAR, "write years that come first with four digits, as 2024-03-31"),
-        ({"31-03-99", "24-04-30"}, Wrong.ORDER, 'declare date_order "day/month/year"'),
+        ({"24-03-01", "24-04-30"}, Fault.ORDER, 'declare date_order "day/month/year" if the day comes first, or write'),
+        ({"99-03-31", "98-12-01"}, Fault.CALENDAR, "write years that come first with four digits, as 2024-03-31"),
+        ({"31-03-99", "24-04-30"}, Fault.ORDER, 'declare date_order "day/month/year"'),
     ):
         assert {read(cell) for cell in cells} == {wrong}
         assert remedy_of(wrong, cells, 0.9, "day").startswith(said)

@@ -197,7 +197,7 @@ def test_it_is_read_right_once_what_look_proposes_is_declared(name):
     table, spec = read(kind.content, found | owners(kind))
     np.testing.assert_allclose(table.y, kind.y, rtol=1e-12)
     np.testing.assert_allclose(days(table, spec), kind.x)
-    assert table.told == ()
+    assert table.notices == ()
 
 
 @pytest.mark.parametrize("name", [name for name in ODD if ODD[name].refused])
@@ -214,7 +214,7 @@ def test_it_is_refused_with_a_remedy_that_works(name):
     table, _ = read(content, found | config)
     np.testing.assert_allclose(table.y[-3:], kind.y[-3:])
     assert len(table.y) == len(kind.y)
-    assert table.told == ()
+    assert table.notices == ()
 
 
 def test_there_are_more_than_forty():

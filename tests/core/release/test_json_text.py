@@ -353,7 +353,7 @@ def test_other_text_is_refused(value, message):
     ids=lambda value: type(value).__name__,
 )
 def test_any_value_is_shown_briefly(value):
-    assert 0 < len(checks.shown(value)) <= 70
+    assert 0 < len(checks.excerpt(value)) <= 70
 
 
 @pytest.mark.parametrize(
