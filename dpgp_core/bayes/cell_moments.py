@@ -15,6 +15,13 @@ clipped to nearly the same interval: taken for noise of its own in each stage it
 would hold too little where noise of records outweighs the noise of privacy. So its usual share, kappa alpha^2 noise
 variance with kappa = extra / (alpha^2 v) of a residual N(0, v) clipped to +-``CLIP`` sqrt v, counts as part of eta, and
 the rest has only its excess. The places of people in a cell are the same in every stage too.
+
+Whether people of a cell share one place is not known. The state supposes that they do, so that intervals hold. Evidence
+must not: n^2 alpha^2 within is large for a short lengthscale, and sums over people who are spread do not scatter by it.
+Short lengthscales would be ruled out, by hundreds of nats for 300,000 people in towns, and smooth curves be sure of it.
+So evidence is the mean of the densities under four shares of that variance, each share the same in all stages i,
+
+    p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
 """
 
 from __future__ import annotations
@@ -26,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
 
 from ..arrays import FloatArray
 from ..gp.clipping import Clipped, clipped
@@ -43,6 +51,7 @@ _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
 _FAILED = 1e4  # taken off the log evidence of a model that cannot be computed
 ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
+PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one place in a cell, equally probable for evidence
 _LOOKS = 4  # stages with narrow intervals; the place is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
@@ -90,16 +99,21 @@ class CellState(NamedTuple):
     Attributes:
         mean: (k + M + q,).
         covariance: of the same.
-        log_evidence: log p(z of all stages | model).
+        log_evidences: log p(z of all stages | model, share), one for each of ``PLACE_SHARES``.
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
         ruled_out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
     """
 
     mean: FloatArray
     covariance: FloatArray
-    log_evidence: float
+    log_evidences: FloatArray
     misfit: tuple[float, ...] = ()
     ruled_out: bool = False
+
+    @property
+    def log_evidence(self) -> float:
+        """Log p(z of all stages | model)."""
+        return float(logsumexp(self.log_evidences)) - math.log(len(PLACE_SHARES))
 
 
 class CurveMoments(NamedTuple):
@@ -121,13 +135,15 @@ class CurveMoments(NamedTuple):
 class Linear(NamedTuple):
     """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M).
 
-    Of that covariance, ``own`` (M,) is the records' own part, which is independent from cell to cell.
+    Of that covariance, ``own`` (M,) is the records' own part, independent from cell to cell; of this, ``place`` (M,) is
+    from one place that all of a cell share, 0 where everybody is taken to have a place of their own.
     """
 
     mean: FloatArray
     T: FloatArray
     rest: FloatArray
     own: FloatArray
+    place: FloatArray
 
 
 def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True) -> tuple[CellModel, ...]:
@@ -167,7 +183,7 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
     eta = (1 + KAPPA) * counts.numbers * model.noise_variance
     variance = np.concatenate([np.ones(model.cells.shape[1]), eta, np.ones(model.bias.shape[1])])
     misfit = () if counts.misfit is None else (counts.misfit[0],)
-    return CellState(np.zeros(len(variance)), np.diag(variance), 0.0, misfit)
+    return CellState(np.zeros(len(variance)), np.diag(variance), np.zeros(len(PLACE_SHARES)), misfit)
 
 
 def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMoments:
@@ -223,15 +239,16 @@ def linearise(
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
-    people = counts.numbers
-    own = people * own + (_LOOKS * people**2 if ONE_PLACE and model.bias.shape[1] else people) * one.gain**2 * within
+    people, within = counts.numbers, one.gain**2 * within
+    place = _LOOKS * people**2 * within if ONE_PLACE and model.bias.shape[1] else np.zeros(M)
+    own = people * own + (place if place.any() else people * within)
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
     biased = (n * beta)[:, None] * model.bias
     rest += (1 - SAME) * biased @ biased.T
     T = np.hstack([(one.gain * n)[:, None] * model.cells, np.diag(one.gain), SAME**0.5 * biased]) / u[:, None]
-    return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2)
+    return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2, place / u**2)
 
 
 def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:
@@ -240,17 +257,28 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
     """
     cross = B @ linear.T @ state.covariance
-    L = sturdy_cholesky(cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B)), s**2)
+    S = cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B))
     surprise = z - B @ linear.mean
+    L, white, log_density = _whitened(S, surprise, s)
     Q = solve_triangular(L, cross, lower=True, check_finite=False)
-    white = solve_triangular(L, surprise, lower=True, check_finite=False)
-    square = float(white @ white)
-    log_density = -0.5 * square - np.log(L.diagonal()).sum() - 0.5 * len(B) * math.log(2 * math.pi)
+    log_densities = np.full(len(PLACE_SHARES), log_density)
+    if linear.place.any():
+        P = (B * linear.place) @ B.T
+        less = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES if share < 1]
+        log_densities[: len(less)] = less
     mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
-    if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_density)):
+    if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_densities).all()):
         # a model that cannot be computed has no say; nothing may fail after it was measured
-        return state._replace(log_evidence=state.log_evidence - _FAILED, misfit=(*state.misfit, 0.0))
-    return CellState(mean, covariance, state.log_evidence + float(log_density), (*state.misfit, square))
+        return state._replace(log_evidences=state.log_evidences - _FAILED, misfit=(*state.misfit, 0.0))
+    return CellState(mean, covariance, state.log_evidences + log_densities, (*state.misfit, float(white @ white)))
+
+
+def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, float]:
+    """L and w = L^-1 surprise of S = L L^T, and log N(surprise; 0, S)."""
+    L = sturdy_cholesky(S, s**2)
+    white = solve_triangular(L, surprise, lower=True, check_finite=False)
+    log_density = -0.5 * (white @ white) - np.log(L.diagonal()).sum() - 0.5 * len(S) * math.log(2 * math.pi)
+    return L, white, float(log_density)
 
 
 def not_read(state: CellState) -> CellState:

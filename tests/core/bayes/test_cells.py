@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.cell_moments import KAPPA, cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.cell_moments import KAPPA, PLACE_SHARES, cell_models, cell_prior, cell_update, linearise
 from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, plan_counts
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
@@ -404,6 +404,44 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
     np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
+
+
+def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
+    """Two stages: the mean over shares of that variance, the same share in both, of the product of their densities."""
+    (model,) = cell_models([MODEL], CELLS)
+    counts, B, rng = Counts(COUNTS, np.zeros((6, 6))), np.eye(6)[:4], np.random.default_rng(3)
+    state, wide, by_share = cell_prior(model, counts), np.full(6, 50.0), np.zeros(4)
+    for z in rng.standard_normal((2, 4)):
+        linear = linearise(model, counts, state, about(-wide, wide, np.zeros(18)), 10.0, 0.2)
+        S = B @ (linear.T @ state.covariance @ linear.T.T + linear.rest) @ B.T + 0.3**2 * np.eye(4)
+        for i, share in enumerate(PLACE_SHARES):
+            left_out = np.diag((1 - share) * linear.place)
+            by_share[i] += multivariate_normal(B @ linear.mean, S - B @ left_out @ B.T).logpdf(z)
+        state = cell_update(state, linear, B, 0.3, z)
+    assert state.log_evidence == pytest.approx(np.log(np.exp(by_share).mean()), abs=1e-8)
+    assert np.ptp(by_share) > 0.01
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_not_show(seed):
+    """Sums of a rough curve over 60,000 people spread evenly in their cells: the rough model is likelier by 5 nats.
+
+    With one place in each cell supposed, as of the state, two of these curves told as much for the smooth one.
+    """
+    grid = CellGrid(box=((0.0, 1.0),), per_side=12)
+    models = cell_models(
+        [Model(kernel=EQ(variance=50.0, lengthscale=length), noise_variance=25.0) for length in (0.15, 0.3)], grid
+    )
+    counts, wide = Counts(np.full(12, 5000.0), np.zeros((12, 12))), np.full(12, 60.0)
+    a = np.random.default_rng(seed).standard_normal(models[0].cells.shape[1])
+    z = counts.mean * (models[0].cells @ a) / 120
+    rough, smooth = (
+        cell_update(
+            state, linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, 25.0), np.eye(12), 5, z
+        )
+        for model, state in ((model, cell_prior(model, counts)) for model in models)
+    )
+    assert rough.log_evidence > smooth.log_evidence + 5
 
 
 def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
