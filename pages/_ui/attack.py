@@ -164,9 +164,9 @@ INPUTS: Menu[Inputs] = menu(
     "inputs",
     {"halves": "Balanced around the target", "uniform": "Anywhere"},
     help="Where the inputs of the other nine people lie.",
-    place="Attack",
+    section="Attack",
 )
-_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, place="Attack")
+_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, section="Attack")
 _SETS = replace(_RELEASES, label="Shadow data sets", help="Simulated data like the real one, of each kind.")
 _RIDGE, _SCALE = path_controls(1, 0.5, "attack_")
 
@@ -193,14 +193,14 @@ class AttackSettings(Settings):
     delta: float = carried(offers.PROMISED, when=_of_outputs)
     r: float = carried(_RIDGE, when=_of_paths)
     sigma: float = carried(_SCALE, when=_of_paths)
-    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", place="Attack"), when=_of_paths)
+    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", section="Attack"), when=_of_paths)
     path_delta: float = carried(
-        replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, place="Attack"),
+        replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, section="Attack"),
         when=_of_paths,
     )
     trials: int = carried(lambda chosen: _SETS if _of_paths(chosen) else _RELEASES)
     inputs: Inputs = carried(INPUTS, when=_of_paths)
-    overlay: bool = carried(offers.OVERLAY, beside=_delta_fits)
+    overlay: bool = carried(offers.OVERLAY, below=_delta_fits)
 
     @property
     def attack(self) -> PathAttack | OutputAttack:

@@ -37,14 +37,14 @@ with st.container(key="page_script"):
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
 if moved:
-    address.forget()
-parameters = address.asked()
+    session.UNEXPLAINED.pop()
+parameters = address.parameters()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
     wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
 if wanted != parameters or address.repeated():
     session.PAGE.put(page.url_path)
-    address.remember()
+    session.REQUESTED.put(parameters)  # before they were made usable
     st.switch_page(page, query_params=wanted)
 session.PAGE.put(page.url_path)
 waiting.reserve()
@@ -54,6 +54,6 @@ with waiting.making(), frame.bar(), address.explained(), tour.banner(page.url_pa
     page.run()
     pictures.finish()
 # A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.stands(key)}
+elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.has_control(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

@@ -43,7 +43,7 @@ def above() -> DeltaGenerator:
 
 def repeated() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
-    for key, (control, at) in settings.STANDS.get({}).items():
+    for key, (control, at) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
             session.move({f"{key}_above": at})
             look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
@@ -236,7 +236,7 @@ def qr(link: str) -> bytes:
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
     address = here()
-    with settings.place("This state"):
+    with settings.container("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=settings.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)

@@ -345,7 +345,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     """The hexagon that was clicked or is named here, with its row of the table."""
     by_name = {name: cell for cell, name in maps.names(cells).items()}
     label = "Hexagon: click one, or type its borough"
-    name = settings.stand(Search(_HEXAGON, label, options=list(by_name), place=HERE))
+    name = settings.value_of(Search(_HEXAGON, label, options=list(by_name), section=HERE))
     if name is None:
         return None
     st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))

@@ -30,10 +30,10 @@ def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") ->
         made: (settings, guarantee) of every release on screen, the page's own first.
         free: what can be moved for nothing, as a sentence.
     """
-    seen = session.SEEN.get({})
+    seen = session.RELEASES.get({})
     here = {repr(settings): guarantee for settings, guarantee in made}
     releases = seen.get(family(dataset_name), {}) | here
-    session.SEEN.put(seen | {family(dataset_name): releases})
+    session.RELEASES.put(seen | {family(dataset_name): releases})
     guarantee = made[0][1]
     delta = guarantee.budget.delta
     on_screen = text.at_most(guarantee.proven_epsilon)
@@ -130,13 +130,18 @@ def kernels(chosen: Any) -> Menu[str]:
 
 
 _DRAWS = Slider(
-    "draws", "Draws shown", 1, (1, 2, 3, 5, 10, 20), help="Each draw is a release; they add up.", place="Example draws"
+    "draws",
+    "Draws shown",
+    1,
+    (1, 2, 3, 5, 10, 20),
+    help="Each draw is a release; they add up.",
+    section="Example draws",
 )
 SHRINKAGE = Switch(
     "shrinkage",
     "Shrink towards the prior",
     help="Post-processing of the released values: costs no privacy, helps at small ε.",
-    place="Expert",
+    section="Expert",
 )
 
 
@@ -144,18 +149,18 @@ SHRINKAGE = Switch(
 class ReleaseSettings(Promise):
     """The sidebar of a page that releases a curve or map."""
 
-    delta: float = carried(replace(offers.PROMISED, place=SIDE))
-    dataset: str = carried(offers.CURVE, beside=delta_fits)
+    delta: float = carried(replace(offers.PROMISED, section=SIDE))
+    dataset: str = carried(offers.CURVE, below=delta_fits)
     mechanism: str = carried(lambda chosen: offers.MECHANISM.among(offers.mechanisms(chosen.dataset)))
     kernel: str = carried(kernels)
-    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), beside=_read_free)
+    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), below=_read_free)
     overlay: bool = carried(offers.OVERLAY)
     noise: float = carried(offers.NOISE)
-    draws: int = carried(_DRAWS, beside=draw_again)
-    number: int = carried(replace(offers.DRAW, place=_DRAWS.place, help="Seed of the noise, for teaching."))
+    draws: int = carried(_DRAWS, below=draw_again)
+    number: int = carried(replace(offers.DRAW, section=_DRAWS.section, help="Seed of the noise, for teaching."))
     objective: ObjectiveName = carried(lambda chosen: replace(offers.OBJECTIVE, disabled=not _is_cloaked(chosen)))
     calibration: Method = carried(
-        lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), beside=_no_promise
+        lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), below=_no_promise
     )
     focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=not _is_aimed(chosen)))
     shrinkage: bool = carried(lambda chosen: replace(SHRINKAGE, disabled=chosen.mechanism != "cloaking"))
@@ -192,4 +197,4 @@ class ReleaseSettings(Promise):
 class MapSettings(ReleaseSettings):
     """The same of a map."""
 
-    dataset: str = carried(offers.MAP, beside=delta_fits)
+    dataset: str = carried(offers.MAP, below=delta_fits)

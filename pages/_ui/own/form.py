@@ -248,4 +248,4 @@ def _tolerance(unit: str, *, log: bool) -> float | None:
     """The precision that is needed, in the output's unit or as a factor; None for none."""
     within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
     asked = questions.TOLERANCE
-    return settings.stand(replace(asked, label=asked.label.format(within)))
+    return settings.value_of(replace(asked, label=asked.label.format(within)))

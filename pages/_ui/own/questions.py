@@ -343,5 +343,5 @@ TOLERANCE = Number(  # in the link, unlike what is declared about the table: a n
     low=0.0,
     help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
     "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
-    place=HERE,
+    section=HERE,
 )
