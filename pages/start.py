@@ -63,7 +63,7 @@ if cost:
     with advice:
         frame.overlay_banner()
 with printed:
-    page = brief.brief(chosen, data, moved, cost, frame.here())
+    page = brief.brief(chosen, data, moved, cost, settings.link())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
         "One-page brief",

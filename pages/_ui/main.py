@@ -42,7 +42,7 @@ parameters = address.parameters()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
     wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
-if wanted != parameters or address.repeated():
+if wanted != parameters or address.has_repeated():
     session.PAGE.put(page.url_path)
     session.REQUESTED.put(parameters)  # before they were made usable
     st.switch_page(page, query_params=wanted)

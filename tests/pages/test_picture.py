@@ -107,7 +107,7 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 
     def reached(places, figure):
         plot, *_ = sheet_figure._laid(figure, box, list(figure.data), bar=None, named=True)
-        true = plot.places(result.dataset.X[:, 0], result.dataset.y)
+        true = plot.points(result.dataset.X[:, 0], result.dataset.y)
         apart = np.abs(places[:, None] - true[None]).max(axis=2)
         return int((apart.min(axis=0) <= 0.051).sum())
 

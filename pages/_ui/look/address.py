@@ -24,7 +24,7 @@ def parameters() -> dict[str, str]:
     return st.query_params.to_dict()
 
 
-def repeated() -> bool:
+def has_repeated() -> bool:
     """Whether a parameter stands in the address more than once."""
     return any(len(st.query_params.get_all(key)) > 1 for key in st.query_params)
 

@@ -28,7 +28,7 @@ _TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # abo
 
 @contextmanager
 def bar() -> Iterator[None]:
-    """Keep a place above the page that is drawn meanwhile, for the budget."""
+    """Keep a container above the page, for the budget."""
     before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
     try:
         yield
@@ -37,15 +37,15 @@ def bar() -> Iterator[None]:
 
 
 def above() -> DeltaGenerator:
-    """The place above the page."""
+    """The container above the page."""
     return _TOP.get() or st.container()
 
 
-def repeated() -> None:
+def budget_bar() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
-    for key, (control, at) in settings.CONTROLS.get({}).items():
+    for key, (control, value) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
-            session.move({f"{key}_above": at})
+            session.move({f"{key}_above": value})
             look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
             above().select_slider(control.label, control.options, **look)
             return
@@ -65,9 +65,9 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     """Title as a question, and the sentences that answer it with the current numbers, said aloud when they change.
 
     Returns:
-        what puts more sentences in their place, once they are known: all of them are said aloud, as one.
+        a function that replaces them by others, once these are computed: all are read aloud, as one.
     """
-    pictures.asks(question)
+    pictures.set_question(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         spot = st.empty()
@@ -76,13 +76,13 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
         spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
 
     say(answer)
-    repeated()
+    budget_bar()
     return say
 
 
 @contextmanager
 def growing() -> Iterator[Callable[[], DeltaGenerator]]:
-    """A place for what is known so far: gives a fresh container each time; what stood below it hides until the end."""
+    """A place for partial results: gives a fresh container each time; the page below it hides until the end."""
     spot, count = st.empty(), itertools.count()
     try:
         yield lambda: spot.container(key=f"growing_{next(count)}")
@@ -125,7 +125,7 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
 
 
 def banners(simulated: str | None, overlay: bool) -> None:
-    """What kind of data is on screen, in one row.
+    """Badges for simulated and for true data, in one row.
 
     Args:
         simulated: where simulated data come from; None: they are real.
@@ -153,7 +153,7 @@ def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = Fa
         frame: the rows.
         key: of the table, and name of its file.
         note: above it.
-        true_data: whether true data are in that no column's name tells of.
+        true_data: whether true data are in columns not marked by name.
     """
     marked = true_data or any(tables.NOT_PRIVATE in str(name) for name in frame)
     if note:
@@ -205,7 +205,7 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
 
 
 def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
-    """The promise in one line; unfolded, each row of the guarantee with what its name means in small print."""
+    """The promise in one line; unfolded, each row of the guarantee with the meaning of its name in small print."""
     colour = plots.GUARANTEE if guarantee.established else plots.RISK
     rows = guarantee_rows(guarantee)
     body = "".join(
@@ -221,11 +221,6 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     )
 
 
-def here() -> str:
-    """The address of this state, once all controls have been drawn."""
-    return settings.link()
-
-
 def qr(link: str) -> bytes:
     """A link as a QR code, black on white in both colour schemes, as a PNG."""
     out = io.BytesIO()
@@ -235,7 +230,7 @@ def qr(link: str) -> bytes:
 
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
-    address = here()
+    address = settings.link()
     with settings.container("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=settings.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:

@@ -1,4 +1,4 @@
-"""What controls offer that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
+"""Controls that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pandas as pd
 from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, shown, ticks_of
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, ticks_of, value_text
 from pages._ui.look.sheet import Box, label, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
@@ -30,7 +30,7 @@ def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) 
 def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box, *, named: bool = True) -> str:
     """The hexagons alone; ``named``: with the names of boroughs."""
     rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    place = _Place(rings, box)
+    projection = _Projection(rings, box)
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
     out = ""
     for ring, fill, hidden in zip(rings, layer.colours(values), unsure, strict=True):
@@ -38,21 +38,21 @@ def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Bo
         if alpha:
             cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
             seam = "" if alpha < 255 else f' stroke="rgb({red},{green},{blue})" stroke-width="0.8"'
-            out += f'<polygon points="{place.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
+            out += f'<polygon points="{projection.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
     for ends in hatched(cells["cell"][unsure]):
-        (a, b), (c, d) = place.at(np.array(ends))
+        (a, b), (c, d) = projection.at(np.array(ends))
         out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'
     if around is not None:
-        out += _outlines(around, place)
-        out += _names(around.names, place) if named else ""
+        out += _outlines(around, projection)
+        out += _names(around.names, projection) if named else ""
     return out
 
 
 def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, frame: Box) -> str:
     """Frames below each other, each as large as ``frame``: the hexagons coloured by values (frames, hexagons)."""
     rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    place = _Place(rings, frame)
-    shapes = "".join(f'<polygon id="{at}" points="{place.points(ring)}"/>' for at, ring in enumerate(rings))
+    projection = _Projection(rings, frame)
+    shapes = "".join(f'<polygon id="{at}" points="{projection.points(ring)}"/>' for at, ring in enumerate(rings))
     out = ""
     for number, values in enumerate(frames):
         coloured: dict[tuple[int, ...], str] = {}
@@ -62,16 +62,16 @@ def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Borough
         painted = "".join(f'<g fill="rgb{paint}">{uses}</g>' for paint, uses in coloured.items())
         out += f'<g transform="translate(0 {number * frame.height:g})">{painted}<use href="#around"/></g>'
     tall = len(frames) * frame.height
-    defined = f'<defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
+    defined = f'<defs>{shapes}<g id="around">{_outlines(around, projection)}</g></defs>'
     return svg(frame.width, tall, defined + out)
 
 
-class _Place:
+class _Projection:
     """From longitudes and latitudes to px, as large as the box allows."""
 
     def __init__(self, rings: Iterable[FloatArray], box: Box) -> None:
-        places = mercator(np.vstack(list(rings)))
-        low, high = places.min(axis=0), places.max(axis=0)
+        points = mercator(np.vstack(list(rings)))
+        low, high = points.min(axis=0), points.max(axis=0)
         self.scale = float(min(np.array([box.width, box.height]) / (high - low)))
         self.across = float(self.scale * (high - low)[0])
         middle = (low + high) / 2
@@ -86,10 +86,10 @@ class _Place:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
 
 
-def _outlines(around: Boroughs, place: _Place) -> str:
+def _outlines(around: Boroughs, projection: _Projection) -> str:
     """Of boroughs: a light line on a dark one, thinner where the map is small."""
-    thin = min(1.0, place.across / _FULL)
-    rings = [place.points(np.array(each["path"])) for each in around.outlines]
+    thin = min(1.0, projection.across / _FULL)
+    rings = [projection.points(np.array(each["path"])) for each in around.outlines]
     return "".join(
         f'<polygon points="{ring}" fill="none" stroke="{colour}" stroke-width="{thick * thin:.2g}"/>'
         for ring in rings
@@ -97,12 +97,12 @@ def _outlines(around: Boroughs, place: _Place) -> str:
     )
 
 
-def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
+def _names(names: Iterable[dict[object, object]], projection: _Projection) -> str:
     """Of boroughs, the largest first; one that would lie on another is left out."""
     kept: list[tuple[float, float, float]] = []
     out = ""
     for row in names:
-        words, [(x, y)] = str(row["name"]), place.at(np.array([row["at"]], float))
+        words, [(x, y)] = str(row["name"]), projection.at(np.array([row["at"]], float))
         half = wide(words, _SMALL) / 2
         if all(abs(x - a) > half + b or abs(y - c) > 1.2 * _SMALL for a, c, b in kept):
             kept.append((x, y, half))
@@ -128,7 +128,7 @@ def across(layer: Layer, box: Box) -> str:
         )
     for share, value in ticks_of(layer):
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        out += label(box.left + share * long, top + 36, shown(value, layer), _TYPE, anchor)
+        out += label(box.left + share * long, top + 36, value_text(value, layer), _TYPE, anchor)
     return out
 
 
@@ -149,7 +149,7 @@ def legend(layer: Layer, box: Box) -> str:
         top = y + at * tall / count
         out += f'<rect x="{box.left:.0f}" y="{top:.1f}" width="24" height="{tall / count + 0.6:.1f}" fill="{colour}"/>'
     for share, value in ticks_of(layer):
-        out += label(box.left + 34, y + tall * (1 - share) + 7, shown(value, layer), _TYPE)
+        out += label(box.left + 34, y + tall * (1 - share) + 7, value_text(value, layer), _TYPE)
     y += tall + 1.8 * _TYPE
     if layer.spread:
         for line in wrapped(f"Hatched: {layer.grey}", _TYPE, box.width):

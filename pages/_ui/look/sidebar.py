@@ -1,4 +1,4 @@
-"""What stands in the sidebars of several pages, and what their settings spend together."""
+"""Settings in the sidebars of several pages, and the budget that they spend together."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from pages._ui.work import cached
 
 
 def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") -> None:
-    """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
+    """Sidebar: the budget spent on screen, and by all releases about the same people that this session has looked at.
 
     Args:
         dataset_name: as on pages; totals are kept for its family (``datasets.family``).
         made: (settings, guarantee) of every release on screen, the page's own first.
-        free: what can be moved for nothing, as a sentence.
+        free: a sentence about controls that cost nothing.
     """
-    seen = session.RELEASES.get({})
+    earlier = session.RELEASES.get({})
     here = {repr(settings): guarantee for settings, guarantee in made}
-    releases = seen.get(family(dataset_name), {}) | here
-    session.RELEASES.put(seen | {family(dataset_name): releases})
+    releases = earlier.get(family(dataset_name), {}) | here
+    session.RELEASES.put(earlier | {family(dataset_name): releases})
     guarantee = made[0][1]
     delta = guarantee.budget.delta
     on_screen = text.at_most(guarantee.proven_epsilon)
@@ -47,15 +47,15 @@ def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") ->
         if len(here) > 1:
             st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
         if len(releases) > 1:
-            st.caption(_seen_sentence(list(releases.values()), delta))
+            st.caption(_session_sentence(list(releases.values()), delta))
 
 
 def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
     return text.at_most(Ledger(entries=[("", each) for each in guarantees]).epsilon(delta))
 
 
-def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
-    """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
+def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
+    """The cost of separate releases of all settings. The pictures themselves use numbered draws."""
     mixed = len({each.protects for each in guarantees}) > 1
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
@@ -79,7 +79,7 @@ class Promise(Settings):
 
 
 def delta_fits(chosen: Any, records: int | None = None) -> None:
-    """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
+    """Say where delta is above 1 / n: then giving one whole record away may keep the promise."""
     delta, records = float(chosen.delta), cached.dataset(chosen.dataset).n if records is None else records
     if delta * records > 1:
         st.warning(
@@ -98,7 +98,7 @@ def _next_draw() -> None:
 
 
 def hall_fits(chosen: Any) -> None:
-    """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
+    """Say where Hall's formula is chosen that it promises nothing above epsilon 1."""
     if chosen.calibration == "hall" and chosen.epsilon > 1:
         st.warning(
             f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {chosen.epsilon:g} it is no promise: "
@@ -125,7 +125,7 @@ def _no_promise(chosen: Any) -> None:
 
 
 def kernels(chosen: Any) -> Menu[str]:
-    """Those that a data set is read with: rough ones only where they are quick."""
+    """Kernels of a data set: rough ones only where they are quick."""
     return offers.KERNEL.among(["EQ"]) if exhibit(chosen.dataset).smooth_only else offers.KERNEL
 
 
