@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.visitor import HOUSE
+from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs, WorkStopped
 from pages._ui.work.waiting import Postponed
@@ -106,10 +106,10 @@ def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkey
     clock, asks = [1000.0], []
     monkeypatch.setattr("pages._ui.work.jobs.time.monotonic", lambda: clock[0])
     jobs = Jobs(room=10**6, owner=lambda: asks[-1])
-    for who, factor in ((HOUSE + "a", 1.0), ("b", 2.0), ("b", 3.0), ("b", 4.0)):
+    for who, factor in ((WARM_UP + "a", 1.0), ("b", 2.0), ("b", 3.0), ("b", 4.0)):
         asks.append(who)
         jobs.get(scaled, factor, given=(np.ones(1000),))
-    asks.append(HOUSE + "b")
+    asks.append(WARM_UP + "b")
     jobs.get(scaled, 4.0, given=(np.ones(1000),))  # somebody chose it before the server's visit came to it
     asks.append("c")
     clock[0] += 200

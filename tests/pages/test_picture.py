@@ -220,7 +220,7 @@ def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
     assert not app.exception
     assert made
     for key, drawn in made:
-        assert not re.search(r"\b[Cc]lick", drawn.says), "a picture cannot be clicked"
+        assert not re.search(r"\b[Cc]lick", drawn.caption), "a picture cannot be clicked"
         ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.public is not None:
             for shape in SHAPES:

@@ -150,12 +150,12 @@ async def forget_ended_sessions() -> None:
         await asyncio.sleep(LOOK_SECONDS)
         if Runtime.exists() and _end_expired():
             _FORGOTTEN.set()
-        now = _FORGOTTEN.is_set()
+        forgotten = _FORGOTTEN.is_set()
         _FORGOTTEN.clear()
-        if now or again or time.monotonic() > collected + COLLECT_SECONDS:
+        if forgotten or again or time.monotonic() > collected + COLLECT_SECONDS:
             await asyncio.to_thread(give_back)
             collected = time.monotonic()
-        again = now  # once more when the threads of a session have ended
+        again = forgotten  # once more when the threads of a session have ended
 
 
 def _end_expired() -> int:

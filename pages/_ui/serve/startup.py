@@ -30,7 +30,7 @@ from dpgp_core.mechanisms import Cloaking
 from dpgp_core.table import Column, Dataset, Outcome
 from pages._ui import environment, menu
 from pages._ui.serve import forgetting
-from pages._ui.visitor import HOUSE
+from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.workers import leave_no_folder
 
@@ -116,16 +116,16 @@ class Probe:
 
     def problem(self) -> str | None:
         """What is wrong, in words fit for strangers; None if nothing is."""
-        now = self._clock()
-        old = now - self._since > self.FRESH_SECONDS
+        moment = self._clock()
+        old = moment - self._since > self.FRESH_SECONDS
         if self._asked is not None and self._asked.done() and self._asked.exception() is None and old:
             self._asked = None
         try:
             if self._asked is None:
-                self._since, self._asked = now, self._submit(release_is_right)
+                self._since, self._asked = moment, self._submit(release_is_right)
             self._asked.result(self.ANSWER_SECONDS)
         except TimeoutError:
-            if self._answered and now - self._since < self.PATIENCE_SECONDS:
+            if self._answered and moment - self._since < self.PATIENCE_SECONDS:
                 return None
             return "no process has computed anything yet" if not self._answered else "the processes compute nothing"
         except Exception as error:  # whatever it is, nothing can be computed
@@ -193,7 +193,7 @@ class Tab(SessionClient):
 async def visit(page: menu.Page) -> None:
     """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
     runtime, tab = Runtime.instance(), Tab()
-    number = runtime.connect_session(tab, {}, session_id_override=HOUSE + secrets.token_urlsafe(16))
+    number = runtime.connect_session(tab, {}, session_id_override=WARM_UP + secrets.token_urlsafe(16))
     message = BackMsg()
     message.rerun_script.page_name = "" if page is menu.PAGES[0] else page.file
     try:
@@ -206,7 +206,7 @@ async def visit(page: menu.Page) -> None:
 async def open_pages() -> None:
     """Open every page that visitors share, one after another whenever no page is being made for anybody."""
     for page in menu.shared():
-        while not waiting.PLACES.idle:
+        while not waiting.RENDERING.idle:
             await asyncio.sleep(_LOOK_SECONDS)
         await visit(page)
 
@@ -231,7 +231,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         asyncio.create_task(asyncio.to_thread(cached.begin)),
     ]
     if warming:
-        tasks.append(asyncio.create_task(_visit_ourselves()))
+        tasks.append(asyncio.create_task(_warm_up()))
     # Streamlit says it before it loads ``app.py``, which may refuse.
     print(f"Dashboard URL: {address()}", flush=True)
     try:
@@ -243,10 +243,10 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         leave_no_folder()
 
 
-async def _visit_ourselves() -> None:
-    cached.open_house()
+async def _warm_up() -> None:
+    cached.begin_warm_up()
     await open_pages()
-    await asyncio.to_thread(cached.close_house)
+    await asyncio.to_thread(cached.end_warm_up)
 
 
 def _spare_the_collector() -> None:

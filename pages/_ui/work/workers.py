@@ -1,4 +1,4 @@
-"""A few processes for work above a blink: whose turn it is, what is handed over, and how it is stopped."""
+"""A few processes for longer tasks: the queue, arguments and results in bytes, and how tasks are stopped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Handed:
     args: tuple[Any, ...] = field(repr=False)
 
 
-Progress = Callable[[float], None]  # told the fraction done
+Progress = Callable[[float], None]  # takes the fraction done
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progress) -> Any:
@@ -50,7 +50,7 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progre
 def packed(
     function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda fraction: None
 ) -> Frames:
-    """What ``called`` returns; an array that came out of a frame goes back as that frame."""
+    """The result of ``called``; an array that came out of a frame goes back as that frame."""
     value = called(function, args.args if isinstance(args, Handed) else args, progress)
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
@@ -62,7 +62,7 @@ def _frame(array: pickle.PickleBuffer) -> bytes:
         owner: Any = content.obj
         while isinstance(owner, np.ndarray):
             owner = owner.base
-        # bytes never change, so whoever looks at all of them may share them
+        # bytes never change, so an array of all of them may share them
         return owner if isinstance(owner, bytes) and len(owner) == content.nbytes else bytes(content)
 
 
@@ -120,12 +120,12 @@ class Turns:
     """Which of the waiting tasks may start. Not safe to use from several threads at once.
 
     Attributes:
-        places: how many tasks start side by side.
-        most: how many run side by side when some of them are slow.
+        limit: tasks that start side by side.
+        most: tasks that run side by side when some of them are slow.
         clock: seconds that only move forward.
     """
 
-    places: int
+    limit: int
     most: int
     clock: Callable[[], float] = time.monotonic
     waiting: list[Turn] = field(default_factory=list)
@@ -136,26 +136,26 @@ class Turns:
     def next(self) -> Turn | None:
         """The task to start now, counted as running from here on; None if none may start."""
         self.waiting = [turn for turn in self.waiting if not turn.done()]
-        now = self.clock()
+        moment = self.clock()
         busy = {turn.owner for turn in self.running if turn.owner is not None}
         able = [turn for turn in self.waiting if turn.owner not in busy]
-        if not able or not self._has_room(now):
+        if not able or not self._has_room(moment):
             return None
         turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
         self.waiting.remove(turn)
         self.running.append(turn)
-        turn.since = now
+        turn.since = moment
         self._remember(turn.owner)
         return turn
 
     @property
     def crowded(self) -> bool:
-        """Whether there is more to do than there are places for it."""
-        return len(self.running) > self.places or bool(self.waiting)
+        """Whether there are more tasks than may start."""
+        return len(self.running) > self.limit or bool(self.waiting)
 
-    def _has_room(self, now: float) -> bool:
-        quick = sum(now - each.since < SLOW_SECONDS for each in self.running)
-        return quick < self.places and len(self.running) < self.most
+    def _has_room(self, moment: float) -> bool:
+        quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
+        return quick < self.limit and len(self.running) < self.most
 
     def clear(self) -> list[Turn]:
         """Forget the tasks that run or wait, and return them."""
@@ -208,7 +208,7 @@ class Workers:
         count: number of processes.
         tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
         spare: processes more, for newcomers while others are slow.
-        behind: whose work comes first: these get what it leaves of the machine.
+        behind: workers that come first: these get the rest of the machine.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ class Workers:
     ) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
         self._count, self._tasks_each, self._behind = count + spare, tasks_each, behind
-        self._turns = Turns(places=count, most=count + spare)
+        self._turns = Turns(limit=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
@@ -229,8 +229,8 @@ class Workers:
 
         Args:
             function: importable by name.
-            args: what it takes.
-            owner: who asked: of one owner one task runs at a time; None: of nobody's.
+            args: its arguments.
+            owner: a visitor, of whose tasks one runs at a time; None: nobody.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
@@ -250,7 +250,7 @@ class Workers:
                 self._started()
 
     def look(self) -> None:
-        """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
+        """Start the tasks that may start; to be called now and then, as tasks become slow without a word."""
         with self._lock:
             while (turn := self._turns.next()) is not None:
                 self._start(turn)
@@ -291,10 +291,10 @@ class Workers:
     def has_room(self) -> bool:
         """Whether a task would start at once, beside no slow one."""
         with self._lock:
-            return not self._turns.waiting and len(self._turns.running) < self._turns.places
+            return not self._turns.waiting and len(self._turns.running) < self._turns.limit
 
     def stop(self) -> None:
-        """Stop everything that is running; what waits is not begun any more, and whoever waits is told."""
+        """Stop all running tasks; waiting ones are not begun any more, and their futures get an error."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -302,14 +302,14 @@ class Workers:
             pool.join()
         with self._lock:
             left = self._turns.clear()
-        for turn in left:  # pebble leaves futures of what it stops as they are
+        for turn in left:  # pebble leaves futures of stopped tasks as they are
             turn.give_up(BrokenProcessPool(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
 
         Raises:
-            BrokenProcessPool: stopped; what waited goes with it.
+            BrokenProcessPool: stopped, and waiting tasks with it.
         """
         if self._pool is None:
             raise BrokenProcessPool(_STOPPED)
@@ -357,7 +357,7 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _without_main(name: str) -> dict[str, Any]:
-    # A worker would import ``__main__``, which in a streamlit server is the page's script of the moment.
+    # A worker would import ``__main__``, which in a streamlit server is the script of the current page.
     return {key: value for key, value in _preparation(name).items() if not key.startswith("init_main")}
 
 
@@ -379,7 +379,7 @@ def _end_with_the_server() -> None:
 
 
 def return_freed_memory() -> None:
-    """Have the C library give what it has freed back to the system; it would keep it for the next task."""
+    """Have the C library return freed memory to the system; it would keep it for the next task."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
