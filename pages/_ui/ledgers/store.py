@@ -1,4 +1,4 @@
-"""One ledger a table, whichever database keeps it: what is spent, by whom, and when it is full."""
+"""One ledger a table, whichever database keeps it: its releases, their sum, its owner and its total."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages._ui.ledgers.databases import Database, LedgerUnavailable, Run
 _LETTERS = 1000  # of an owner's reasons
 
 
-class TableKnown(ValueError):
+class AlreadyCounted(ValueError):
     """A release was refused because another ledger counts the same table."""
 
 
@@ -50,14 +50,14 @@ def begin_again(ledger: Ledger, because: str) -> None:
     """Record why a table is counted from zero; raise TableKnown without a reason."""
     reason = " ".join(because.split())
     if not reason:
-        raise TableKnown(
+        raise AlreadyCounted(
             "another ledger counts releases of this very table, and beginning again would hide what they cost. Go on "
             "with that ledger, or say why its count does not matter: the reason will be on the release's card"
         )
-    said = f"{ledger.begun_again}; {reason}".removeprefix("; ")
-    if len(said) > _LETTERS or not said.isprintable():
-        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(said)}")
-    ledger.begun_again = said
+    reasons = f"{ledger.begun_again}; {reason}".removeprefix("; ")
+    if len(reasons) > _LETTERS or not reasons.isprintable():
+        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(reasons)}")
+    ledger.begun_again = reasons
 
 
 def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
@@ -75,12 +75,12 @@ def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What a browser's ledger says.
+    """A browser's ledger.
 
     Attributes:
-        id: of the ledger, which says nothing else and opens nothing; None before the first release.
-        ledger: what was spent.
-        counts: whether this ledger has counted a release of the table that was asked about.
+        id: of the ledger, no secret; None before the first release.
+        ledger: its releases.
+        counts: whether this ledger has counted a release of the table in question.
         elsewhere: whether another one has.
         unmade: numbers of the releases that were counted and not handed out, the first being 1.
     """
@@ -99,7 +99,7 @@ class Account:
 
     @property
     def rest(self) -> float:
-        """The declared total less what is spent: less than ``left`` where losses add up in squares."""
+        """The declared total less ``spent``: less than ``left`` where losses add up in squares."""
         limit = self.ledger.limit
         return 0.0 if limit is None else limit.epsilon - self.spent
 
@@ -116,7 +116,7 @@ class Spent:
     Attributes:
         id: of its ledger.
         name: of the release.
-        ledger: all that is spent, this release included.
+        ledger: all releases, this one included.
         token: of the ledger, if it began with this release; it is kept nowhere.
     """
 
@@ -154,7 +154,7 @@ class Ledgers:
                 )
 
     def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Account:
-        """What the ledger of a browser says, and what is known of a table.
+        """The ledger of a browser, and whether a table is counted anywhere.
 
         Args:
             browser: its cookie.
@@ -165,7 +165,7 @@ class Ledgers:
         with self.database.transaction(writes=False) as run:
             id = self._current(run, browser)
             ledger = Ledger() if id is None else loaded(run, id)
-            counting = set() if table is None else self._knowing(run, browser, table, everywhere)
+            counting = set() if table is None else self._counting(run, browser, table, everywhere)
             unmade = [] if id is None else run("SELECT number FROM unmade WHERE ledger = ?", id)
         return Account(
             id=id,
@@ -206,7 +206,7 @@ class Ledgers:
             LedgerUnavailable: the database cannot be used; it may have been spent all the same.
         """
         with self.database.transaction() as run:
-            counting = self._knowing(run, browser, table, everywhere)
+            counting = self._counting(run, browser, table, everywhere)
             id = self._current(run, browser)
             token = None
             if id is None:
@@ -221,7 +221,7 @@ class Ledgers:
             run("INSERT INTO unmade (ledger, number) VALUES (?, ?)", id, number)
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
-            loaded(run, id)  # what cannot be read again is not counted, and not released
+            loaded(run, id)  # a release that cannot be read again is not counted, and not made
         return Spent(id=id, name=name, ledger=ledger, token=token)
 
     def made(self, spent: Spent) -> None:
@@ -268,12 +268,12 @@ class Ledgers:
         return token
 
     def recover(self, browser: str, content: bytes) -> str:
-        """Begin a ledger that was lost from a card that counts what it did, and return its token.
+        """Begin a lost ledger again from a card with its releases, and return its token.
 
         Raises:
             ValueError: the card is not as it was signed here, or its ledger is not lost.
         """
-        card = self.key.believed(content)
+        card = self.key.verified(content)
         id, ledger = str(card.get("ledger_id")), ledger_from_object(card.get("ledger"))
         with self.database.transaction() as run:
             if run("SELECT id FROM ledgers WHERE id = ?", id):
@@ -305,7 +305,7 @@ class Ledgers:
         row = run("SELECT ledger FROM browsers WHERE browser = ? AND goes_on = 1", self._browser(browser))
         return str(row[0][0]) if row else None
 
-    def _knowing(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
+    def _counting(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
         """The ledgers that count a table."""
         everybodys = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
         if everywhere:
@@ -322,7 +322,7 @@ class Ledgers:
 
 
 def twins(run: Run, id: str, browser: str) -> list[str]:
-    """Ledgers of a browser that count a table which this one counts too, unless an owner has said why that is right.
+    """Ledgers of a browser that count a table of this one too, unless an owner has given a reason.
 
     Args:
         run: the transaction.
@@ -341,10 +341,10 @@ def twins(run: Run, id: str, browser: str) -> list[str]:
 
 
 def join(run: Run, other: str, id: str, nobody: str) -> None:
-    """Count in one ledger what another did, and have whoever went on with the other go on with it.
+    """Count the releases of another ledger in one, and have browsers of the other go on with it.
 
-    The total stays that of the ledger that goes on; what the two have spent together may be above it, and then nothing
-    more is released. The other's token opens nothing from now on, and its cards begin nothing.
+    The total stays that of the ledger that goes on; both sums together may be above it, and then nothing more is
+    released. The other's token opens nothing from now on, and its cards begin nothing.
 
     Args:
         run: the transaction.
@@ -381,8 +381,6 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
 
 
 ALGORITHM = "HMAC-SHA256"
-
-
 _LEAST_BYTES = 32
 
 
@@ -398,22 +396,22 @@ class Key:
 
     @classmethod
     def read(cls, text: str) -> Key:
-        """From hexadecimal digits. Raises ValueError unless there are 64 or more; what they are is not repeated."""
+        """From hexadecimal digits. Raises ValueError, which does not repeat them, unless there are 64 or more."""
         secret = bytes.fromhex(text.strip())
         if len(secret) < _LEAST_BYTES:
             raise ValueError(f"a key has at least {_LEAST_BYTES} bytes, got {len(secret)}")
         return cls(secret)
 
     def digest(self, kind: str, text: str) -> str:
-        """HMAC-SHA256 of a text, apart for every kind: who reads it can neither guess nor check what it is of."""
+        """HMAC-SHA256 of a text, apart for every kind: without the key nobody can guess or check the text."""
         return hmac.new(self.secret, f"{kind}\0{text}".encode(), "sha256").hexdigest()
 
     def signed(self, card: Mapping[str, Any]) -> dict[str, Any]:
-        """A card with this server's signature under all that it says."""
+        """A card with this server's signature under all its fields."""
         return {**card, "signature": {"algorithm": ALGORITHM, "value": self._signature(card)}}
 
-    def believed(self, content: bytes) -> dict[str, Any]:
-        """A card that was signed with this key, as it was.
+    def verified(self, content: bytes) -> dict[str, Any]:
+        """A card that was signed with this key, without the signature.
 
         Raises:
             ValueError: it is no card, was signed by nobody or another server, or changed after that.
