@@ -30,7 +30,7 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.text import Metric, at_least, at_most, number, plain
 
-OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
+OF_NO_USE = "#8a8a8a"  # values that are too uncertain; dotted, or crosses, so that grey is not the only sign
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
 _FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
@@ -107,7 +107,7 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
 
     Args:
         compared: the difference.
-        spec: what was published.
+        spec: of the release.
         name: of the difference.
     """
     _, plain = groups_of(spec)
@@ -152,8 +152,8 @@ def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
 def mark_whole(figure: go.Figure, spec: ReleaseSpec, of: int = 0) -> None:
     """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
     if are_years(spec.x[of], spec.x_units[of], spec.x_box[of]):
-        places, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
-        figure.update_xaxes(tickvals=places, ticktext=texts, hoverformat=".4~g")
+        ticks, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
+        figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
     if spec.y_kind == "count" and len(spec.x) == 1:
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
         figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
@@ -169,8 +169,8 @@ def _dash(at: int) -> str:
 
 _HUGE = math.log(1e6)
 _WELL_KNOWN = 0.5  # of a value's share: colours run over such values
-_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over what is not known, on any background
-_SEEN = 0.005  # of an epsilon: more than rounding
+_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
+_VISIBLE = 0.005  # of an epsilon: more than rounding
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
@@ -201,8 +201,8 @@ def metrics(account: Account) -> list[Metric]:
 
 
 def left_because(account: Account) -> str:
-    """Why so much is left, which is more than the total less what was spent where both are Gaussian."""
-    return "noises add in squares" if account.left > account.rest + _SEEN else "for one Gaussian release"
+    """The reason why more is left than the total less the spent epsilon where both are Gaussian."""
+    return "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release"
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
@@ -239,12 +239,12 @@ def factor(width: float) -> str:
 
 
 def fits(published: Published) -> bool:
-    """Whether what was measured fits the models that read it."""
+    """Whether the measurement fits the models that read it."""
     return published.fit is None or published.fit.fits
 
 
 def worth(published: Published) -> str:
-    """What the released values are good for. None that are of no use are called publishable."""
+    """The use of the released values. None that are of no use are called publishable."""
     if within_tolerance(published).all():
         more = published.spec.tolerance or published.detail or not fits(published)
         return "These values may be published." + (f" {plain(useful(published))}" if more else "")
@@ -254,7 +254,7 @@ def worth(published: Published) -> str:
 
 
 def bought(published: Published) -> str:
-    """Which bounds were bought; nothing where they were declared."""
+    """The bought bounds, in a sentence; "" where they were declared."""
     words = plain(bounds_bought(published))
     return f" {words}" if words else ""
 
@@ -269,8 +269,8 @@ def released(published: Published) -> go.Figure:
     if len(drawn.x) == 1:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows
-    values, within, known = published.values[rows], within[rows], known_share(published)[rows]
-    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, known, 0.0))
+    values, within, shares = published.values[rows], within[rows], known_share(published)[rows]
+    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, shares, 0.0))
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
     if not within.all():
@@ -279,7 +279,7 @@ def released(published: Published) -> go.Figure:
 
 
 def released_caption(spec: ReleaseSpec) -> str:
-    """What the band is and what all was computed from; private inputs are among what was measured with noise."""
+    """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
     lines = _ABOUT_CENTILES if spec.centiles and one else ""
     if not one:
@@ -313,13 +313,13 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | None = None) -> go.Figure:
-    """Values at all points (P,) as colours, over the range of those that are known; what is not known well is faded."""
+def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray | None = None) -> go.Figure:
+    """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
     first, second, z = _slice(spec, in_per_cent(spec, values))
     bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
-    if known is not None:
-        share = _slice(spec, known)[2]
+    if shares is not None:
+        share = _slice(spec, shares)[2]
         well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
         if len(well) and well.min() < well.max():
             figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
