@@ -1,4 +1,4 @@
-"""The attack page: what the best known attacks achieve, against what the guarantee allows."""
+"""The attack page: the best known attacks against the bound of the guarantee."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ class OutputAttack:
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """Scores of an attack and what was promised.
+    """Scores of an attack, and the promise.
 
     Attributes:
         roc: of the simulated attack.
         guarantee: the promise it is held against.
-        epsilon_lower: what the releases prove about epsilon, at 95 % confidence.
+        epsilon_lower: lower bound on epsilon that the releases prove, at 95 % confidence.
         seconds: wall time of the attack.
     """
 
@@ -186,7 +186,7 @@ def _delta_fits(chosen: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSettings(Settings):
-    """The sidebar of the attack page: what is attacked, its promise, and the attack's settings."""
+    """The sidebar of the attack page: target, promise, and the attack's settings."""
 
     target: Target = carried(TARGET)
     epsilon: float = carried(offers.EPSILON, when=_of_outputs)
@@ -204,7 +204,7 @@ class AttackSettings(Settings):
 
     @property
     def attack(self) -> PathAttack | OutputAttack:
-        """What is computed."""
+        """To be computed."""
         if self.target == "paths":
             ridge, scale, delta = float(self.r), float(self.sigma), float(self.path_delta)
             return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials, 1)
@@ -261,10 +261,10 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
         x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
         here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
-        place = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
+        point = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
         figure.add_annotation(
-            x=place[0],
-            y=place[1],
+            x=point[0],
+            y=point[1],
             text=trace.name,
             font={"color": trace.line.color},
             showarrow=False,
@@ -302,15 +302,15 @@ TITLE = "What can an attacker tell about one person?"
 
 
 _WHO = "The attack asks who is in the data, for here inputs are hidden too."
-_WHAT = (
+_WHICH_ANSWER = (
     "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
     "highest answer that the bounds allow, the innocent the lowest."
 )
 
 
 def about(paths: bool) -> str:
-    """What the attacker wants to know: whether somebody took part, or what they answered."""
-    return _WHO if paths else _WHAT
+    """The attacker's question: whether somebody took part, or what they answered."""
+    return _WHO if paths else _WHICH_ANSWER
 
 
 def answer(attacked: Attacked, paths: bool) -> str:
@@ -330,12 +330,12 @@ def _held(attacked: Attacked) -> bool:
 
 
 def caption(attacked: Attacked) -> str:
-    """What the picture shows, with its values."""
-    found = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
+    """Alt text of the picture, with its values."""
+    powers = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
     most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
     values = " ".join(
         f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
-        for rate, one, other in zip(RATES, found, most, strict=True)
+        for rate, one, other in zip(RATES, powers, most, strict=True)
     )
     promised = "what is promised (green, dashed)"
     held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
@@ -349,7 +349,7 @@ TABLE_NOTE = "Columns marked “not private” are computed with true data."
 
 
 def table(attacked: Attacked) -> pd.DataFrame:
-    """How many are found at the usual rates of false accusations, beside what is allowed."""
+    """How many are found at the usual rates of false accusations, and how many the promise allows."""
     rows = []
     for rate in RATES:
         estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)

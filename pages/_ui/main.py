@@ -33,7 +33,7 @@ if settings.is_lesson():
 with st.container(key="page_script"):
     above = "".join(f"/{part}" for part in str(st.get_option("server.baseUrlPath") or "").split("/") if part)
     st.html(f'<script src="{above}/page.js"></script>', unsafe_allow_javascript=True)
-# Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
+# Streamlit's menu drops the address's parameters; put them back, so that the state is carried from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
 if moved:
@@ -53,7 +53,7 @@ pictures.begin()
 with waiting.making(), frame.bar(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()
-# A control of this page that is absent from the address stands at its default: forget what was carried for it.
+# A control of this page that is absent from the address is at its default: forget its carried value.
 elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.has_control(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

@@ -33,9 +33,9 @@ class Page:
         icon: name of a Material symbol.
         section: of the navigation.
         question: what it answers, on the start page's card; none for the start page itself.
-        settings: what its controls stand at.
+        settings: of its controls.
         body: menus of its body, whose values may depend on what was computed.
-        of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
+        of_one_session: it shares no result, so none is computed beforehand.
     """
 
     file: str
