@@ -47,7 +47,7 @@ def count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
 
 
 def begin_again(ledger: Ledger, because: str) -> None:
-    """Record why a table is counted from zero; raise TableKnown without a reason."""
+    """Record why a table is counted from zero; raise AlreadyCounted without a reason."""
     reason = " ".join(because.split())
     if not reason:
         raise AlreadyCounted(
@@ -114,8 +114,6 @@ class Spent:
     """A release that counts from now on.
 
     Attributes:
-        id: of its ledger.
-        name: of the release.
         ledger: all releases, this one included.
         token: of the ledger, if it began with this release; it is kept nowhere.
     """
@@ -128,12 +126,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Ledgers:
-    """All ledgers of a server, or of several.
-
-    Args:
-        database: where they are kept.
-        key: of the server.
-    """
+    """All ledgers of a server, or of several."""
 
     database: Database
     key: Key
@@ -191,14 +184,12 @@ class Ledgers:
         Args:
             browser: its cookie; a ledger begins for it if it has none.
             title: of what is released; the release's number comes before it.
-            guarantee: of the release.
             limit: the total; that of the first release stays.
-            table: digest of the table.
             because: why another ledger's count of this table does not matter; recorded.
             everywhere: see ``find``.
 
         Raises:
-            TableKnown: another ledger counts this table, and no reason was given; nothing was spent.
+            AlreadyCounted: another ledger counts this table, and no reason was given; nothing was spent.
             BudgetExceeded: it would pass the total; nothing was spent.
             MixedProtection: it would void the protection of inputs; nothing was spent.
             MixedRows: it hides other rows together, or says by another column whose they are; nothing was spent.
@@ -325,7 +316,6 @@ def twins(run: Run, id: str, browser: str) -> list[str]:
     """Ledgers of a browser that count a table of this one too, unless an owner has given a reason.
 
     Args:
-        run: the transaction.
         id: the ledger that the browser goes on with now.
         browser: digest of its cookie.
     """
@@ -347,7 +337,6 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
     released. The other's token opens nothing from now on, and its cards begin nothing.
 
     Args:
-        run: the transaction.
         other: the ledger that ends.
         id: the ledger that goes on.
         nobody: digest of a token that nobody has.

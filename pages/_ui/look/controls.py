@@ -135,7 +135,6 @@ class Menu(Control[V]):
 
     Attributes:
         titles: value -> title on the screen, in order.
-        values: those offered.
         buttons: side by side, each one click away, in place of a drop-down.
     """
 
@@ -289,9 +288,8 @@ class Number(Control[float | None]):
 
     def read(self, raw: str) -> float | None:
         """A number within the range."""
-        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw):
-            raise self.wrong()
-        if self.high is not None and float(raw) > self.high:
+        high = math.inf if self.high is None else self.high
+        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw) <= high:
             raise self.wrong()
         return float(raw)
 

@@ -100,7 +100,6 @@ def metrics(row: Sequence[Metric], of: str = "page") -> None:
     """Three or four metrics in a compact row under the picture; two a row on narrow screens.
 
     Args:
-        row: the metrics.
         of: part of the page, where it has several rows.
     """
     with st.container(horizontal=True, key=f"metrics_{of}"):
@@ -129,7 +128,6 @@ def banners(simulated: str | None, overlay: bool) -> None:
 
     Args:
         simulated: where simulated data come from; None: they are real.
-        overlay: as ``overlay_banner``.
     """
     with st.container(horizontal=True, key="banners"):
         if simulated is not None:
@@ -150,9 +148,7 @@ def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = Fa
     """A sortable table and its CSV download, whose name says whether true data are in.
 
     Args:
-        frame: the rows.
         key: of the table, and name of its file.
-        note: above it.
         true_data: whether true data are in columns not marked by name.
     """
     marked = true_data or any(tables.NOT_PRIVATE in str(name) for name in frame)

@@ -214,7 +214,6 @@ class Layer:
         private: False if it may only appear as an educational overlay.
         log: colours in proportion to the logarithm of the value.
         spread: column of the values' uncertainty; above ``most`` a value tells nothing and is hatched.
-        most: see ``spread``.
         grey: the meaning of grey, in words.
         names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
         marks: factors at equal steps of the colour scale; none: low, middle and high of it.

@@ -171,8 +171,6 @@ def chart(
     """A plotly figure in the page's theme, with its caption, table and picture.
 
     Args:
-        figure: as on the screen.
-        key: of the chart.
         alt: the caption below it, with values and trend.
         public: its form without true data; None: true data are in all of it.
         numbers: of its table, where they stand on the page too; else those drawn.
@@ -214,11 +212,7 @@ def panels(
     """Several drawings beside each other, at the same scale, with one caption, table and picture.
 
     Args:
-        rows: the drawings.
         below: their legend.
-        key: of all.
-        alt: their caption.
-        numbers: of the table.
         about: of the releases, where no true data are drawn; else None.
     """
     draw, (width, height) = partial(sheet.side_by_side, rows, below), _PANELS
@@ -240,16 +234,16 @@ def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Cal
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                _for_readers(numbers(), "The numbers of this figure")
+                _html_table(numbers())
         button(key, drawn)
 
 
-def _for_readers(rows: pd.DataFrame, caption: str) -> None:
+def _html_table(rows: pd.DataFrame) -> None:
     """Rows as an HTML table, which any screen reader can read cell by cell; very many as a grid, which scrolls."""
     if len(rows) > _MOST_ROWS:
         table(rows)
     else:
-        st.html(tables.as_html(rows, caption))
+        st.html(tables.as_html(rows, "The numbers of this figure"))
 
 
 def hexagon_map(
@@ -266,10 +260,7 @@ def hexagon_map(
 
     Args:
         cells: one row a hexagon.
-        layer: the column drawn.
         kind: of layer, for the deck.
-        key: of the map.
-        picked: hexagon.
         boroughs: whether it is public which hexagons have sales.
         about: of the release; a layer that is not private has no picture to publish all the same.
         more: the rest of its caption.
@@ -284,7 +275,8 @@ def hexagon_map(
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
-            legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
+            telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")  # its names would be too small
+            legible = replace(around, names=[]) if around is not None and telephone else around
             deck = maps.deck(cells, layer, kind, legible, picked)
             called = f"Map of London: {layer.title.lower()}. The text below it tells it."
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
@@ -304,10 +296,7 @@ def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, 
 
     Args:
         cells: one row a hexagon.
-        layer: its colours.
         frames: values (frames, hexagons).
-        key: of the picture.
-        alt: its caption.
         about: of the numbers, none of which is true data.
     """
     around = cached.value("Drawing the boroughs", maps.boroughs)
@@ -334,11 +323,6 @@ def _frames_style(strip: str, count: int) -> str:
         f"animation-duration: calc(var(--frame) * {count}) !important; }} "
         f"body:has(.player-pause:checked) {window} {{ animation-play-state: paused; }}</style>"
     )
-
-
-def _is_telephone() -> bool:
-    """Whether names on a map would be too small to be read."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:

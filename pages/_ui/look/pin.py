@@ -22,7 +22,6 @@ def pinned(page: str, kind: type[S]) -> S | None:
 
     Args:
         page: its file.
-        kind: the page's settings.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")

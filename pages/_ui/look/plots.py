@@ -154,11 +154,8 @@ def centile_lines(
     """A growth chart: a band between the outer centiles, the middle one thick. The axis across ends with them.
 
     Args:
-        figure: gets them.
         x: where (P,).
         lines: values (P,) by centile, from the lowest to the highest.
-        colour: of all.
-        name: in the legend.
         labelled: each line has its number beyond its right end, in the margin.
     """
     outer = list(lines)
@@ -207,8 +204,6 @@ def mark_dates(
 
     Args:
         figure: whose axis runs over days.
-        name: of the input.
-        dates: of the input.
         side: first and last day.
         along: which axis, "x" or "y".
     """
@@ -269,6 +264,17 @@ def names_of(figure: go.Figure) -> list[tuple[str, str]]:
     return [(mark[2], mark[1]) for mark in reversed(matches) if mark]
 
 
+def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
+    """Ascending heights with a gap between two at least, below the top."""
+    apart = list(heights)
+    for at in range(1, len(apart)):
+        apart[at] = max(apart[at], apart[at - 1] + gap)
+    for at in reversed(range(len(apart))):
+        apart[at] = min(apart[at], top)
+        top = apart[at] - gap
+    return apart
+
+
 class End(NamedTuple):
     """The end of a line, as a share of the axis from its bottom; its name and its colour."""
 
@@ -282,25 +288,18 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
 
     Args:
         figure: its height and margins are set.
-        ends: of the lines.
     """
     listed = sorted(ends)
     tall = figure.layout.height - _LITTLE - figure.layout.margin.b
     shares = [min(max(share, 0.0), 1.0) for share, *_ in listed]
-    heights = [tall * share for share in shares]
-    for at in range(1, len(heights)):
-        heights[at] = max(heights[at], heights[at - 1] + _LINE)
-    top = tall + _LINE / 2
-    for at in reversed(range(len(heights))):
-        heights[at] = min(heights[at], top)
-        top = heights[at] - _LINE
-    for share, point, (_, name, colour) in zip(shares, heights, listed, strict=True):
+    heights = stacked((tall * share for share in shares), _LINE, tall + _LINE / 2)
+    for share, height, (_, name, colour) in zip(shares, heights, listed, strict=True):
         figure.add_annotation(
             x=1,
             xref="paper",
             y=share,
             yref="paper",
-            yshift=point - tall * share,
+            yshift=height - tall * share,
             showarrow=False,
             xanchor="left",
             yanchor="middle",

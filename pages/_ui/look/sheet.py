@@ -81,10 +81,7 @@ def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str) -> Ab
     """Of a numbered draw of a shipped dataset.
 
     Args:
-        data: of which it is.
-        guarantee: of it.
         made: by which method, and which draw.
-        shows: see ``About``.
     """
     inputs = " and ".join(data.x_names)
     return About(
@@ -108,13 +105,7 @@ def of_inputs(data: Dataset, shows: str) -> About:
 
 
 class Panel(NamedTuple):
-    """One of several pictures beside each other.
-
-    Attributes:
-        title: its difference from the others.
-        caption: a sentence.
-        draw: its picture.
-    """
+    """One of several pictures beside each other: its difference from the others, a caption, and the picture."""
 
     title: str
     caption: str

@@ -82,7 +82,9 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     axis = figure.layout[f"{along}axis"]
     log, columns = axis.type == "log", [_along(trace, along, figure) for trace in traces]
     lines = [shape[f"{along}{end}"] for shape in figure.layout.shapes for end in "01"]
-    names = _categories(columns) if axis.type == "category" or any(c.dtype.kind in "OU" for c in columns) else ()
+    names: tuple[str, ...] = ()
+    if axis.type == "category" or any(column.dtype.kind in "OU" for column in columns):
+        names = tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
     if names:
         low, high = axis.range or (-0.5, len(names) - 0.5)
     elif axis.range is not None:
@@ -121,10 +123,6 @@ def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
         most = sum(bars) if piled and len({len(b) for b in bars}) == 1 else values.astype(float)
         return np.append(most, 0.0)
     return values
-
-
-def _categories(columns: Sequence[np.ndarray]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
 
 
 def _ticks(axis: Any, low: float, high: float, log: bool, names: Sequence[str]) -> Iterator[tuple[float, str]]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from pages._ui.look.plots import stacked
 from pages._ui.look.sheet import Box, label, wide
 from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, Side, axes, plain, rect, side_of, squared
 from pages._ui.look.sheet_traces import SCALE, colour_bar, colour_of, dashed, drawn_traces, filled, over_bars
@@ -65,19 +66,16 @@ def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
     plot, ends, rows = _laid(figure, box, traces, bar, named)
     clip = f"plot{box.left:.0f}_{box.top:.0f}"
     below, above = ("".join(_shapes(figure, plot, layer)) for layer in ("below", "above"))
+    title = plain(figure.layout.title.text or "")
     return (
         f'<clipPath id="{clip}"><rect x="{plot.box.left:.1f}" y="{plot.box.top:.1f}" width="{plot.box.width:.1f}" '
         f'height="{plot.box.height:.1f}"/></clipPath>{axes(plot)}'
         f'<g clip-path="url(#{clip})">{below}{drawn_traces(figure, traces, plot)}{above}</g>'
         f"{_texts(traces, plot)}{over_bars(figure, traces, plot)}{_notes(figure, plot)}"
         f"{_written(rows, box)}{_at_ends(ends, plot)}"
-        f"{'' if bar is None else colour_bar(bar, plot)}{_headline(figure, box, plot)}"
+        f"{'' if bar is None else colour_bar(bar, plot)}"
+        f"{label(plot.box.left, box.top + 18, title, TYPE, weight=600) if title else ''}"
     )
-
-
-def _headline(figure: go.Figure, box: Box, plot: Plot) -> str:
-    words = plain(figure.layout.title.text or "")
-    return label(plot.box.left, box.top + 18, words, TYPE, weight=600) if words else ""
 
 
 def _beyond(traces: Sequence[Any]) -> float:
@@ -174,15 +172,10 @@ def _names_at_ends(figure: go.Figure) -> list[Name]:
 
 def _at_ends(names: Sequence[Name], plot: Plot) -> str:
     """Names at the lines' ends, above each other where these are close."""
-    heights = [plot.box.bottom - plot.box.height * name.share for name in names]
-    for at in range(1, len(heights)):
-        heights[at] = min(heights[at], heights[at - 1] - _LINE)
-    out, top = "", plot.box.top + 6
-    for at in reversed(range(len(heights))):
-        heights[at] = max(heights[at], top)
-        top = heights[at] + _LINE
-    for y, (_, words, colour, _) in zip(heights, names, strict=True):
-        x = plot.box.right + 8
+    box, out = plot.box, ""
+    heights = stacked((box.height * name.share - box.bottom for name in names), _LINE, -(box.top + 6))
+    for height, (_, words, colour, _) in zip(heights, names, strict=True):
+        x, y = box.right + 8, -height
         out += f'<path d="M{x:.1f} {y:.1f}h16" stroke="{colour}" stroke-width="4"/>'
         out += label(x + 22, y + 7, words, TYPE)
     return out

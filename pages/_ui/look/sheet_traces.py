@@ -109,13 +109,10 @@ def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tu
     number, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
     at, width = plot.x.at(values_of(trace.x)), 0.8
     if not plot.x.names:
-        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * _apart(at)
+        unique = np.unique(at)
+        apart = float(np.diff(unique).min()) if len(unique) > 1 else 1.0
+        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * apart
     return at - width / 2 + number * width / count, width / count
-
-
-def _apart(at: FloatArray) -> float:
-    unique = np.unique(at)
-    return float(np.diff(unique).min()) if len(unique) > 1 else 1.0
 
 
 def _bar(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str) -> str:
@@ -178,13 +175,9 @@ def _sampled(trace: Any, shares: FloatArray) -> list[str]:
     if scale is None or isinstance(scale, str):
         return [str(each) for each in sample_colorscale(scale or PREDICTION_SCALE, shares)]
     at = [float(share) for share, _ in scale]
-    parts = np.array([_rgb(colour) for _, colour in scale])
+    parts = np.array([(hex_to_rgb if colour.startswith("#") else unlabel_rgb)(colour) for _, colour in scale])
     mixed = np.column_stack([np.interp(shares, at, parts[:, channel]) for channel in range(3)]).round().astype(int)
     return [f"rgb({red},{green},{blue})" for red, green, blue in mixed]
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(hex_to_rgb(colour)) if colour.startswith("#") else tuple(unlabel_rgb(colour))
 
 
 def _colours(trace: Any, z: FloatArray) -> list[list[str]]:

@@ -6,7 +6,7 @@ import base64
 import html
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def of_figure(
 
 def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
     """The columns of each trace, after that of its points; traces at the same points may be joined."""
-    x_title, y_title = (_title(axis) for axis in (figure.layout.xaxis, figure.layout.yaxis))
+    x_title, y_title = (_plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
     maps = [trace for trace in figure.data if trace.type == "heatmap"]
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
@@ -162,10 +162,6 @@ def _column(values: np.ndarray) -> list[Any]:
     return [str(value) for value in values] if values.dtype.kind in "OU" else list(values)
 
 
-def _title(axis: Any) -> str:
-    return _plain(axis.title.text or "")
-
-
 def _name(trace: Any) -> str:
     return _plain(trace.name or "")
 
@@ -179,7 +175,7 @@ def as_html(frame: pd.DataFrame, caption: str) -> str:
     """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
     written = decimals_of(frame)
     heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
-    columns = [_cells(frame[name], written.get(str(name))) for name in frame]
+    columns = [map(partial(_cell, written.get(str(name))), frame[name]) for name in frame]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
     return (
         '<div class="numbers" role="region" tabindex="0" aria-label="Table"><table>'
@@ -187,7 +183,7 @@ def as_html(frame: pd.DataFrame, caption: str) -> str:
     )
 
 
-def _cells(values: pd.Series[Any], written: str | None) -> list[str]:
-    """Each value as a cell; nothing where it is missing."""
-    texts = ("" if pd.isna(each) else written % each if written else f"{each}" for each in values)
-    return [f"<td>{html.escape(each)}</td>" for each in texts]
+def _cell(written: str | None, value: Any) -> str:
+    """Of a table; empty where the value is missing."""
+    text = "" if pd.isna(value) else written % value if written else f"{value}"
+    return f"<td>{html.escape(text)}</td>"

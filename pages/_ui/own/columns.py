@@ -47,11 +47,7 @@ class Draft:
 
 
 def numbers(columns: Iterable[Contents]) -> str:
-    """How numbers are written: asked where a column that is used has numbers that are not plain.
-
-    Args:
-        columns: those that are used.
-    """
+    """How numbers are written: asked where a column that is used has numbers that are not plain."""
     plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in columns)
     if plain_throughout and answer(questions.NUMBERS.key) in (None, PLAIN_NUMBERS):
         return PLAIN_NUMBERS
@@ -64,10 +60,7 @@ def contents(
     """The contents of each input; values that cannot be read so are reported at once.
 
     Args:
-        x: the inputs.
         used: these, and the outcome if it is chosen.
-        table: the own table.
-        way: how numbers are written.
         draft: takes the groups still to declare, and whether all can be read.
 
     Returns:
@@ -100,14 +93,7 @@ def contents(
 
 
 def outcome(y: str, table: Table, way: str, draft: Draft) -> None:
-    """Check that an outcome that is no yes or no can be read; a fault is reported at once.
-
-    Args:
-        y: its column.
-        table: the own table.
-        way: how numbers are written.
-        draft: takes whether it can be read.
-    """
+    """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
     column = table.survey[y]
     problem = "" if _has_gaps() and way in column.ways else column.as_numbers(y, way, or_dates=False)
     unit = _unit_offered(y, questions.Y_UNIT.key, table, way) if problem else None
@@ -123,13 +109,7 @@ def outcome(y: str, table: Table, way: str, draft: Draft) -> None:
 
 
 def yes_and_no(y: str, table: Table, draft: Draft) -> None:
-    """Which words of the outcome mean yes and no, where it is not written 1 and 0.
-
-    Args:
-        y: the outcome.
-        table: the own table.
-        draft: takes the two words.
-    """
+    """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
     words = upload.words(table, y)
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
@@ -151,10 +131,6 @@ def missing(names: Sequence[str], table: Table, way: str, formats: Mapping[str, 
 
     Args:
         names: of the columns that are used, but for an outcome whose other words than yes and no are missing anyway.
-        table: the own table.
-        way: how numbers are written.
-        formats: how the inputs that are dates are written, by name.
-        draft: takes the words.
     """
     columns = {name: table.survey[name] for name in names}
     lacking = sum(each.usual for each in columns.values())
@@ -217,10 +193,7 @@ def _unit_offered(name: str, control: str, table: Table, way: str) -> bool | Non
     """Whether the unit beside the numbers of a column is declared, offered in one click; None where there is none.
 
     Args:
-        name: of the column.
         control: the question about its unit.
-        table: the own table.
-        way: how numbers are written.
     """
     unit, written = upload.unit(table, name)
     if not unit:

@@ -55,15 +55,14 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
     """Released values with the curve's 95 % interval, for each group on the same axes; grey where of no use.
 
     Args:
-        groups: one or more.
-        published: of all of them.
         within: which of its values are of use (P,).
-        spec: without levels.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
     looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
     for group, colour, _ in looks:
-        _band(figure, spec, group, published, colour, opacity)
+        low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
+        band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
+        figure.data[-1].showlegend = not group.name
     for group, colour, dash in looks:
         values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
         kept = np.where(useful, values, np.nan)
@@ -79,8 +78,6 @@ def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray
     """The fit without noise, for each group on the same axes. Not private.
 
     Args:
-        groups: one or more.
-        spec: without levels.
         values: at all points (P,).
     """
     figure, values = go.Figure(), in_per_cent(spec, values)
@@ -95,21 +92,13 @@ def apart(published: Published, first: str, second: str) -> Difference:
 
     Args:
         published: over one input that is a number and one that is groups.
-        first: a group.
-        second: another.
     """
     groups, _ = groups_of(published.spec)
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
 def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
-    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor.
-
-    Args:
-        compared: the difference.
-        spec: of the release.
-        name: of the difference.
-    """
+    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor."""
     _, plain = groups_of(spec)
     mean, low, high = (
         np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
@@ -122,14 +111,6 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     _finished(figure, plain)
     y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
     return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
-
-
-def _band(
-    figure: go.Figure, spec: ReleaseSpec, group: Group, published: Published, colour: str, opacity: float
-) -> None:
-    low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
-    band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
-    figure.data[-1].showlegend = not group.name
 
 
 def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
@@ -149,10 +130,10 @@ def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
 
 
-def mark_whole(figure: go.Figure, spec: ReleaseSpec, of: int = 0) -> None:
+def mark_whole(figure: go.Figure, spec: ReleaseSpec) -> None:
     """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
-    if are_years(spec.x[of], spec.x_units[of], spec.x_box[of]):
-        ticks, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
+    if are_years(spec.x[0], spec.x_units[0], spec.x_box[0]):
+        ticks, texts = zip(*marks(*spec.x_box[0], whole=True), strict=True)
         figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
     if spec.y_kind == "count" and len(spec.x) == 1:
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
@@ -196,13 +177,12 @@ def metrics(account: Account) -> list[Metric]:
     return [
         Metric("Released from your table", str(len(ledger.entries) - failed), more),
         Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
-        Metric("Left", f"ε = {at_least(account.left)}", left_because(account)),
+        Metric(
+            "Left",
+            f"ε = {at_least(account.left)}",
+            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
+        ),
     ]
-
-
-def left_because(account: Account) -> str:
-    """The reason why more is left than the total less the spent epsilon where both are Gaussian."""
-    return "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release"
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:

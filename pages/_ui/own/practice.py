@@ -25,11 +25,8 @@ class Practice:
     """A table with what is declared of it: for people in general, not read off the table.
 
     Attributes:
-        file: its name.
         button: what says what it is.
-        kind: of its outcome.
         form: what is declared, by the names of the form's controls.
-        content: its bytes.
     """
 
     file: str

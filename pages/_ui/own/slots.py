@@ -50,7 +50,6 @@ class Question:
     """A question of the form.
 
     Attributes:
-        key: of its answer.
         widget: its name in streamlit.
         label, help: on the screen.
         default: the answer that it begins with; None for none.
@@ -84,12 +83,7 @@ class Question:
         return answer
 
     def ask(self, where: Any = st, **look: Any) -> Any:
-        """The answer to the question, which is drawn.
-
-        Args:
-            where: the container.
-            look: further arguments of the widget.
-        """
+        """The answer to the question, which is drawn."""
         self.current()
         empty = _EMPTY.get(self.widget, {}) if self.default is None else {}
         arguments = {"label": self.label, "help": self.help, **empty, **self.look, **look}

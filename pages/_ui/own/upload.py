@@ -54,7 +54,6 @@ class Table:
 
     Attributes:
         name: of one to practise with; empty for a visitor's, whose name stays in the browser.
-        content: its bytes.
         columns: names in its header line that one column alone has.
         writing: separator and encoding, as declared or as its first line says.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
@@ -105,8 +104,6 @@ def words(table: Table, column: str, *, numbers: str | None = None, order: Forma
     """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
 
     Args:
-        table: the own table.
-        column: its name.
         numbers: a way of writing these, which are then none of the texts; None: they are.
         order: of dates, which are then none likewise.
     """

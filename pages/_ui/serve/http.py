@@ -33,7 +33,6 @@ class Doorkeeper:
     """ASGI middleware: refuses requests and connections that no page of this server's makes.
 
     Args:
-        app: the application behind it.
         hosts: names of this server, with a port where only that one counts; this machine's own always
             belong to them. None: any name where the server listens on the network, this machine's where it does not.
         listens_here: whether the server listens on this machine's own addresses only.
@@ -145,11 +144,7 @@ async def page_script(_request: Request) -> FileResponse:
 
 
 class Reception:
-    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining.
-
-    Args:
-        app: the application behind it.
-    """
+    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -52,7 +52,6 @@ class Work:
 
     Attributes:
         function: importable by name.
-        args: its arguments.
         owner: see ``Workers.submit``.
         keep: takes a result that nobody waits for; None: the task ends when nobody waits for it.
     """

@@ -47,9 +47,7 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progre
     return function(*args, progress=progress) if takes else function(*args)
 
 
-def packed(
-    function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda fraction: None
-) -> Frames:
+def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda _: None) -> Frames:
     """The result of ``called``; an array that came out of a frame goes back as that frame."""
     value = called(function, args.args if isinstance(args, Handed) else args, progress)
     arrays: list[pickle.PickleBuffer] = []
@@ -205,7 +203,6 @@ class Workers:
     """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
 
     Args:
-        count: number of processes.
         tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
         spare: processes more, for newcomers while others are slow.
         behind: workers that come first: these get the rest of the machine.
@@ -229,7 +226,6 @@ class Workers:
 
         Args:
             function: importable by name.
-            args: its arguments.
             owner: a visitor, of whose tasks one runs at a time; None: nobody.
         """
         with self._lock:
