@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 Run = Callable[..., list[Sequence[Any]]]  # a statement with its values for each "?"; answers with rows
 
@@ -27,18 +27,6 @@ SCHEMA = (
 
 class LedgerUnavailable(ValueError):
     """The ledgers cannot be read or written now; nothing was released."""
-
-
-class Database(Protocol):
-    """Where ledgers are kept."""
-
-    def transaction(self, *, writes: bool = True) -> AbstractContextManager[Run]:
-        """All or nothing, one writer at a time; on the disk at the end of the block, undone if it raises.
-
-        Raises:
-            LedgerUnavailable: the database cannot be reached, is busy or full. What the block did may then count.
-        """
-        ...
 
 
 WAIT_SECONDS = 10.0  # for another writer; a transaction takes milliseconds
@@ -64,7 +52,11 @@ class Sqlite:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """See ``Database``."""
+        """All or nothing, one writer at a time; on the disk at the end of the block, undone if it raises.
+
+        Raises:
+            LedgerUnavailable: the database cannot be reached, is busy or full. What the block did may then count.
+        """
         try:
             with closing(self._open("rw")) as connection:
 
@@ -121,7 +113,7 @@ class Postgres:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """See ``Database``."""
+        """As of ``Sqlite``."""
         import psycopg  # an extra
 
         try:

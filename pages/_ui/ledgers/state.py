@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dpgp_core.release.files import force_folder
 from pages._ui import environment
-from pages._ui.ledgers.databases import Database, LedgerUnavailable, Postgres, Sqlite
+from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Sqlite
 from pages._ui.ledgers.store import Key, Ledgers
 
 MARK = "dpgp-state"
@@ -154,11 +154,8 @@ def of_this_server() -> Ledgers:
     """
     state, address, digits = State(environment.state()), environment.ledger_dsn(), environment.ledger_key()
     key = state.key() if digits is None else Key.read(digits)
-    database: Database
-    if address is None:
-        database = state.database()
-    else:
-        database = Postgres(address)
+    database = state.database() if address is None else Postgres(address)
+    if address is not None:
         database.create()
     ledgers = Ledgers(database, key)
     ledgers.prepare()

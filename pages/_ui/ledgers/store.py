@@ -12,7 +12,7 @@ from typing import Any
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object, read_object
-from pages._ui.ledgers.databases import Database, LedgerUnavailable, Run
+from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Run, Sqlite
 
 _LETTERS = 1000  # of an owner's reasons
 
@@ -128,7 +128,7 @@ class Spent:
 class Ledgers:
     """All ledgers of a server, or of several."""
 
-    database: Database
+    database: Sqlite | Postgres
     key: Key
 
     def prepare(self) -> None:

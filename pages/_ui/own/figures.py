@@ -74,19 +74,6 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
     return _finished(figure, spec)
 
 
-def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """The fit without noise, for each group on the same axes. Not private.
-
-    Args:
-        values: at all points (P,).
-    """
-    figure, values = go.Figure(), in_per_cent(spec, values)
-    for at, group in enumerate(groups):
-        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
-    return _finished(figure, spec)
-
-
 def apart(published: Published, first: str, second: str) -> Difference:
     """The first group's curve less the second's, from what was released.
 
@@ -276,11 +263,15 @@ def released_caption(spec: ReleaseSpec) -> str:
 
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """The fit without noise. Not private."""
+    """The fit without noise at all points (P,), a curve for each group; or a map, of the first. Not private."""
     groups, drawn = groups_of(spec)
-    if len(drawn.x) == 1:
-        return preview_curve(groups, drawn, values)
-    return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+    if len(drawn.x) > 1:
+        return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+    figure, values = go.Figure(), in_per_cent(drawn, values)
+    for at, group in enumerate(groups):
+        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
+        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
+    return _finished(figure, drawn)
 
 
 def inference_sentence(inference: Inference | None) -> str:

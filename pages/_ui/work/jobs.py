@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from pebble import ProcessExpired
 
@@ -39,11 +39,11 @@ class WorkStopped(RuntimeError):
     """A computation took too long or too much memory, and was ended."""
 
 
-class Waiting(Protocol):
-    """Called while a page waits; may raise to move on, or ``Postponed`` to have the work go on meanwhile."""
+Waiting = Callable[[float, float | None, bool], None]
+"""Called while a page waits, with the fraction done, the seconds expected and whether others wait for a process too.
 
-    def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
-        """Show the fraction done and the seconds expected; ``crowded``: others wait for a process too."""
+It may raise to move on, or ``Postponed`` to have the work go on meanwhile.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,18 +77,12 @@ class _Task:
 
 
 @dataclass(eq=False)
-class _Postponed:
-    key: Hashable
-    task: _Task
-    since: float = field(default_factory=time.monotonic)
-
-
-@dataclass(eq=False)
 class Tasks:
     """The tasks that run or wait for their turn, by the keys of their results."""
 
     _going: dict[Hashable, _Task] = field(default_factory=dict, init=False)
-    _postponed: dict[Hashable, _Postponed] = field(default_factory=dict, init=False)  # one at most of each owner
+    _postponed: dict[Hashable, tuple[Hashable, _Task, float]] = field(default_factory=dict, init=False)
+    """Of an owner the key of the latest, the task, and when it was postponed."""
     _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -120,22 +114,19 @@ class Tasks:
         try:
             if not task.future.done():
                 with pages_waiting.aside():
-                    self._wait(workers, task, work, waiting)
+                    while not wait_for([task.future], POLL_SECONDS).done:
+                        workers.look()
+                        if task.took_too_long():
+                            raise WorkStopped(_TOO_LONG)
+                        if waiting is not None:
+                            expected = self._seconds.get(work.function.__qualname__)
+                            waiting(workers.fraction(task.slot), expected, workers.crowded)
             return task.future.result()
         except Postponed:
             self._postpone(key, task, work)
             raise
         finally:
             self._leave(key, task)
-
-    def _wait(self, workers: Workers, task: _Task, work: Work, waiting: Waiting | None) -> None:
-        while not wait_for([task.future], POLL_SECONDS).done:
-            workers.look()
-            if task.took_too_long():
-                raise WorkStopped(_TOO_LONG)
-            if waiting is not None:
-                expected = self._seconds.get(work.function.__qualname__)
-                waiting(workers.fraction(task.slot), expected, workers.crowded)
 
     def _joined(self, workers: Workers, key: Hashable, work: Work) -> _Task:
         with self._lock:
@@ -153,7 +144,7 @@ class Tasks:
         keep = work.keep
         with self._lock:
             task.waiting += 1
-            self._postponed[work.owner] = _Postponed(key, task)
+            self._postponed[work.owner] = key, task, time.monotonic()
 
         def done(future: Future[Frames]) -> None:
             if not future.cancelled() and future.exception() is None:
@@ -166,12 +157,12 @@ class Tasks:
 
     def _give_up(self, owner: Hashable | None) -> None:
         """Leave the task that this owner, who asks again, has postponed; and those whose owners did not come back."""
-        moment = time.monotonic()
+        before = time.monotonic() - KEPT_SECONDS
         with self._lock:
-            old = [who for who, each in self._postponed.items() if who == owner or moment - each.since > KEPT_SECONDS]
+            old = [who for who, (_, _, since) in self._postponed.items() if who == owner or since < before]
             left = [self._postponed.pop(who) for who in old]
-        for each in left:
-            self._leave(each.key, each.task)
+        for key, task, _ in left:
+            self._leave(key, task)
 
     def _leave(self, key: Hashable, task: _Task) -> None:
         with self._lock:
@@ -308,8 +299,8 @@ class Jobs:
     def clear(self) -> None:
         """Forget every result."""
         with self._lock:
-            while self._kept:
-                self._drop()
+            for key in list(self._kept):
+                self._forget(key)
 
     def give_back(self, seconds: float) -> None:
         """Forget results that no visitor has used for so many seconds, but for those of the warm-up."""
@@ -336,12 +327,8 @@ class Jobs:
                 self._held += sum(part.size for number, part in parts.items() if not self._uses[number])
                 self._uses.update(parts.keys())
                 while self._held > self.room:
-                    self._drop()
+                    self._forget(next(iter(self._kept)))  # the least recently used
         return value
-
-    def _drop(self) -> None:
-        """Forget the least recently used result."""
-        self._forget(next(iter(self._kept)))
 
     def _forget(self, key: Hashable) -> None:
         _, parts = self._kept.pop(key)

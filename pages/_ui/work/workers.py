@@ -137,23 +137,25 @@ class Turns:
         moment = self.clock()
         busy = {turn.owner for turn in self.running if turn.owner is not None}
         able = [turn for turn in self.waiting if turn.owner not in busy]
-        if not able or not self._has_room(moment):
+        quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
+        if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
         turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
         self.waiting.remove(turn)
         self.running.append(turn)
         turn.since = moment
-        self._remember(turn.owner)
+        self._count += 1
+        if turn.owner is not None:
+            self._served[turn.owner] = self._count
+            self._served.move_to_end(turn.owner)
+            if len(self._served) > _REMEMBERED:
+                self._served.popitem(last=False)
         return turn
 
     @property
     def crowded(self) -> bool:
         """Whether there are more tasks than may start."""
         return len(self.running) > self.limit or bool(self.waiting)
-
-    def _has_room(self, moment: float) -> bool:
-        quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
-        return quick < self.limit and len(self.running) < self.most
 
     def clear(self) -> list[Turn]:
         """Forget the tasks that run or wait, and return them."""
@@ -165,14 +167,6 @@ class Turns:
         """Count a task as running no more."""
         if turn in self.running:
             self.running.remove(turn)
-
-    def _remember(self, owner: Hashable | None) -> None:
-        self._count += 1
-        if owner is not None:
-            self._served[owner] = self._count
-            self._served.move_to_end(owner)
-            if len(self._served) > _REMEMBERED:
-                self._served.popitem(last=False)
 
 
 if sys.platform != "win32":  # where there is no limit on memory
