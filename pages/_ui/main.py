@@ -26,7 +26,7 @@ page = st.navigation(
     },
     position="top",
 )
-st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
+st.set_page_config(page_title=f"{page.title}: {TITLE}")  # for tabs and screen readers
 st.html(Path(__file__).parent / "look" / "page.css")
 if settings.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")

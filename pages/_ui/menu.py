@@ -32,9 +32,9 @@ class Page:
         title: in the navigation.
         icon: name of a Material symbol.
         section: of the navigation.
-        question: what it answers, on the start page's card; none for the start page itself.
+        question: on the start page's card; none for the start page itself.
         settings: of its controls.
-        body: menus of its body, whose values may depend on what was computed.
+        body: menus of its body, whose values may depend on results.
         of_one_session: it shares no result, so none is computed beforehand.
     """
 

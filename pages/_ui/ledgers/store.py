@@ -183,7 +183,7 @@ class Ledgers:
 
         Args:
             browser: its cookie; a ledger begins for it if it has none.
-            title: of what is released; the release's number comes before it.
+            title: of the release; its number comes before it.
             limit: the total; that of the first release stays.
             because: why another ledger's count of this table does not matter; recorded.
             everywhere: see ``find``.
@@ -244,7 +244,7 @@ class Ledgers:
             self._take(run, browser, id)
 
     def begin_anew(self, browser: str) -> None:
-        """Have a browser go on with no ledger: the next release begins one. What was counted stays, with its tables."""
+        """Have a browser go on with no ledger: the next release begins one. All counts stay, with their tables."""
         with self.database.transaction() as run:
             run("UPDATE browsers SET goes_on = 0 WHERE browser = ?", self._browser(browser))
 

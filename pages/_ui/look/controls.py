@@ -45,7 +45,7 @@ class Control(ABC, Generic[T]):
     section: str = SIDE
     disabled: bool = False
     looks: bool = False
-    must: ClassVar[str] = "is not offered"  # said of its value
+    must: ClassVar[str] = "is not offered"  # of a refused value
 
     @abstractmethod
     def draw(self) -> T:

@@ -90,7 +90,7 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
             cells[["cell", *named]].to_dict("records"), values, layer.colours(values), unsure, strict=True
         )
     ]
-    # Streamlit fades by ``get_fill_color`` what is not selected, so the colours are given to the layers underneath. And
+    # Streamlit fades unselected hexagons by ``get_fill_color``, so the colours are given to the layers underneath. And
     # another id for each hexagon picked: the click is forgotten, so that the next on the same one counts.
     fill = {"getFillColor": "@@=fill"}
     return pdk.Layer(

@@ -50,7 +50,7 @@ def lengthscale_key(exhibit: Exhibit) -> str:
 
 
 def mechanisms(name: str) -> tuple[str, ...]:
-    """Those that pages draw a dataset with, the default first.
+    """Mechanisms that pages draw a dataset with, the default first.
 
     The same default on every page, so that every page says the same error; but where there are very many records,
     measuring in stages takes seconds a draw.

@@ -156,7 +156,7 @@ _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
 PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
-_SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
+_SECONDS, _CALM = 0.16, 2.0  # of a frame; where a browser wants reduced motion
 
 
 def chart(

@@ -316,7 +316,7 @@ def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go
 
     Args:
         figure: its vertical axis gets a range, where it has none.
-        names: of a trace -> what to write, where that differs; nothing is written for "".
+        names: of a trace -> text, where that differs; "" for none.
     """
     lines = [each for each in figure.data if each.type == "scatter" and "lines" in (each.mode or "lines")]
     axis = figure.layout.yaxis

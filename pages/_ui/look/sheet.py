@@ -62,7 +62,7 @@ class About:
     Attributes:
         release: the released quantity and its mechanism, in a sentence.
         shows: the meaning of line, band or colour, in a sentence.
-        guarantee: of the release; None where no output of any data is shown.
+        guarantee: of the release; None for a figure without any output.
         basis: in its place, the source of the figure.
         source, licence: of the data; "" where there are none.
         taught: whether the noise is a numbered draw's.

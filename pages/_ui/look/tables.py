@@ -1,4 +1,4 @@
-"""The numbers of figures as tables, and how many digits of them are shown."""
+"""The numbers of figures as tables, and their digits."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
 
 
 def apart(published: Published, first: str, second: str) -> Difference:
-    """The first group's curve less the second's, from what was released.
+    """The first group's curve less the second's, from the release.
 
     Args:
         published: over one input that is a number and one that is groups.
@@ -309,7 +309,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray |
 
 
 def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two inputs (S,), (T,) and values (T, S) there; a third stands at the middle of its grid."""
+    """Two inputs (S,), (T,) and values (T, S) there; a third is at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]

@@ -116,7 +116,7 @@ def _whose(table: Table, used: Sequence[str], draft: Draft) -> str | None:
 def _offered(inputs_public: bool, *, people: bool, levels: bool) -> Question:
     """The question about the mechanism, the recommended one first.
 
-    Where people have several rows, those that hide all are offered; where there are groups, those that take them.
+    Where people have several rows, mechanisms that hide all are offered; where there are groups, those that take them.
     """
     fit = [
         choice.title
@@ -181,7 +181,7 @@ def _inputs(
     """Domain, unit, lengthscale and grid of every input.
 
     Those in degrees have lengthscales in km, dates in days; groups have none of these, and where the mechanism makes
-    its models itself no lengthscale is asked for.
+    its models itself there is no question about a lengthscale.
     """
     kilometres = draft.fields["coordinates"] or ()
     units, grid, dates = list[str](), list[int | None](), dict[str, object]()

@@ -22,11 +22,11 @@ _PEOPLE = 1_200  # of the table in which they have several rows
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """A table with what is declared of it: for people in general, not read off the table.
+    """A table with its declaration: for people in general, not read off the table.
 
     Attributes:
-        button: what says what it is.
-        form: what is declared, by the names of the form's controls.
+        button: its label.
+        form: the declaration, by the names of the form's controls.
     """
 
     file: str

@@ -337,7 +337,7 @@ CENTILES = Question(
     help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",
 )
-TOLERANCE = Number(  # in the link, unlike what is declared about the table: a number that is nobody's
+TOLERANCE = Number(  # in the link, unlike the declaration of the table: a number that is nobody's
     "tolerance",
     "Precision you need (optional), {}",
     low=0.0,

@@ -53,7 +53,7 @@ def issued(spent: Spent, published: Published) -> Issued:
     content = bundle(published, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
     new = Issued(spent.name, content)
     DELIVERIES.keep(spent.id, new)
-    with suppress(LedgerUnavailable), waiting.aside():  # it is made, whatever the ledger says
+    with suppress(LedgerUnavailable), waiting.aside():  # it is made all the same
         ledgers.made(spent)
     return new
 
@@ -143,7 +143,11 @@ def _token() -> None:
     if token is not None:
         st.info(_KEEP, icon=":material/key:")
         st.code(token, language=None)
-        st.button("I have kept it", on_click=OWN_LEDGER_TOKEN.pop)
+        st.button("I have kept it", on_click=_forget_token)
+
+
+def _forget_token() -> None:
+    OWN_LEDGER_TOKEN.pop()
 
 
 def _others(account: Account) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 OWN_TABLE: Slot[Table] = Slot("own_table")
 OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of the uploaded file, and how it is written
-OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8: its encoding is asked for
+OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8, whose encoding is a question
 OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # of a workbook, by its digest
 OWN_LINES: Kept[str] = Kept("own_lines")  # of a file, by its digest: lines that may be no rows
 OWN_READY: Kept[Prepared] = Kept("own_ready")  # by the table's digest and the specification

@@ -97,7 +97,7 @@ def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
 
 
 def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
-    """Error against budget for this design, worked out when asked for; it reads no output."""
+    """Error against budget for this design, worked out on a click; it reads no output."""
     if spec.bounds_unit is not None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
@@ -210,7 +210,7 @@ def release(table: Table, spec: ReleaseSpec, prepared: Prepared, account: Accoun
         label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(table, spec, prepared, because))
-        st.rerun()  # the ledger stands in several places
+        st.rerun()  # the ledger is drawn in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
     released = OWN_RELEASED.find()

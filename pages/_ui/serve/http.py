@@ -29,7 +29,7 @@ from pages._ui.work import cached
 _PORTS = {"http": 80, "https": 443}
 
 
-class Doorkeeper:
+class OriginMiddleware:
     """ASGI middleware: refuses requests and connections that no page of this server's makes.
 
     Args:
@@ -115,7 +115,7 @@ HEADERS = {
 }
 _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
 _STREAMLIT = "/_stcore/"
-_DOORS = ("health", "host-config", "stream")  # used by pages; metrics and agents are nobody's business
+_ENDPOINTS = ("health", "host-config", "stream")  # used by pages; metrics and agents are nobody's business
 _UPLOADS = "upload_file/"
 _NOT_PAGES = (_STREAMLIT, "/static/", forgetting.PATH, "/component/", "/readyz")
 
@@ -143,7 +143,7 @@ async def page_script(_request: Request) -> FileResponse:
     return FileResponse(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
-class Reception:
+class VisitorMiddleware:
     """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -184,15 +184,15 @@ class Reception:
 
 
 def _below_base(path: str) -> str:
-    """The path without the one that the whole server stands under (``server.baseUrlPath``), if it does."""
+    """The path without that of the whole server (``server.baseUrlPath``), if it has one."""
     base = str(config.get_option("server.baseUrlPath") or "").strip("/")
     return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def _is_closed(path: str) -> bool:
-    """Whether it is a door of streamlit's, under whatever prefix, that no page uses."""
-    _, _, door = path.partition(_STREAMLIT)
-    return _STREAMLIT in path and door not in _DOORS and not door.startswith(_UPLOADS)
+    """Whether it is an endpoint of streamlit, under any prefix, that no page uses."""
+    _, _, endpoint = path.partition(_STREAMLIT)
+    return _STREAMLIT in path and endpoint not in _ENDPOINTS and not endpoint.startswith(_UPLOADS)
 
 
 def _cookie(scope: Scope) -> str | None:
@@ -233,6 +233,9 @@ async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) 
 ROUTES = [
     Route("/readyz", readyz),
     Route("/page.js", page_script),
-    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below the path that it stands under itself
+    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below its own path
 ]
-MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]
+MIDDLEWARE = [
+    Middleware(OriginMiddleware, hosts=environment.hosts(), listens_here=listens_here),
+    Middleware(VisitorMiddleware),
+]

@@ -46,7 +46,7 @@ def shared_modules() -> list[str]:
 
 
 def pages_compile() -> None:
-    """Every page is there and is Python; every module the pages share can be imported, with what it imports."""
+    """Every page is there and is Python; every module the pages share can be imported, with its imports."""
     for script in sorted(PAGES.glob("*.py")):
         compile(script.read_text(encoding="utf-8"), script.name, "exec")
     for name in shared_modules():

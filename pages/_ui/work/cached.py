@@ -53,7 +53,7 @@ class _GivenUp(Exception):
 
 
 class Ahead:
-    """Computes one wish after the other, the latest page's first; gives way at once to whoever waits for a process.
+    """Computes one wish after the other, the latest page's first; gives way at once to pages that wait for a process.
 
     Args:
         jobs: keeps the results; without workers nothing is done.

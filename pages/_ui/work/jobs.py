@@ -238,7 +238,7 @@ class Jobs:
         here: bool = False,
         postponable: bool = False,
     ) -> Answer[T]:
-        """``function(*given, *settings)``, from the cache if these settings were asked for before.
+        """``function(*given, *settings)``, from the cache if it is there.
 
         Args:
             function: a pure function at the top level of its module; if it takes ``progress``, it says how far it is.
@@ -288,7 +288,7 @@ class Jobs:
         try:
             return cast(T, unpack(self._compute(self.private or self.workers, object(), work, waiting)))
         finally:
-            handed.args = ()  # whoever passed it on and still holds it, holds nothing
+            handed.args = ()  # of all who still hold it
 
     @property
     def held(self) -> int:
