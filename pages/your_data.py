@@ -24,10 +24,10 @@ if table and spec and prepared:
         f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )
-    steps.warn(spec, prepared)
-    steps.show_plan(spec, prepared)
-    steps.preview(table, spec, prepared)
-    steps.release(table, spec, prepared, account)
+    steps.warn(prepared)
+    steps.show_plan(prepared)
+    steps.preview(table, prepared)
+    steps.release(table, prepared, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."

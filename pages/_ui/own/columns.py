@@ -29,12 +29,16 @@ class Draft:
     """A declaration so far.
 
     Attributes:
+        table: of which it is.
+        way: how numbers are written.
         fields: of a specification, by name.
         writing: of its ``Writing``.
         missing: items still to declare, as sentences name them.
         readable: whether every column can be read as it is declared.
     """
 
+    table: Table
+    way: str = PLAIN_NUMBERS
     fields: dict[str, Any] = field(default_factory=dict)
     writing: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
@@ -54,9 +58,7 @@ def numbers(columns: Iterable[Contents]) -> str:
     return str(questions.NUMBERS.ask())
 
 
-def contents(
-    x: Sequence[str], used: Sequence[str], table: Table, way: str, draft: Draft
-) -> tuple[dict[str, Format], dict[str, Levels | None]]:
+def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[str, Format], dict[str, Levels | None]]:
     """The contents of each input; values that cannot be read so are reported at once.
 
     Args:
@@ -68,12 +70,12 @@ def contents(
         are still to declare.
     """
     formats, levels = dict[str, Format](), dict[str, Levels | None]()
-    other_way = _one_way((table.survey[name] for name in used), way)
+    other_way = _one_way((draft.table.survey[name] for name in used), draft.way)
     kinds = {
         name: questions.HOLDS.of(name).ask(where) for where, name in zip(st.columns(max(len(x), 1)), x, strict=False)
     }
     for name, kind in kinds.items():
-        column = table.survey[name]
+        column = draft.table.survey[name]
         if kind == AS_GROUPS:
             levels[name], problem = _groups(name, column)
             draft.needs(f"the groups of {plain(name)}", levels[name])
@@ -81,22 +83,22 @@ def contents(
             formats[name] = DATES[kind]
             problem = "" if _has_gaps() and formats[name] in column.orders else column.as_dates(name, formats[name])
         else:
-            problem = "" if _has_gaps() and way in column.ways else column.as_numbers(name, way)
-            unit = _unit_offered(name, questions.X_UNIT.of(name).key, table, way) if problem else None
+            problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(name, draft.way)
+            unit = _unit_offered(name, questions.X_UNIT.of(name).key, draft) if problem else None
             if unit is not None:
                 draft.readable &= unit
                 continue
-        if problem and (kind == AS_GROUPS or not _kind_offered(name, table, other_way)):
+        if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
         draft.readable &= not problem
     return formats, levels
 
 
-def outcome(y: str, table: Table, way: str, draft: Draft) -> None:
+def outcome(y: str, draft: Draft) -> None:
     """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
-    column = table.survey[y]
-    problem = "" if _has_gaps() and way in column.ways else column.as_numbers(y, way, or_dates=False)
-    unit = _unit_offered(y, questions.Y_UNIT.key, table, way) if problem else None
+    column = draft.table.survey[y]
+    problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(y, draft.way, or_dates=False)
+    unit = _unit_offered(y, questions.Y_UNIT.key, draft) if problem else None
     if unit is not None:
         draft.readable &= unit
         return
@@ -108,9 +110,9 @@ def outcome(y: str, table: Table, way: str, draft: Draft) -> None:
     draft.readable &= not problem
 
 
-def yes_and_no(y: str, table: Table, draft: Draft) -> None:
+def yes_and_no(y: str, draft: Draft) -> None:
     """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
-    words = upload.words(table, y)
+    words = upload.words(draft.table, y)
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
     left, right = st.columns(2)
@@ -126,21 +128,21 @@ def yes_and_no(y: str, table: Table, draft: Draft) -> None:
         draft.writing |= {"yes": (yes,), "no": (chosen,)}
 
 
-def missing(names: Sequence[str], table: Table, way: str, formats: Mapping[str, Format], draft: Draft) -> None:
+def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -> None:
     """The words for a missing value: one question, where a column that is used has such cells.
 
     Args:
         names: of the columns that are used, but for an outcome whose other words than yes and no are missing anyway.
     """
-    columns = {name: table.survey[name] for name in names}
+    columns = {name: draft.table.survey[name] for name in names}
     lacking = sum(each.usual for each in columns.values())
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
         if name in formats and formats[name] in each.orders:
-            offered += upload.words(table, name, order=formats[name]) if each.undated[formats[name]][0] else []
-        elif way in each.ways and each.unread[way][0]:
-            offered += upload.words(table, name, numbers=way)
+            offered += upload.words(draft.table, name, order=formats[name]) if each.undated[formats[name]][0] else []
+        elif draft.way in each.ways and each.unread[draft.way][0]:
+            offered += upload.words(draft.table, name, numbers=draft.way)
     chosen = list(answer(questions.MISSING.key) or [])
     if not offered and not chosen:
         return
@@ -148,7 +150,8 @@ def missing(names: Sequence[str], table: Table, way: str, formats: Mapping[str, 
     if lacking:
         cells = ", ".join(f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual)
         st.caption(
-            f"Empty cells, NA and the like: {cells}, in {table.rows:,} rows. Rows with one of them can be left out."
+            f"Empty cells, NA and the like: {cells}, in {draft.table.rows:,} rows. Rows with one of them can be left "
+            "out."
         )
     draft.needs("whether rows that lack a value are left out", not lacking or chosen)
     if chosen:
@@ -189,16 +192,16 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
     return levels, column.as_levels(name, levels)
 
 
-def _unit_offered(name: str, control: str, table: Table, way: str) -> bool | None:
+def _unit_offered(name: str, control: str, draft: Draft) -> bool | None:
     """Whether the unit beside the numbers of a column is declared, offered in one click; None where there is none.
 
     Args:
         control: the question about its unit.
     """
-    unit, written = upload.unit(table, name)
+    unit, written = upload.unit(draft.table, name)
     if not unit:
         return None
-    if answer(control) == unit and way == written:
+    if answer(control) == unit and draft.way == written:
         return True
     st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
     _offer(f"Yes, in {unit}", {control: unit, questions.NUMBERS.key: written}, "rule")

@@ -38,23 +38,23 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
         "Say what you knew **before** you saw the table. Nothing below is filled in from its values: a bound that is "
         "read off private values tells something about them."
     )
-    draft = Draft()
-    y, x = _columns(table, draft)
+    draft = Draft(table)
+    y, x = _columns(draft)
     used = [*x, *([] if y is None else [y])]
-    way = columns.numbers([table.survey[name] for name in used])
-    formats, levels = columns.contents(x, used, table, way, draft)
-    person = _whose(table, used, draft)
+    draft.way = columns.numbers([table.survey[name] for name in used])
+    formats, levels = columns.contents(x, used, draft)
+    person = _whose(used, draft)
     mechanism = _offered(ledger.inputs_public, people=person is not None, levels=bool(levels))
     choice = CHOICES[_NAMES[mechanism.current()]]  # it is drawn further down
-    kind = _kind(y, table, way, draft)
+    kind = _kind(y, draft)
     free = y if "yes" in draft.writing else None
     lacking = [name for name in [*used, *([] if person is None else [person])] if name != free]
-    columns.missing(lacking, table, way, formats, draft)
+    columns.missing(lacking, formats, draft)
     _output(kind, y, draft)
     numbers = [name for name in x if name not in levels]
     draft.fields["coordinates"] = columns.degrees([name for name in numbers if name not in formats])
     _inputs(x, formats, levels, draft, automatic=choice.kind.automatic)
-    draft.writing |= {"numbers": way, "date_order": next(iter(formats.values()), None)}
+    draft.writing |= {"numbers": draft.way, "date_order": next(iter(formats.values()), None)}
     st.header("3. Choose a mechanism and a budget")
     if levels:
         st.caption(questions.ONLY_BAYES)
@@ -65,10 +65,10 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     draft.fields["tolerance"] = _tolerance(
         "share of yes, 0 to 1" if kind == "yes/no" else draft.fields["y_unit"], log=draft.fields["log"]
     )
-    return _spec(table, draft)
+    return _spec(draft)
 
 
-def _spec(table: Table, draft: Draft) -> ReleaseSpec | None:
+def _spec(draft: Draft) -> ReleaseSpec | None:
     """The specification, once nothing is missing and every column can be read."""
     if draft.missing:
         st.info(f"Still to declare: {', '.join(draft.missing)}.", icon=":material/edit_note:")
@@ -76,36 +76,36 @@ def _spec(table: Table, draft: Draft) -> ReleaseSpec | None:
     if not draft.readable:
         return None
     try:
-        return ReleaseSpec(writing=replace(table.writing, **draft.writing), **draft.fields)
+        return ReleaseSpec(writing=replace(draft.table.writing, **draft.writing), **draft.fields)
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
 
 
-def _columns(table: Table, draft: Draft) -> tuple[str | None, list[str]]:
+def _columns(draft: Draft) -> tuple[str | None, list[str]]:
     """Which column is the output, and which are inputs."""
     left, right = st.columns(2)
-    y = questions.Y.among(table.columns).ask(left)
-    x = questions.X.among([name for name in table.columns if name != y]).ask(right)
+    y = questions.Y.among(draft.table.columns).ask(left)
+    x = questions.X.among([name for name in draft.table.columns if name != y]).ask(right)
     draft.needs("the private column", y)
     draft.needs("an input column", x)
     draft.fields |= {"y": y, "x": tuple(x)}
     return y, x
 
 
-def _whose(table: Table, used: Sequence[str], draft: Draft) -> str | None:
+def _whose(used: Sequence[str], draft: Draft) -> str | None:
     """The column that says whose row it is, if there is one; or the most rows of one person."""
     answer, person, most, problem = questions.WHOSE.ask(), None, None, ""
     if answer == questions.COLUMN:
-        person = questions.PERSON.among([name for name in table.columns if name not in used]).ask()
+        person = questions.PERSON.among([name for name in draft.table.columns if name not in used]).ask()
         if person is not None:
-            problem = table.survey[person].as_people(person)
+            problem = draft.table.survey[person].as_people(person)
     elif answer == questions.AT_MOST:
         most = questions.ROWS.ask()
     if problem:
         st.error(plain(f"{problem}."))
     elif person is not None:
-        about = table.survey[person]
+        about = draft.table.survey[person]
         st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
     answered = answer == questions.ONE_ROW or most is not None or (person is not None and not problem)
     draft.needs("whether somebody can have more than one row", answered)
@@ -126,14 +126,14 @@ def _offered(inputs_public: bool, *, people: bool, levels: bool) -> Question:
     return questions.MECHANISM.among(fit, default=CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else fit[0])
 
 
-def _kind(y: str | None, table: Table, way: str, draft: Draft) -> Kind:
+def _kind(y: str | None, draft: Draft) -> Kind:
     """The declared kind of the output, which is checked."""
     kind: Kind = questions.KIND.ask()
     st.caption(questions.ABOUT_KINDS[kind])
     if y is not None and kind == "yes/no":
-        columns.yes_and_no(y, table, draft)
+        columns.yes_and_no(y, draft)
     elif y is not None:
-        columns.outcome(y, table, way, draft)
+        columns.outcome(y, draft)
     draft.fields["y_kind"] = kind
     return kind
 

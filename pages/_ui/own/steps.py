@@ -96,13 +96,14 @@ def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
     return ""
 
 
-def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
+def show_plan(prepared: Prepared) -> None:
     """Error against budget for this design, worked out on a click; it reads no output."""
+    spec = prepared.plan.spec
     if spec.bounds_unit is not None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, ready)))
+            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, prepared)))
         widths = OWN_OUTLOOK.of(spec)
         if widths is None:
             return
@@ -175,16 +176,17 @@ def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:
     return replace(result, plan=result.plan.with_spec(spec))
 
 
-def warn(spec: ReleaseSpec, prepared: Prepared) -> None:
+def warn(prepared: Prepared) -> None:
     """Warn the owner before anything is spent: of outcomes outside the bounds, and a delta above 1/n."""
     if prepared.notice:
         st.warning(plain(prepared.notice), icon=":material/visibility:")
-    if too_large := large_delta(spec.delta, prepared.plan.n):
+    if too_large := large_delta(prepared.plan.spec.delta, prepared.plan.n):
         st.warning(plain(too_large), icon=":material/priority_high:")
 
 
-def preview(table: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
+def preview(table: Table, prepared: Prepared) -> None:
     """The fit without noise, after a warning and a click."""
+    spec = prepared.plan.spec
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
@@ -195,8 +197,9 @@ def preview(table: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
             pictures.chart(figures.previewed(spec, fit), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(table: Table, spec: ReleaseSpec, prepared: Prepared, account: Account) -> None:
+def release(table: Table, prepared: Prepared, account: Account) -> None:
     """The button that spends, and the release."""
+    spec = prepared.plan.spec
     because = recount_reason(spec, account)
     because_not = protection_refusal(spec, account)
     if because_not and not _last_is_ours(account):
@@ -209,7 +212,7 @@ def release(table: Table, spec: ReleaseSpec, prepared: Prepared, account: Accoun
     if because_not:
         label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
-        OWN_REFUSED.put(_make(table, spec, prepared, because))
+        OWN_REFUSED.put(_make(table, prepared, because))
         st.rerun()  # the ledger is drawn in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
@@ -236,7 +239,7 @@ def fetch_again(account: Account) -> None:
         st.caption(_ZIP_GONE)
 
 
-def _make(table: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> str:
+def _make(table: Table, prepared: Prepared, because: str) -> str:
     """Spend, then release. Returns the refusal, "" for none.
 
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
@@ -245,7 +248,7 @@ def _make(table: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> 
     browser = session.token()
     with st.spinner("Releasing …"):
         try:
-            spent = session.spend(browser, spec, table, because)
+            spent = session.spend(browser, prepared.plan.spec, table, because)
         except ValueError as error:
             return f"Refused: {error}."
         if spent.token is not None:
