@@ -64,8 +64,7 @@ def deck(
     if around is not None:
         layers += [*_outlines(around.outlines, kind, 1.2), _names(_apart(around.names, view.zoom), kind)]
     if picked is not None:
-        ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
-        layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
+        layers += _outlines([{"path": rings([picked])[0].tolist()}], f"{kind}-{picked}", 4)
     named = "{borough}\n{sold}\n" if "borough" in cells else ""
     return CompactDeck(
         layers=layers,
@@ -164,16 +163,22 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
 
 def _apart(names: Rows, zoom: float) -> Rows:
     """Those names that lie on none before them, as large as they are drawn at a zoom; the others are in the table."""
-    kept: list[tuple[float, float, float, float]] = []
-    apart = []
+    boxes = []
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
-        half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
         x, y = 512 * 2**zoom * mercator(np.array([row["at"]]))[0]
-        if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
-            kept.append((x, half[0], y, half[1]))
-            apart.append(row)
-    return apart
+        boxes.append((x, y, min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))))
+    return [row for row, is_free in zip(names, free(boxes), strict=True) if is_free]
+
+
+def free(boxes: Iterable[tuple[float, float, float, float]]) -> Iterator[bool]:
+    """Whether each box (x and y of its middle, half its width and height) lies on no free one before it."""
+    kept: list[tuple[float, float, float, float]] = []
+    for x, y, across, up in boxes:
+        is_free = all(abs(x - a) > across + c or abs(y - b) > up + d for a, b, c, d in kept)
+        if is_free:
+            kept.append((x, y, across, up))
+        yield is_free
 
 
 def _middle(rings: list[list[list[float]]]) -> list[float]:
@@ -327,11 +332,16 @@ def mercator(degrees: FloatArray) -> FloatArray:
 
 def hatched(cells: Iterable[str]) -> list[Segment]:
     """Parallel lines from edge to edge of cells, as pairs of [longitude, latitude]; they meet those of neighbours."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
-    if not rings:
+    outlines = rings(cells)
+    if not outlines:
         return []
-    apart = float(np.ptp(np.subtract(*mercator(rings[0]).T))) / _ACROSS  # all cells of a map are about as large
-    return [segment for ring in rings for segment in _across(ring, apart)]
+    apart = float(np.ptp(np.subtract(*mercator(outlines[0]).T))) / _ACROSS  # all cells of a map are about as large
+    return [segment for ring in outlines for segment in _across(ring, apart)]
+
+
+def rings(cells: Iterable[str]) -> list[FloatArray]:
+    """Outlines of cells, each a ring of longitudes and latitudes (k, 2)."""
+    return [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
 
 
 def _across(ring: FloatArray, apart: float) -> Iterator[Segment]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-import h3
 import numpy as np
 import pandas as pd
 from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, ticks_of, value_text
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, ticks_of, value_text
 from pages._ui.look.sheet import Box, label, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
@@ -29,11 +28,11 @@ def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) 
 
 def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box, *, named: bool = True) -> str:
     """The hexagons alone; ``named``: with the names of boroughs."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    projection = _Projection(rings, box)
+    outlines = rings(cells["cell"])
+    projection = _Projection(outlines, box)
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
     out = ""
-    for ring, fill, hidden in zip(rings, layer.colours(values), unsure, strict=True):
+    for ring, fill, hidden in zip(outlines, layer.colours(values), unsure, strict=True):
         red, green, blue, alpha = UNSURE if hidden else fill
         if alpha:
             cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
@@ -50,9 +49,9 @@ def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Bo
 
 def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, frame: Box) -> str:
     """Frames below each other, each as large as ``frame``: the hexagons coloured by values (frames, hexagons)."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    projection = _Projection(rings, frame)
-    shapes = "".join(f'<polygon id="{at}" points="{projection.points(ring)}"/>' for at, ring in enumerate(rings))
+    outlines = rings(cells["cell"])
+    projection = _Projection(outlines, frame)
+    shapes = "".join(f'<polygon id="{at}" points="{projection.points(ring)}"/>' for at, ring in enumerate(outlines))
     out = ""
     for number, values in enumerate(frames):
         coloured: dict[tuple[int, ...], str] = {}
@@ -69,8 +68,8 @@ def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Borough
 class _Projection:
     """From longitudes and latitudes to px, as large as the box allows."""
 
-    def __init__(self, rings: Iterable[FloatArray], box: Box) -> None:
-        points = mercator(np.vstack(list(rings)))
+    def __init__(self, outlines: Sequence[FloatArray], box: Box) -> None:
+        points = mercator(np.vstack(outlines))
         low, high = points.min(axis=0), points.max(axis=0)
         self.scale = float(min(np.array([box.width, box.height]) / (high - low)))
         self.across = float(self.scale * (high - low)[0])
@@ -89,28 +88,24 @@ class _Projection:
 def _outlines(around: Boroughs, projection: _Projection) -> str:
     """Of boroughs: a light line on a dark one, thinner where the map is small."""
     thin = min(1.0, projection.across / _FULL)
-    rings = [projection.points(np.array(each["path"])) for each in around.outlines]
     return "".join(
         f'<polygon points="{ring}" fill="none" stroke="{colour}" stroke-width="{thick * thin:.2g}"/>'
-        for ring in rings
+        for ring in [projection.points(np.array(each["path"])) for each in around.outlines]
         for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4))
     )
 
 
-def _names(names: Iterable[dict[object, object]], projection: _Projection) -> str:
+def _names(names: Sequence[dict[object, object]], projection: _Projection) -> str:
     """Of boroughs, the largest first; one that would lie on another is left out."""
-    kept: list[tuple[float, float, float]] = []
-    out = ""
-    for row in names:
-        words, [(x, y)] = str(row["name"]), projection.at(np.array([row["at"]], float))
-        half = wide(words, _SMALL) / 2
-        if all(abs(x - a) > half + b or abs(y - c) > 1.2 * _SMALL for a, c, b in kept):
-            kept.append((x, y, half))
-            out += (
-                f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_SMALL}" text-anchor="middle" fill="#191919" '
-                f'stroke="#ffffff" stroke-width="4" stroke-opacity=".75" paint-order="stroke">{words}</text>'
-            )
-    return out
+    texts = [str(row["name"]) for row in names]
+    points = [projection.at(np.array([row["at"]], float))[0] for row in names]
+    boxes = [(x, y, wide(words, _SMALL) / 2, 0.6 * _SMALL) for words, (x, y) in zip(texts, points, strict=True)]
+    return "".join(
+        f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_SMALL}" text-anchor="middle" fill="#191919" '
+        f'stroke="#ffffff" stroke-width="4" stroke-opacity=".75" paint-order="stroke">{words}</text>'
+        for words, (x, y), is_free in zip(texts, points, free(boxes), strict=True)
+        if is_free
+    )
 
 
 def across(layer: Layer, box: Box) -> str:
