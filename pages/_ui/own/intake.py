@@ -115,7 +115,7 @@ def _take(content: bytes, separator: str | None) -> None:
         OWN_TABLE.pop()
         return
     OWN_TAKEN.put(wanted)
-    fresh = _table(content, digest, (separator, encoding, sheet, ignore))
+    fresh = _table(content, *wanted)
     if fresh is None:
         return
     if table is None or table.columns != fresh.columns:
@@ -129,10 +129,12 @@ def _take(content: bytes, separator: str | None) -> None:
 def _table(
     content: bytes,
     digest: str,
-    written: tuple[str | None, str | None, str | None, tuple[int | str, ...] | None],
+    separator: str | None,
+    encoding: str | None,
+    sheet: str | None,
+    ignore: tuple[int | str, ...] | None,
 ) -> Table | None:
     """The table as declared; None, with a sentence on the page, if it is none."""
-    separator, encoding, sheet, ignore = written
     text, writing = b"", Writing()
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
