@@ -300,7 +300,6 @@ def metrics(attacked: Attacked) -> list[Metric]:
 
 TITLE = "What can an attacker tell about one person?"
 
-
 _WHO = "The attack asks who is in the data, for here inputs are hidden too."
 _WHICH_ANSWER = (
     "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
@@ -343,7 +342,6 @@ def caption(attacked: Attacked) -> str:
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
-
 
 TABLE_NOTE = "Columns marked “not private” are computed with true data."
 

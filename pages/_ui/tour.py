@@ -230,7 +230,6 @@ STEPS = (
     ),
 )
 
-
 _ENDING = "\n\nThat was the tour. **Your data & release** does the same with a table of your own."
 _NUMBERS = tuple(str(number + 1) for number in range(len(STEPS)))
 

@@ -29,7 +29,6 @@ GUARANTEE = "#009E73"
 NOISE_SCALE = "Cividis"
 PREDICTION_SCALE = "Viridis"
 
-
 MEANINGS = (
     (PRIVATE, "published, with privacy noise"),
     (NON_PRIVATE, "without privacy"),

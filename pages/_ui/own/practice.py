@@ -123,7 +123,6 @@ _BY_DAY = {
     "total": 2.0,
 }
 
-
 TABLES = (
     Practice(
         "practice.csv",

@@ -35,7 +35,6 @@ OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
 OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
-
 _PREFIX = "own_f_"  # of the keys of the form's controls
 _EMPTY: dict[str, dict[str, Any]] = {  # arguments of widgets without an answer at first
     "selectbox": {"index": None},

@@ -224,7 +224,7 @@ class Jobs:
     shipped: Callable[[Callable[..., Any], tuple[Hashable, ...]], Any | None] = lambda function, settings: None
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
-    _held: int = field(default=0, init=False)
+    _size: int = field(default=0, init=False)
     _last_used: dict[Hashable, float] = field(default_factory=dict, init=False)  # by a visitor, in seconds
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -291,10 +291,10 @@ class Jobs:
             handed.args = ()  # of all who still hold it
 
     @property
-    def held(self) -> int:
+    def size(self) -> int:
         """Bytes in the cache; shared parts of results count once."""
         with self._lock:
-            return self._held
+            return self._size
 
     def clear(self) -> None:
         """Forget every result."""
@@ -324,9 +324,9 @@ class Jobs:
             if sum(part.size for part in parts.values()) <= self.room:
                 self._kept[key] = (value, parts)
                 self._last_used[key] = math.inf if always else time.monotonic()
-                self._held += sum(part.size for number, part in parts.items() if not self._uses[number])
+                self._size += sum(part.size for number, part in parts.items() if not self._uses[number])
                 self._uses.update(parts.keys())
-                while self._held > self.room:
+                while self._size > self.room:
                     self._forget(next(iter(self._kept)))  # the least recently used
         return value
 
@@ -336,7 +336,7 @@ class Jobs:
         self._uses.subtract(parts.keys())
         for number, part in parts.items():
             if not self._uses[number]:
-                self._held -= part.size
+                self._size -= part.size
                 del self._uses[number]
 
 
