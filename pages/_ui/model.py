@@ -100,17 +100,6 @@ class Budget:
     planned_for: tuple[float, float] | None = None
 
 
-def chosen_design(
-    draw: Draw, *, mechanism: str, objective: ObjectiveName, calibration: Method, focus: Focus, shrinkage: bool
-) -> tuple[Design, Draw]:
-    """Stage 2 and 3 settings; those that a mechanism does not have are at their only value."""
-    return Design(mechanism=mechanism, objective=objective, focus=focus), replace(
-        draw,
-        calibration="analytic" if mechanism in ANALYTIC else calibration,
-        shrinkage=shrinkage and mechanism == "cloaking",
-    )
-
-
 ANALYTIC = ("bayes", "refined")
 """Mechanisms that have no other calibration."""
 PICTURE_GAP = 1e-2

@@ -242,7 +242,7 @@ def state_link() -> None:
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
     if settings.is_lesson():
-        above().button("End", key="present_end", icon=":material/close:", on_click=settings.end_presentation)
+        above().button("End", key="present_end", icon=":material/close:", on_click=settings.leave_out, args=("lesson",))
         with above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")

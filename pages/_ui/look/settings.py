@@ -183,11 +183,6 @@ def present() -> None:
     st.query_params["lesson"] = "1"
 
 
-def end_presentation() -> None:
-    """Callback: as it was; and no other page is shown so either."""
-    leave_out("lesson")
-
-
 def leave_out(name: str) -> None:
     """Take a parameter out of the address, and out of those carried to other pages."""
     if name in st.query_params:

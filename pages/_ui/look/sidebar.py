@@ -18,7 +18,7 @@ from pages._ui.look import offers, text
 from pages._ui.look.controls import SIDE, Menu, Slider, Switch
 from pages._ui.look.offers import LAST_DRAW
 from pages._ui.look.settings import Settings, carried
-from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model, chosen_design
+from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model
 from pages._ui.work import cached
 
 
@@ -172,25 +172,19 @@ class ReleaseSettings(Promise):
 
     @property
     def draw(self) -> Draw:
-        """Stage 3."""
-        return self._design_and_draw[1]
+        """Stage 3; settings that the mechanism does not have are at their only value."""
+        return replace(
+            super().draw,
+            calibration="analytic" if self.mechanism in ANALYTIC else self.calibration,
+            shrinkage=self.shrinkage and self.mechanism == "cloaking",
+            draws=int(self.draws),
+            seed=self.number,
+        )
 
     @property
     def design(self) -> Design:
         """Stage 2."""
-        return self._design_and_draw[0]
-
-    @property
-    def _design_and_draw(self) -> tuple[Design, Draw]:
-        draw = replace(super().draw, draws=int(self.draws), seed=self.number)
-        return chosen_design(
-            draw,
-            mechanism=self.mechanism,
-            objective=self.objective,
-            calibration=self.calibration,
-            focus=self.focus,
-            shrinkage=self.shrinkage,
-        )
+        return Design(mechanism=self.mechanism, objective=self.objective, focus=self.focus)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,20 +111,16 @@ def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: Bool
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
+    """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
     figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=title(spec.y, unit(spec)))
-    mark_whole(figure, spec)
-    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
-
-
-def mark_whole(figure: go.Figure, spec: ReleaseSpec) -> None:
-    """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
     if are_years(spec.x[0], spec.x_units[0], spec.x_box[0]):
         ticks, texts = zip(*marks(*spec.x_box[0], whole=True), strict=True)
         figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
-    if spec.y_kind == "count" and len(spec.x) == 1:
+    if spec.y_kind == "count":
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
         figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
+    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
 
 
 def _of(group: Group, subject: str) -> str:

@@ -101,11 +101,6 @@ class Turn(Future[Any]):
         else:
             self.set_result(work.result())
 
-    def give_up(self, error: Exception) -> None:
-        """End with an error unless it has ended."""
-        with suppress(InvalidStateError):
-            self.set_exception(error)
-
     def _cancelled(self) -> bool:
         done = super().cancel()
         if done:
@@ -293,7 +288,8 @@ class Workers:
         with self._lock:
             left = self._turns.clear()
         for turn in left:  # pebble leaves futures of stopped tasks as they are
-            turn.give_up(BrokenProcessPool(_STOPPED))
+            with suppress(InvalidStateError):  # it has ended
+                turn.set_exception(BrokenProcessPool(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
