@@ -15,7 +15,7 @@ from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Ahead, Wish
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.workers import SLOW_SECONDS, Turn, Turns, Workers
+from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
 from tests.pages.work import beat, refuse_ahead, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
@@ -24,13 +24,13 @@ from tests.waiting import PATIENCE, wait_until
 def line():
     """Two tasks at once, four processes, and a clock that the test sets."""
     now = [0.0]
-    turns = Turns(limit=2, most=4, clock=lambda: now[0])
+    turns = TaskQueue(limit=2, most=4, clock=lambda: now[0])
     turns.now = now
     return turns
 
 
 def ask(line, *owners):
-    line.waiting += [Turn(owner, Future) for owner in owners]
+    line.waiting += [QueuedTask(owner, Future) for owner in owners]
 
 
 def started(line):
@@ -77,7 +77,7 @@ def test_a_turn_ends_as_its_work_does():
         lambda work: work.set_exception(MemoryError()),
         lambda work: work.cancel(),
     ):
-        turn, work = Turn("a", Future), Future()
+        turn, work = QueuedTask("a", Future), Future()
         end(work)
         turn.take_over(work)
         assert turn.done()
@@ -201,7 +201,7 @@ def test_who_came_first_gets_the_next_place():
     with ThreadPoolExecutor(5) as visitors:
         for number in range(5):
             visitors.submit(visit, number)
-            wait_until(lambda number=number: len(permits._line) == number + 1, "the next in line")
+            wait_until(lambda number=number: len(permits._queue) == number + 1, "the next in line")
         permits.release()
     assert order == list(range(5))
     assert permits.free == 1

@@ -115,7 +115,7 @@ class Tasks:
             if not task.future.done():
                 with pages_waiting.aside():
                     while not wait_for([task.future], POLL_SECONDS).done:
-                        workers.look()
+                        workers.dispatch()
                         if task.took_too_long():
                             raise WorkStopped(_TOO_LONG)
                         if waiting is not None:

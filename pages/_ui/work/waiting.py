@@ -32,7 +32,7 @@ class FairSemaphore:
 
     def __init__(self, size: int) -> None:
         self.free, self._size = size, size
-        self._line: deque[threading.Event] = deque()
+        self._queue: deque[threading.Event] = deque()
         self._lock = threading.Lock()
 
     @property
@@ -47,14 +47,14 @@ class FairSemaphore:
                 self.free -= 1
                 return
             turn = threading.Event()
-            self._line.append(turn)
+            self._queue.append(turn)
         turn.wait()
 
     def release(self) -> None:
         """Hand a permit on to whoever has waited longest."""
         with self._lock:
-            if self._line:
-                self._line.popleft().set()
+            if self._queue:
+                self._queue.popleft().set()
             else:
                 self.free += 1
 

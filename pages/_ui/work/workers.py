@@ -73,7 +73,7 @@ SLOW_SECONDS = 3.0  # after which a task makes room beside it
 _REMEMBERED = 1000  # owners, and when they were served
 
 
-class Turn(Future[Any]):
+class QueuedTask(Future[Any]):
     """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs."""
 
     def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]]) -> None:
@@ -109,8 +109,8 @@ class Turn(Future[Any]):
 
 
 @dataclass(eq=False)
-class Turns:
-    """Which of the waiting tasks may start. Not safe to use from several threads at once.
+class TaskQueue:
+    """Decides which waiting task may start. Not safe to use from several threads at once.
 
     Attributes:
         limit: tasks that start side by side.
@@ -121,47 +121,47 @@ class Turns:
     limit: int
     most: int
     clock: Callable[[], float] = time.monotonic
-    waiting: list[Turn] = field(default_factory=list)
-    running: list[Turn] = field(default_factory=list)
+    waiting: list[QueuedTask] = field(default_factory=list)
+    running: list[QueuedTask] = field(default_factory=list)
     _served: OrderedDict[Hashable, int] = field(default_factory=OrderedDict)
     _count: int = 0
 
-    def next(self) -> Turn | None:
+    def next(self) -> QueuedTask | None:
         """The task to start now, counted as running from here on; None if none may start."""
-        self.waiting = [turn for turn in self.waiting if not turn.done()]
+        self.waiting = [task for task in self.waiting if not task.done()]
         moment = self.clock()
-        busy = {turn.owner for turn in self.running if turn.owner is not None}
-        able = [turn for turn in self.waiting if turn.owner not in busy]
+        busy = {task.owner for task in self.running if task.owner is not None}
+        able = [task for task in self.waiting if task.owner not in busy]
         quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
         if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
-        turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
-        self.waiting.remove(turn)
-        self.running.append(turn)
-        turn.since = moment
+        task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equals
+        self.waiting.remove(task)
+        self.running.append(task)
+        task.since = moment
         self._count += 1
-        if turn.owner is not None:
-            self._served[turn.owner] = self._count
-            self._served.move_to_end(turn.owner)
+        if task.owner is not None:
+            self._served[task.owner] = self._count
+            self._served.move_to_end(task.owner)
             if len(self._served) > _REMEMBERED:
                 self._served.popitem(last=False)
-        return turn
+        return task
 
     @property
     def crowded(self) -> bool:
         """Whether there are more tasks than may start."""
         return len(self.running) > self.limit or bool(self.waiting)
 
-    def clear(self) -> list[Turn]:
+    def clear(self) -> list[QueuedTask]:
         """Forget the tasks that run or wait, and return them."""
         left = [*self.running, *self.waiting]
         self.running, self.waiting = [], []
         return left
 
-    def end(self, turn: Turn) -> None:
+    def end(self, task: QueuedTask) -> None:
         """Count a task as running no more."""
-        if turn in self.running:
-            self.running.remove(turn)
+        if task in self.running:
+            self.running.remove(task)
 
 
 if sys.platform != "win32":  # where there is no limit on memory
@@ -202,7 +202,7 @@ class Workers:
     ) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
         self._count, self._tasks_each, self._behind = count + spare, tasks_each, behind
-        self._turns = Turns(limit=count, most=count + spare)
+        self._queue = TaskQueue(limit=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
@@ -221,12 +221,12 @@ class Workers:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._started().schedule(_call, (slot, function, args)))
-        turn.add_done_callback(lambda _: self._give_back(slot))
+        task = QueuedTask(owner, lambda: self._started().schedule(_call, (slot, function, args)))
+        task.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
-            self._turns.waiting.append(turn)
-        self.look()
-        return turn, slot
+            self._queue.waiting.append(task)
+        self.dispatch()
+        return task, slot
 
     def begin(self) -> None:
         """Start the processes, which the first task would do otherwise."""
@@ -234,26 +234,26 @@ class Workers:
             if self._pool is not None:
                 self._started()
 
-    def look(self) -> None:
-        """Start the tasks that may start; to be called now and then, as tasks become slow without a word."""
+    def dispatch(self) -> None:
+        """Start the tasks that may start; to be called now and then, as a slow task makes room without notice."""
         with self._lock:
-            while (turn := self._turns.next()) is not None:
-                self._start(turn)
+            while (task := self._queue.next()) is not None:
+                self._start(task)
 
-    def _start(self, turn: Turn) -> None:
+    def _start(self, task: QueuedTask) -> None:
         try:
-            turn.work = turn.start()
+            task.work = task.start()
         except (OSError, BrokenProcessPool) as error:
-            self._turns.end(turn)
-            turn.set_exception(BrokenProcessPool(str(error)))
+            self._queue.end(task)
+            task.set_exception(BrokenProcessPool(str(error)))
             return
-        turn.work.add_done_callback(lambda work: self._end(turn, work))
+        task.work.add_done_callback(lambda work: self._end(task, work))
 
-    def _end(self, turn: Turn, work: Future[Any]) -> None:
+    def _end(self, task: QueuedTask, work: Future[Any]) -> None:
         with self._lock:
-            self._turns.end(turn)
-        turn.take_over(work)
-        self.look()
+            self._queue.end(task)
+        task.take_over(work)
+        self.dispatch()
 
     @property
     def crowded(self) -> bool:
@@ -261,13 +261,13 @@ class Workers:
         if self._behind is not None:
             return self._behind.crowded
         with self._lock:
-            return self._turns.crowded
+            return self._queue.crowded
 
     @property
     def busy(self) -> bool:
         """Whether any task runs or waits."""
         with self._lock:
-            return bool(self._turns.running or self._turns.waiting)
+            return bool(self._queue.running or self._queue.waiting)
 
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
@@ -276,7 +276,7 @@ class Workers:
     def has_room(self) -> bool:
         """Whether a task would start at once, beside no slow one."""
         with self._lock:
-            return not self._turns.waiting and len(self._turns.running) < self._turns.limit
+            return not self._queue.waiting and len(self._queue.running) < self._queue.limit
 
     def stop(self) -> None:
         """Stop all running tasks; waiting ones are not begun any more, and their futures get an error."""
@@ -286,10 +286,10 @@ class Workers:
             pool.stop()
             pool.join()
         with self._lock:
-            left = self._turns.clear()
-        for turn in left:  # pebble leaves futures of stopped tasks as they are
+            left = self._queue.clear()
+        for task in left:  # pebble leaves futures of stopped tasks as they are
             with suppress(InvalidStateError):  # it has ended
-                turn.set_exception(BrokenProcessPool(_STOPPED))
+                task.set_exception(BrokenProcessPool(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
