@@ -53,7 +53,7 @@ if show:
     with lesson:
         frame.lessons("compare", words.LESSONS)
     with limits:
-        if settings.stand(view.LIMITS):
+        if settings.value_of(view.LIMITS):
             attainable = compute.limits(contest)
             drawn = cached.drawn(contenders.figure, attainable, scale, of=contest)
             pictures.chart(drawn, "possible", contenders.caption())

@@ -4,8 +4,8 @@ from pages._ui.hiding import clipping, measured, spend, steps, two
 from pages._ui.look import frame, settings
 
 top = st.container()
-asked = settings.chosen(steps.HidingSettings)
-step, chosen = asked.step, asked.release
+setting = settings.chosen(steps.HidingSettings)
+step, chosen = setting.step, setting.release
 if step in ("moves", "covered"):
     two.show(step, chosen, top)
 elif step == "measured":

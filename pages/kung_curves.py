@@ -14,13 +14,15 @@ data, guarantee = ours.dataset, ours.outcome.guarantee
 unit = data.y_unit
 
 
-def shown(value: float) -> str:
+def with_unit(value: float) -> str:
     return f"{text.number(value)} {unit}"
 
 
 errors = computed.trio(ours, paper) if show else None
 
-frame.heading(figures.question(data), figures.lead(ours, paper, errors, shown) + words.meanwhile(ours, errors, show))
+frame.heading(
+    figures.question(data), figures.lead(ours, paper, errors, with_unit) + words.meanwhile(ours, errors, show)
+)
 if show:
     frame.overlay_banner()
 player = st.container()
@@ -37,11 +39,11 @@ with right:
         of_paper, "curves_paper", words.curves_alt(paper, "purple", show), figures.public_curves(paper, other=True)
     )
 variants.play({"curves": picture, "curves_paper": of_paper}, player)
-frame.metrics(words.release_metrics(ours, paper, errors, shown))
+frame.metrics(words.release_metrics(ours, paper, errors, with_unit))
 varied = variants.chosen(model.dataset)
 if varied != "none":
     variants.curves(ours, varied, show)
-variants.show_pinned("kung_curves", kept, ours, show, shown)
+variants.show_pinned("kung_curves", kept, ours, show, with_unit)
 figures.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:

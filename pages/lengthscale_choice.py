@@ -6,15 +6,15 @@ from pages._ui.lengthscale import compute, view
 from pages._ui.look import frame, pictures, settings, text
 from pages._ui.work import cached
 
-asked = settings.chosen(view.ChoiceSettings)
-grid, budgets, release, show = asked.grid, asked.budgets, asked.guarantee, asked.overlay
+setting = settings.chosen(view.ChoiceSettings)
+grid, budgets, release, show = setting.grid, setting.budgets, setting.guarantee, setting.overlay
 data, unit = cached.dataset(grid.model.dataset), exhibit(grid.model.dataset).unit
 guarantee, total = compute.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
 y_unit = data.y_unit
 QUESTION = "What does it cost to choose the lengthscale?"
 
 
-def shown(error: float) -> str:
+def with_unit(error: float) -> str:
     return f"{text.number(error)} {y_unit}"
 
 
@@ -23,7 +23,7 @@ if show:
     table = compute.tabulate(scored, budgets)
     chosen = compute.describe(table, grid, budgets)
     unchosen = compute.without_choice(grid, budgets, table)
-    frame.heading(QUESTION, compute.lead(chosen, unchosen, budgets, unit, shown))
+    frame.heading(QUESTION, compute.lead(chosen, unchosen, budgets, unit, with_unit))
     frame.overlay_banner("Only the chosen value may be published.")
     numbers = compute.rows_of(table, grid, unit, y_unit)
     st.header("What would be chosen")
@@ -40,9 +40,9 @@ if show:
     pictures.chart(
         cached.drawn(view.errors, table, grid, budgets, unit, y_unit, unchosen, of=data.name),
         "choice_errors",
-        view.errors_alt(table, grid, budgets, unit, shown),
+        view.errors_alt(table, grid, budgets, unit, with_unit),
     )
-    frame.metrics(view.metrics(chosen, unchosen, unit, shown, budgets, total))
+    frame.metrics(view.metrics(chosen, unchosen, unit, with_unit, budgets, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         frame.table(numbers, "lengthscale_choice", "It takes the true data to know these.")

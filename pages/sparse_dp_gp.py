@@ -44,8 +44,8 @@ else:
         choices = compute.choices(setting)
         both = [picture(each, choices) for each in (sparse_view.choice_errors, sparse_view.choice_shares)]
     numbers = tables.of_figure(*(both if view == "errors" else both[:1]), true_data=True)
-    for place, drawn, (key, caption) in zip((left, right), both, sparse_view.PAIRS[view], strict=True):
-        with place:
+    for column, drawn, (key, caption) in zip((left, right), both, sparse_view.PAIRS[view], strict=True):
+        with column:
             pictures.chart(drawn, key, caption, numbers=None if key == "sparse_shares" else numbers)
 frame.metrics(sparse_view.metrics(fits, setting, without))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

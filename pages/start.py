@@ -18,8 +18,8 @@ advice = st.container()
 left, errors = st.columns(2)
 with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
-    said = brief.beliefs_alt(beliefs)
-    pictures.chart(believed, "beliefs", said, as_it_is(believed, of_theory(said)))
+    alt = brief.beliefs_alt(beliefs)
+    pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt)))
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
     explained, who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
@@ -63,7 +63,7 @@ if cost:
     with advice:
         frame.overlay_banner()
 with printed:
-    page = brief.brief(chosen, data, moved, cost, frame.here())
+    page = brief.brief(chosen, data, moved, cost, settings.link())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
         "One-page brief",

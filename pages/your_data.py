@@ -13,21 +13,21 @@ frame.heading(
 )
 if in_figures := figures.metrics(account):
     frame.metrics(in_figures)
-held = intake.table()
-account = sidebar.account(held)
-spec = form.declared(held, account.ledger) if held else None
-prepared = steps.ready(held, spec) if held and spec else None
-if held and spec and prepared:
+table = intake.table()
+account = sidebar.account(table)
+spec = form.declared(table, account.ledger) if table else None
+prepared = steps.ready(table, spec) if table and spec else None
+if table and spec and prepared:
     st.header("4. Release")
     st.markdown(
         f"{complete_rows(prepared.plan.n, prepared.left_out, people=spec.person is not None)} read. "
         f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )
-    steps.told(spec, prepared)
-    steps.show_plan(spec, prepared)
-    steps.preview(held, spec, prepared)
-    steps.release(held, spec, prepared, account)
+    steps.warn(prepared)
+    steps.show_plan(prepared)
+    steps.preview(table, prepared)
+    steps.release(table, prepared, account)
     frame.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
@@ -35,4 +35,4 @@ if held and spec and prepared:
     )
 else:
     steps.fetch_again(account)
-sidebar.show_ledger(sidebar.account(held))
+sidebar.show_ledger(sidebar.account(table))

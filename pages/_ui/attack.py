@@ -1,4 +1,4 @@
-"""The attack page: what the best known attacks achieve, against what the guarantee allows."""
+"""The attack page: the best known attacks against the bound of the guarantee."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ class OutputAttack:
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """Scores of an attack and what was promised.
+    """Scores of an attack, and the promise.
 
     Attributes:
         roc: of the simulated attack.
         guarantee: the promise it is held against.
-        epsilon_lower: what the releases prove about epsilon, at 95 % confidence.
+        epsilon_lower: lower bound on epsilon that the releases prove, at 95 % confidence.
         seconds: wall time of the attack.
     """
 
@@ -164,9 +164,9 @@ INPUTS: Menu[Inputs] = menu(
     "inputs",
     {"halves": "Balanced around the target", "uniform": "Anywhere"},
     help="Where the inputs of the other nine people lie.",
-    place="Attack",
+    section="Attack",
 )
-_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, place="Attack")
+_RELEASES = Slider("shadows", "Simulated releases", SHADOWS[-1], SHADOWS, section="Attack")
 _SETS = replace(_RELEASES, label="Shadow data sets", help="Simulated data like the real one, of each kind.")
 _RIDGE, _SCALE = path_controls(1, 0.5, "attack_")
 
@@ -186,25 +186,25 @@ def _delta_fits(chosen: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSettings(Settings):
-    """The sidebar of the attack page: what is attacked, its promise, and the attack's settings."""
+    """The sidebar of the attack page: target, promise, and the attack's settings."""
 
     target: Target = carried(TARGET)
     epsilon: float = carried(offers.EPSILON, when=_of_outputs)
     delta: float = carried(offers.PROMISED, when=_of_outputs)
     r: float = carried(_RIDGE, when=_of_paths)
     sigma: float = carried(_SCALE, when=_of_paths)
-    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", place="Attack"), when=_of_paths)
+    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", section="Attack"), when=_of_paths)
     path_delta: float = carried(
-        replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, place="Attack"),
+        replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, section="Attack"),
         when=_of_paths,
     )
     trials: int = carried(lambda chosen: _SETS if _of_paths(chosen) else _RELEASES)
     inputs: Inputs = carried(INPUTS, when=_of_paths)
-    overlay: bool = carried(offers.OVERLAY, beside=_delta_fits)
+    overlay: bool = carried(offers.OVERLAY, below=_delta_fits)
 
     @property
     def attack(self) -> PathAttack | OutputAttack:
-        """What is computed."""
+        """To be computed."""
         if self.target == "paths":
             ridge, scale, delta = float(self.r), float(self.sigma), float(self.path_delta)
             return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials, 1)
@@ -261,10 +261,10 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
         x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
         here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
-        place = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
+        point = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
         figure.add_annotation(
-            x=place[0],
-            y=place[1],
+            x=point[0],
+            y=point[1],
             text=trace.name,
             font={"color": trace.line.color},
             showarrow=False,
@@ -300,17 +300,16 @@ def metrics(attacked: Attacked) -> list[Metric]:
 
 TITLE = "What can an attacker tell about one person?"
 
-
 _WHO = "The attack asks who is in the data, for here inputs are hidden too."
-_WHAT = (
+_WHICH_ANSWER = (
     "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
     "highest answer that the bounds allow, the innocent the lowest."
 )
 
 
 def about(paths: bool) -> str:
-    """What the attacker wants to know: whether somebody took part, or what they answered."""
-    return _WHO if paths else _WHAT
+    """The attacker's question: whether somebody took part, or what they answered."""
+    return _WHO if paths else _WHICH_ANSWER
 
 
 def answer(attacked: Attacked, paths: bool) -> str:
@@ -330,12 +329,12 @@ def _held(attacked: Attacked) -> bool:
 
 
 def caption(attacked: Attacked) -> str:
-    """What the picture shows, with its values."""
-    found = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
+    """Alt text of the picture, with its values."""
+    powers = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
     most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
     values = " ".join(
         f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
-        for rate, one, other in zip(RATES, found, most, strict=True)
+        for rate, one, other in zip(RATES, powers, most, strict=True)
     )
     promised = "what is promised (green, dashed)"
     held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
@@ -344,12 +343,11 @@ def caption(attacked: Attacked) -> str:
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
 
-
 TABLE_NOTE = "Columns marked “not private” are computed with true data."
 
 
 def table(attacked: Attacked) -> pd.DataFrame:
-    """How many are found at the usual rates of false accusations, beside what is allowed."""
+    """How many are found at the usual rates of false accusations, and how many the promise allows."""
     rows = []
     for rate in RATES:
         estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)

@@ -1,4 +1,4 @@
-"""What whoever runs the server sets by ``DPGP_...`` variables: read in one place, and refused with a sentence each."""
+"""The server's settings in ``DPGP_...`` variables: read in one place, and refused with a sentence each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Whole:
     Attributes:
         least, most: the limits.
         default: used where the variable is not set or empty.
-        why: what is wrong with less.
+        why: the reason against less.
     """
 
     least: int
@@ -95,7 +95,7 @@ def hosts(environment: Mapping[str, str] = os.environ) -> tuple[Host, ...] | Non
 
 
 def state(environment: Mapping[str, str] = os.environ) -> Path:
-    """The folder of what lasts. Raises ValueError if it is there and no folder."""
+    """The state folder. Raises ValueError if it is there and no folder."""
     text = environment.get("DPGP_STATE", "")
     if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
         raise ValueError(

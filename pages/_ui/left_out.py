@@ -67,7 +67,7 @@ def without_privacy(name: str, *models: Model) -> float:
 
     Args:
         name: of the dataset.
-        models: those that are declared on the page, if any. The best of them counts where it does better than Bayes
+        models: declared on the page, if any. The best of them counts where it does better than Bayes
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
     data = (cached.dataset(name),)

@@ -26,25 +26,25 @@ page = st.navigation(
     },
     position="top",
 )
-st.set_page_config(page_title=f"{page.title}: {TITLE}")  # what a tab and a screen reader say
+st.set_page_config(page_title=f"{page.title}: {TITLE}")  # for tabs and screen readers
 st.html(Path(__file__).parent / "look" / "page.css")
 if settings.is_lesson():
     st.html(Path(__file__).parent / "look" / "lesson.css")
 with st.container(key="page_script"):
     above = "".join(f"/{part}" for part in str(st.get_option("server.baseUrlPath") or "").split("/") if part)
     st.html(f'<script src="{above}/page.js"></script>', unsafe_allow_javascript=True)
-# Streamlit's menu drops the address's parameters; put them back, so that the state goes along from page to page.
+# Streamlit's menu drops the address's parameters; put them back, so that the state is carried from page to page.
 carried = session.CARRIED.get({})
 moved = session.PAGE.get(page.url_path) != page.url_path
 if moved:
-    address.forget()
-parameters = address.asked()
+    session.UNEXPLAINED.pop()
+parameters = address.parameters()
 wanted = address.usable(carried if moved and not parameters else parameters, menu.TITLES)
 if moved and parameters:
     wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
-if wanted != parameters or address.repeated():
+if wanted != parameters or address.has_repeated():
     session.PAGE.put(page.url_path)
-    address.remember()
+    session.REQUESTED.put(parameters)  # before they were made usable
     st.switch_page(page, query_params=wanted)
 session.PAGE.put(page.url_path)
 waiting.reserve()
@@ -53,7 +53,7 @@ pictures.begin()
 with waiting.making(), frame.bar(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()
-# A control of this page that is absent from the address stands at its default: forget what was carried for it.
-elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.stands(key)}
+# A control of this page that is absent from the address is at its default: forget its carried value.
+elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.has_control(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

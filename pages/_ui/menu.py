@@ -32,10 +32,10 @@ class Page:
         title: in the navigation.
         icon: name of a Material symbol.
         section: of the navigation.
-        question: what it answers, on the start page's card; none for the start page itself.
-        settings: what its controls stand at.
-        body: menus of its body, whose values may depend on what was computed.
-        of_one_session: nothing of it is shared, so nothing is computed before somebody asks.
+        question: on the start page's card; none for the start page itself.
+        settings: of its controls.
+        body: menus of its body, whose values may depend on results.
+        of_one_session: it shares no result, so none is computed beforehand.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""What a visitor chose, as frozen settings: data and GP model, design of the noise, budget and draw. No streamlit."""
+"""A visitor's frozen settings: data and GP model, design of the noise, budget and draw. No streamlit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def load_dataset(name: str) -> Dataset:
 
 @dataclass(frozen=True)
 class Model:
-    """Stage 1 settings: everything that C depends on.
+    """Stage 1 settings, which determine C.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
@@ -54,7 +54,7 @@ def usual(name: str) -> Model:
 
 @dataclass(frozen=True)
 class Design:
-    """Stage 2 settings: what the noise is optimised for. Neither epsilon, delta nor a draw.
+    """Stage 2 settings: the aim of the noise design. Neither epsilon, delta nor a draw.
 
     ``mechanism`` is a name in the catalogue, of a row that pages draw.
     """
@@ -84,7 +84,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a plan of Bayes cloaking depends on.
+    """Settings that determine a plan of Bayes cloaking.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
@@ -100,17 +100,6 @@ class Budget:
     planned_for: tuple[float, float] | None = None
 
 
-def chosen_design(
-    draw: Draw, *, mechanism: str, objective: ObjectiveName, calibration: Method, focus: Focus, shrinkage: bool
-) -> tuple[Design, Draw]:
-    """Stage 2 and 3 settings as controls stand; what a mechanism does not have is at its only value."""
-    return Design(mechanism=mechanism, objective=objective, focus=focus), replace(
-        draw,
-        calibration="analytic" if mechanism in ANALYTIC else calibration,
-        shrinkage=shrinkage and mechanism == "cloaking",
-    )
-
-
 ANALYTIC = ("bayes", "refined")
 """Mechanisms that have no other calibration."""
 PICTURE_GAP = 1e-2
@@ -119,7 +108,7 @@ PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 
 def clip_of(model: Model) -> float | None:
-    """What refined cloaking clips residuals to, in noise standard deviations; None for its default."""
+    """Clipping bound of residuals in refined cloaking, in noise standard deviations; None for its default."""
     bound = exhibit(model.dataset).residual_bound
     return None if bound is None else bound / math.sqrt(model.noise)
 
@@ -147,5 +136,5 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
         "gap": design.gap,
         "shrinkage": draw.shrinkage,
     }
-    known = {field.name for field in fields(built)}
-    return replace(built, **{name: value for name, value in options.items() if name in known})
+    accepted = {field.name for field in fields(built)}
+    return replace(built, **{name: value for name, value in options.items() if name in accepted})

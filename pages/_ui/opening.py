@@ -1,4 +1,4 @@
-"""What every first visitor of a page would wait for; `python -m benchmarks first_results` computes it beforehand.
+"""Results that every first visitor of a page would wait for; `python -m benchmarks first_results` computes them.
 
 No result here is private: the data ship, and releases are numbered draws.
 """
@@ -20,7 +20,7 @@ DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
 def wishes() -> Iterator[Wish]:
-    """All that takes more than half a second of the settings that pages open with."""
+    """All results over half a second, of the settings that pages open with."""
     yield from compute.opening_curves()
     for menu in (offers.CURVE, offers.MAP):
         model = usual(next(iter(menu.titles)))

@@ -1,4 +1,4 @@
-"""What a visitor's session keeps, typed. No other module touches it.
+"""The values that a visitor's session keeps, typed. No other module touches it.
 
 Values of controls are kept by streamlit under the controls' keys; a control's key is its name in the address.
 Slots whose types are one room's are there: ``own/slots.py``, ``look/settings.py``.
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Untold:
+class Unexplained:
     """An address whose values were not all examined, or not all explained yet.
 
     Attributes:
         unread: values of parameters whose controls have not been drawn since.
-        sentences: about values that were not used, with where the control stood, by its name.
+        sentences: about unused values, each with its control's value, by name.
     """
 
     unread: dict[str, str]
@@ -42,7 +42,7 @@ class Slot(Generic[T]):
         return cast("T | None", st.session_state.get(self.key))
 
     def get(self, default: T) -> T:
-        """The value, or what stands for none."""
+        """The value, or the default."""
         return cast(T, st.session_state.get(self.key, default))
 
     def put(self, value: T) -> None:
@@ -56,15 +56,15 @@ class Slot(Generic[T]):
 
 @dataclass(frozen=True)
 class Kept(Slot[tuple[Any, T]]):
-    """The latest result of a kind, with what it is of."""
+    """The latest result of a kind, with its key."""
 
     def of(self, key: object) -> T | None:
-        """The result, if it is of this; else None."""
+        """The result, if it has this key; else None."""
         kept = self.find()
         return None if kept is None or kept[0] != key else kept[1]
 
     def made(self, key: object, make: Callable[[], T]) -> T:
-        """The result of this, made unless it is the one that is kept."""
+        """The result with this key, made unless it is kept."""
         kept = self.find()
         if kept is None or kept[0] != key:
             kept = key, make()
@@ -75,27 +75,27 @@ class Kept(Slot[tuple[Any, T]]):
 # Addresses. None of these is a control.
 PAGE: Slot[str] = Slot("page")  # the latest page that was drawn
 CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from page to page
-ASKED: Slot[dict[str, str]] = Slot("asked")  # what an address asked for before it was made usable
+REQUESTED: Slot[dict[str, str]] = Slot("asked")  # parameters of an address before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
-UNTOLD: Slot[Untold] = Slot("untold")  # what an address asked for, as long as nobody was told what became of it
+UNEXPLAINED: Slot[Unexplained] = Slot("untold")
 # Pages
-SEEN: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
+RELEASES: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
 TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
-SEARCH_ASKED: Slot[bool] = Slot("search_asked")
+SEARCH_REQUESTED: Slot[bool] = Slot("search_asked")
 
 
 def control(key: str) -> Any:
-    """Where a control stands; None if it is not there."""
+    """The value of a control; None if it is not there."""
     return st.session_state.get(key)
 
 
 def controls(prefix: str = "") -> dict[str, Any]:
-    """Where the controls stand whose keys begin so."""
+    """The values of controls whose keys begin so."""
     return {str(key): value for key, value in st.session_state.items() if str(key).startswith(prefix)}
 
 
 def begin(key: str, value: Any) -> Any:
-    """Where a control stands; there, if it stands nowhere yet."""
+    """The value of a control; this one, if it has none yet."""
     return st.session_state.setdefault(key, value)
 
 
@@ -105,6 +105,6 @@ def move(values: Mapping[str, Any]) -> None:
 
 
 def forget(keys: Iterable[str]) -> None:
-    """Forget where controls stood."""
+    """Forget the values of controls."""
     for key in list(keys):
         st.session_state.pop(key, None)

@@ -1,4 +1,4 @@
-"""The guided tour (``?tour=1``): its stops, and what answers each claim."""
+"""The guided tour (``?tour=1``): its steps, with questions and computed answers."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def price_of_accuracy() -> str:
 
 
 class Step(NamedTuple):
-    """One stop: the page, the state it opens in, what is asked, what to try, and the answer with its numbers."""
+    """One step: the page, its initial state, question, attempt, and the answer with its numbers."""
 
     page: str
     state: dict[str, str]
@@ -230,7 +230,6 @@ STEPS = (
     ),
 )
 
-
 _ENDING = "\n\nThat was the tour. **Your data & release** does the same with a table of your own."
 _NUMBERS = tuple(str(number + 1) for number in range(len(STEPS)))
 
@@ -277,8 +276,8 @@ def _begin() -> None:
 def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
     """The address of a page newly opened from another one; for a step's link, with that step's whole state.
 
-    Streamlit takes parameters out of such a link that the page before had controls for, and lets what those were left
-    at win. So they are put back, and forgotten as values of controls and as what is carried along.
+    Streamlit takes parameters out of such a link that the page before had controls for, and lets the values of those
+    win. So they are put back, and forgotten as values of controls and as carried parameters.
     """
     number = address.get("tour", "")
     if number not in _NUMBERS or STEPS[int(number) - 1].page != (page or "start"):
@@ -297,21 +296,21 @@ def link(number: int) -> str:
     return f"./{'' if step.page == 'start' else step.page}?{query}"
 
 
-def step_of(asked: str) -> int | str:
-    """The number of the step that a link asks for, or what to say where there is none."""
-    if asked in _NUMBERS:
-        return int(asked)
-    return text.bad_link_value("tour", asked, f"the tour has steps 1 to {len(STEPS)}.", "the page without it")
+def step_of(raw: str) -> int | str:
+    """The number of the step in a link, or a sentence where there is none."""
+    if raw in _NUMBERS:
+        return int(raw)
+    return text.bad_link_value("tour", raw, f"the tour has steps 1 to {len(STEPS)}.", "the page without it")
 
 
 def _number() -> int | None:
-    asked = st.query_params.get("tour")
-    found = None if asked is None else step_of(asked)
-    if isinstance(found, str):
-        st.warning(found)
+    raw = st.query_params.get("tour")
+    step = None if raw is None else step_of(raw)
+    if isinstance(step, str):
+        st.warning(step)
         settings.leave_out("tour")
         return None
-    return found
+    return step
 
 
 def _ways_on(number: int, away: bool) -> None:
@@ -327,7 +326,7 @@ def _ways_on(number: int, away: bool) -> None:
 
 
 def _link(number: int, label: str, icon: str) -> None:
-    """To a step in its own state, not in what the other pages left behind."""
+    """To a step in its own state, not in that of the other pages."""
     step = STEPS[number - 1]
     address = {"tour": str(number)} | ({"lesson": "1"} if settings.is_lesson() else {}) | step.state
     st.page_link(f"../{step.page}.py", label=label, icon=f":material/{icon}:", query_params=address, width="content")

@@ -1,4 +1,4 @@
-"""By what a browser is known again: a token in a cookie."""
+"""The token in a cookie by which a browser is known again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 COOKIE = "dpgp_session"
 SECURE_COOKIE = f"__Host-{COOKIE}"  # by https: a browser takes it from this host only, and from no page sent by http
-HOUSE = "house-"  # the server's own visits: how their sessions' numbers begin
+WARM_UP = "house-"  # prefix of the sessions of the server's own visits
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{22,64}")  # 22 characters of 6 bits hold 128 random bits
 
 
@@ -38,6 +38,6 @@ def known_by(cookies: Mapping[str, str]) -> str | None:
     return token_in(cookies, secure=True) or token_in(cookies, secure=False)
 
 
-def is_house(owner: object) -> bool:
-    """Whether work was asked for by one of the server's own visits: it gives way to everybody else's."""
-    return isinstance(owner, str) and owner.startswith(HOUSE)
+def is_warm_up(owner: object) -> bool:
+    """Whether the owner of a task is one of the server's own visits, which give way to everybody else."""
+    return isinstance(owner, str) and owner.startswith(WARM_UP)

@@ -1,4 +1,4 @@
-"""Attacks by pages of other sites: many at once on a real server, and every name and origin on the doorkeeper."""
+"""Attacks by pages of other sites: many at once on a real server, and every name and origin on the middleware."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.server.report import quantile
 from pages._ui import environment
 from pages._ui.environment import Host
 from pages._ui.serve import http
-from pages._ui.serve.http import Doorkeeper
+from pages._ui.serve.http import OriginMiddleware
 from tests.deploy.asgi import answered
 from tests.deploy.conftest import handshake
 
@@ -56,7 +56,7 @@ def asked(host, origin=None, hosts=None, here=False, kind="http"):
         passed.append(True)
 
     named = None if hosts is None else [Host.read(name) for name in hosts]
-    sent = answered(Doorkeeper(app, named, lambda: here), "/", headers, kind)
+    sent = answered(OriginMiddleware(app, named, lambda: here), "/", headers, kind)
     if not passed:
         assert sent[0]["status"] == 403
         assert b"evil" not in b"".join(message.get("body", b"") for message in sent)
@@ -113,7 +113,7 @@ def test_streamlit_finds_what_comes_through_the_same_and_asks_nobody_outside(hos
         found.append(starlette_websocket._is_origin_allowed(headers.get("origin"), headers.get("host")))
 
     headers = [(b"host", host.encode()), (b"origin", origin.encode())]
-    answered(Doorkeeper(app, None, lambda: False), "/_stcore/stream", headers, "websocket")
+    answered(OriginMiddleware(app, None, lambda: False), "/_stcore/stream", headers, "websocket")
     assert found == [True]
 
 
@@ -139,13 +139,13 @@ def test_only_names_of_this_server_are_answered(host, hosts, here, passes):
 
 def test_two_headers_are_none(monkeypatch):
     scope = {"headers": [(b"host", b"example.org"), (b"host", b"evil.example")]}
-    assert Doorkeeper(None, None, lambda: False).problem(scope)
+    assert OriginMiddleware(None, None, lambda: False).problem(scope)
     scope = {"headers": [(b"host", b"example.org"), *[(b"origin", b"http://example.org")] * 2]}
-    assert Doorkeeper(None, None, lambda: False).problem(scope)
+    assert OriginMiddleware(None, None, lambda: False).problem(scope)
 
 
-def test_the_doorkeeper_stands_before_everything():
-    assert http.MIDDLEWARE[0].cls is Doorkeeper
+def test_the_origin_is_checked_before_everything():
+    assert http.MIDDLEWARE[0].cls is OriginMiddleware
     named = {"DPGP_HOSTS": "example.org, www.example.org:443"}
     assert environment.hosts(named) == (Host("example.org", None), Host("www.example.org", 443))
     assert environment.hosts({"DPGP_HOSTS": " "}) is None

@@ -58,7 +58,7 @@ def app(request, monkeypatch):
     routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
     routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
     below = [Mount(request.param, routes=routes)] if request.param else routes
-    return Front(http.Reception(Starlette(routes=below)), request.param)
+    return Front(http.VisitorMiddleware(Starlette(routes=below)), request.param)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRo
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from dpgp_core.release.json_text import MAX_ENTRIES, ledger_to_object
 from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Sqlite
-from pages._ui.ledgers.store import Key, Ledgers, TableKnown
+from pages._ui.ledgers.store import AlreadyCounted, Key, Ledgers
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32  # browsers
 TABLE, OTHER = "1" * 64, "2" * 64
@@ -216,7 +216,7 @@ def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
     assert (found.counts, found.elsewhere) == (False, True)
     assert not ledgers.find(A, OTHER).elsewhere
     for because in ("", "  \n "):
-        with pytest.raises(TableKnown, match="Go on with that ledger, or say why"):
+        with pytest.raises(AlreadyCounted, match="Go on with that ledger, or say why"):
             spend(ledgers, because=because)
     assert ledgers.find(A).id is None
     assert spend(ledgers, because=" a  rehearsal ").ledger.begun_again == "a rehearsal"
@@ -253,7 +253,7 @@ def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
     spend(ledgers)
     assert not ledgers.find(B, TABLE).elsewhere
     assert ledgers.find(B, TABLE, everywhere=True).elsewhere
-    with pytest.raises(TableKnown):
+    with pytest.raises(AlreadyCounted):
         spend(ledgers, B, everywhere=True)
     assert spend(ledgers, B).name.startswith("release 1")
 
@@ -344,7 +344,7 @@ def test_a_lost_ledger_goes_on_from_its_signed_card(ledgers, database):
 )
 def test_an_edited_card_is_not_believed(ledgers, edit):
     found = json.loads(card(ledgers, spend(ledgers)))
-    assert ledgers.key.believed(json.dumps(found, indent=1).encode())  # other spaces are the same card
+    assert ledgers.key.verified(json.dumps(found, indent=1).encode())  # other spaces are the same card
     edit(found)
     with pytest.raises(ValueError, match="is not believed"):
         ledgers.recover(B, json.dumps(found).encode())

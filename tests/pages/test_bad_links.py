@@ -170,14 +170,14 @@ def page_that_takes_several_runs() -> None:
     waiting.reserve()
     settings.begin()
     with address.explained():
-        settings.stand(offers.EPSILON)
+        settings.value_of(offers.EPSILON)
         if number == 1:
             waiting.end_page()
-        settings.stand(offers.PROMISED)
+        settings.value_of(offers.PROMISED)
         if number == 2:
             waiting.afterwards(int)
         if number > 4:
-            settings.stand(offers.NOISE)
+            settings.value_of(offers.NOISE)
     if number > 2:
         waiting.finish()
 
@@ -258,17 +258,17 @@ def page_of_every_kind() -> None:
             Range("x1", "Position", 2.5, 0.0, 10.0, 0.5),
             Range("moved", "Moved", 1, 1, 2, 1),
             Menu("data", "Data", "a", {"a": "a", "b": "b"}, "ab", buttons=True),
-            Search("hexagon", "Hexagon", options=["a", "b"], place=HERE),
+            Search("hexagon", "Hexagon", options=["a", "b"], section=HERE),
             Number("tolerance", "Within", low=0.0),
             Number("target", "Target", low=0.001, high=9.0, usual="8.5"),
         ):
-            settings.stand(control)
+            settings.value_of(control)
 
 
 def opened(**asked: str) -> AppTest:
     """The page at an address, of which the entry script has left what can be used."""
     app = AppTest.from_function(page_of_every_kind, default_timeout=60)
-    app.session_state[session.ASKED.key] = asked
+    app.session_state[session.REQUESTED.key] = asked
     for key, value in address.usable(asked, {}).items():
         app.query_params[key] = value
     return app.run()

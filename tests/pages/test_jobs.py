@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.visitor import HOUSE
+from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs, WorkStopped
 from pages._ui.work.waiting import Postponed
@@ -78,27 +78,27 @@ def test_the_least_recently_used_goes_when_there_is_no_room():
         jobs.get(scaled, factor, given=(row,))
     jobs.get(scaled, 1.0, given=(row,))
     jobs.get(scaled, 4.0, given=(row,))
-    assert jobs.held <= 25_000
+    assert jobs.size <= 25_000
     assert not jobs.get(scaled, 1.0, given=(row,)).computed
     assert jobs.get(scaled, 2.0, given=(row,)).computed
     assert jobs.get(scaled, 9.0, given=(np.zeros(10_000),)).value.shape == (10_000,)
-    assert jobs.held <= 25_000
+    assert jobs.size <= 25_000
 
 
 def test_results_share_what_they_were_given_and_it_counts_once():
     jobs = Jobs(room=18_000)
     row = jobs.get(scaled, 1.0, given=(np.ones(1000),)).value  # 8,000 bytes
-    alone = jobs.held
+    alone = jobs.size
     results = [jobs.get(beside, factor, given=(row,)).value for factor in (2.0, 3.0)]
     assert all(np.shares_memory(row, whole) and not np.shares_memory(row, part) for whole, part, _ in results)
     assert [new[0] for _, _, new in results] == [2.0, 3.0]
-    assert jobs.held < alone + 2 * 1000
+    assert jobs.size < alone + 2 * 1000
     for factor in range(4, 50):  # until what was given is gone from the cache, and only results hold it
         jobs.get(beside, float(factor), given=(row,))
     assert jobs.get(scaled, 1.0, given=(np.ones(1000),)).computed
-    assert jobs.held <= 18_000
+    assert jobs.size <= 18_000
     jobs.clear()
-    assert jobs.held == 0
+    assert jobs.size == 0
     assert (results[0][0] == 1).all()
 
 
@@ -106,24 +106,24 @@ def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkey
     clock, asks = [1000.0], []
     monkeypatch.setattr("pages._ui.work.jobs.time.monotonic", lambda: clock[0])
     jobs = Jobs(room=10**6, owner=lambda: asks[-1])
-    for who, factor in ((HOUSE + "a", 1.0), ("b", 2.0), ("b", 3.0), ("b", 4.0)):
+    for who, factor in ((WARM_UP + "a", 1.0), ("b", 2.0), ("b", 3.0), ("b", 4.0)):
         asks.append(who)
         jobs.get(scaled, factor, given=(np.ones(1000),))
-    asks.append(HOUSE + "b")
+    asks.append(WARM_UP + "b")
     jobs.get(scaled, 4.0, given=(np.ones(1000),))  # somebody chose it before the server's visit came to it
     asks.append("c")
     clock[0] += 200
     jobs.get(scaled, 3.0, given=(np.ones(1000),))
     clock[0] += 200
-    before = jobs.held
+    before = jobs.size
     jobs.give_back(300.0)
     assert [jobs.find(scaled, factor) is not None for factor in (1.0, 2.0, 3.0, 4.0)] == [True, False, True, True]
-    assert before > jobs.held > 3 * 8000
+    assert before > jobs.size > 3 * 8000
     clock[0] += 1000
     jobs.give_back(300.0)
     assert [jobs.find(scaled, factor) is not None for factor in (1.0, 2.0, 3.0, 4.0)] == [True, False, False, True]
     jobs.clear()
-    assert jobs.held == 0
+    assert jobs.size == 0
 
 
 def memory_after(megabytes: int, function) -> float:
@@ -196,7 +196,7 @@ def test_postponed_work_that_nobody_comes_back_for_is_stopped(workers, tmp_path,
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
     wait_until(lambda: not jobs._tasks._going, "the task's end")
-    assert jobs.held == 0
+    assert jobs.size == 0
 
 
 def test_what_belongs_to_one_session_or_to_nobody_is_not_postponed(workers, tmp_path):
@@ -338,6 +338,6 @@ def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
     for jobs in (Jobs(room=10**6, workers=workers), Jobs(room=10**6)):
         private = np.full(3, 123.0)
         assert (jobs.once(scaled, private, 2.0) == 246).all()
-        assert jobs.held == 0
+        assert jobs.size == 0
         assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))

@@ -266,7 +266,7 @@ def test_a_method_that_measures_no_spread_offers_no_layer_of_it(seen):
 
 def test_controls_above_the_map_stand_in_its_row_itself_and_share_its_width():
     """A container of its own for each of them takes half of the row, so that the layers break over lines."""
-    assert isinstance(settings.place(HERE), nullcontext)
+    assert isinstance(settings.container(HERE), nullcontext)
 
 
 # ---- The directions of M on the map: what they are, what one hexagon moves along each, and a picture that moves.

@@ -107,7 +107,7 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 
     def reached(places, figure):
         plot, *_ = sheet_figure._laid(figure, box, list(figure.data), bar=None, named=True)
-        true = plot.places(result.dataset.X[:, 0], result.dataset.y)
+        true = plot.points(result.dataset.X[:, 0], result.dataset.y)
         apart = np.abs(places[:, None] - true[None]).max(axis=2)
         return int((apart.min(axis=0) <= 0.051).sum())
 
@@ -220,7 +220,7 @@ def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
     assert not app.exception
     assert made
     for key, drawn in made:
-        assert not re.search(r"\b[Cc]lick", drawn.says), "a picture cannot be clicked"
+        assert not re.search(r"\b[Cc]lick", drawn.caption), "a picture cannot be clicked"
         ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.public is not None:
             for shape in SHAPES:

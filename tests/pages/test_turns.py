@@ -11,26 +11,26 @@ import pytest
 from pages._ui.compare import compute, contenders
 from pages._ui.compare.compute import concerning
 from pages._ui.model import Model
-from pages._ui.visitor import HOUSE
+from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Ahead, Wish
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.workers import SLOW_SECONDS, Turn, Turns, Workers
+from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
 from tests.pages.work import beat, refuse_ahead, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
 def line():
-    """Two places, four processes, and a clock that the test sets."""
+    """Two tasks at once, four processes, and a clock that the test sets."""
     now = [0.0]
-    turns = Turns(places=2, most=4, clock=lambda: now[0])
+    turns = TaskQueue(limit=2, most=4, clock=lambda: now[0])
     turns.now = now
     return turns
 
 
 def ask(line, *owners):
-    line.waiting += [Turn(owner, Future) for owner in owners]
+    line.waiting += [QueuedTask(owner, Future) for owner in owners]
 
 
 def started(line):
@@ -77,7 +77,7 @@ def test_a_turn_ends_as_its_work_does():
         lambda work: work.set_exception(MemoryError()),
         lambda work: work.cancel(),
     ):
-        turn, work = Turn("a", Future), Future()
+        turn, work = QueuedTask("a", Future), Future()
         end(work)
         turn.take_over(work)
         assert turn.done()
@@ -144,7 +144,7 @@ def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatc
     with ThreadPoolExecutor(3) as visitors:
         others = [visitors.submit(long, owner) for owner in ("a", "b")]
         try:
-            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "both places to be taken")
+            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "both tasks to begin")
             small = visitors.submit(Jobs(room=0, private=pool, owner=lambda: "c").once, scaled, np.ones(2), 2.0)
             assert small.result(timeout=PATIENCE).tolist() == [2, 2]
         finally:
@@ -176,7 +176,7 @@ def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
     with ThreadPoolExecutor(visitors_here) as visitors:
         assert all(visitors.map(page, range(visitors_here)))
     assert 1 <= most[0] <= waiting.AT_ONCE
-    assert waiting.PLACES.free == waiting.AT_ONCE
+    assert waiting.RENDERING.free == waiting.AT_ONCE
 
 
 def test_a_page_that_fails_or_is_left_gives_its_place_back():
@@ -186,25 +186,25 @@ def test_a_page_that_fails_or_is_left_gives_its_place_back():
 
     with ThreadPoolExecutor(1) as visitors:
         list(visitors.map(page, range(2 * waiting.AT_ONCE)))
-    assert waiting.PLACES.free == waiting.AT_ONCE
+    assert waiting.RENDERING.free == waiting.AT_ONCE
 
 
 def test_who_came_first_gets_the_next_place():
-    places, order = waiting.Places(1), []
-    places.take()
+    permits, order = waiting.FairSemaphore(1), []
+    permits.acquire()
 
     def visit(number):
-        places.take()
+        permits.acquire()
         order.append(number)
-        places.give_back()
+        permits.release()
 
     with ThreadPoolExecutor(5) as visitors:
         for number in range(5):
             visitors.submit(visit, number)
-            wait_until(lambda number=number: len(places._line) == number + 1, "the next in line")
-        places.give_back()
+            wait_until(lambda number=number: len(permits._queue) == number + 1, "the next in line")
+        permits.release()
     assert order == list(range(5))
-    assert places.free == 1
+    assert permits.free == 1
 
 
 def test_what_is_better_may_have_to_wait_and_the_page_stands(monkeypatch):
@@ -249,14 +249,14 @@ def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
 
 
 def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, tmp_path):
-    asks = [HOUSE + "x"]
+    asks = [WARM_UP + "x"]
     monkeypatch.setattr(cached, "_ahead", [ahead])
     monkeypatch.setattr(cached, "_visitor", lambda: asks[0])
-    cached.wish(Wish(tell, (str(tmp_path), "of the house"), ()))
+    cached.wish(Wish(tell, (str(tmp_path), "of the warm-up"), ()))
     asks[0] = "a visitor"
     cached.wish(Wish(tell, (str(tmp_path), "of a visitor"), ()))
     wait_until(lambda: jobs.find(tell, str(tmp_path), "of a visitor") is not None, "the wish")
-    assert jobs.find(tell, str(tmp_path), "of the house") is None
+    assert jobs.find(tell, str(tmp_path), "of the warm-up") is None
 
 
 def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):

@@ -236,13 +236,13 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     ]
 
 
-LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, place=HERE)
-BESIDE = Switch("beside", "Method of 2018 beside it", place=HERE, width="content")
+LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, section=HERE)
+BESIDE = Switch("beside", "Method of 2018 beside it", section=HERE, width="content")
 
 
 def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
     """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        kind = settings.stand(LAYER.among(kinds))
-        beside = settings.stand(BESIDE)
+        kind = settings.value_of(LAYER.among(kinds))
+        beside = settings.value_of(BESIDE)
     return kind, beside

@@ -227,12 +227,12 @@ def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFram
         yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
 
 
-SWITCH = Switch("directions", "The directions of M: where the noise goes", place=HERE)
+SWITCH = Switch("directions", "The directions of M: where the noise goes", section=HERE)
 
 
 def show_maps(ours: Result) -> None:
     """A switch, and the directions on the map, in motion, and in numbers; of cloaking where ours measures in stages."""
-    if not settings.stand(SWITCH):
+    if not settings.value_of(SWITCH):
         return
     result = ours
     if ours.design.in_stages:

@@ -310,7 +310,7 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
 
 
 def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
-    return settings.stand(Range(key, label, start, low, high, 1, place=HERE))
+    return settings.value_of(Range(key, label, start, low, high, 1, section=HERE))
 
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:

@@ -81,7 +81,7 @@ def show(result: Result, x: float, overlay: bool) -> None:
         most / _STEPS,
         format="%.3g",
         width=320,
-        place=HERE,
+        section=HERE,
     )
-    tolerance = settings.stand(asked)
+    tolerance = settings.value_of(asked)
     st.markdown(sentence(nearness(result, x, tolerance, overlay), result, x, tolerance))

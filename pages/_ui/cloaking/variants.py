@@ -100,7 +100,7 @@ VARIED: Menu[Varied] = menu(
     "three",
     {"none": "One setting", "epsilon": "Three ε", "kernel": "Three kernels", "lengthscale": "Three lengthscales"},
     buttons=True,
-    place=HERE,
+    section=HERE,
 )
 _FAR = 3  # steps of the slider of epsilon between two pictures
 _KERNELS = ("EQ", "Matern32", "Matern12")
@@ -117,7 +117,7 @@ def chosen(name: str) -> Varied:
     """What differs between the three; kernels only where rough ones are quick."""
     st.header("Side by side")
     offered = [each for each in VARIED.titles if each != "kernel" or not exhibit(name).smooth_only]
-    return settings.stand(VARIED.among(offered))
+    return settings.value_of(VARIED.among(offered))
 
 
 def variants(ours: Result, varied: Varied) -> tuple[Variant, ...]:

@@ -75,25 +75,25 @@ RELEASE_OF = menu(
     "release_of",
     {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}},
     help="Or click a point of its curve.",
-    place="One release",
+    section="One release",
     looks=True,
 )
 LIMITS = Switch(
     "limits",
     "Draw the limits",
     help="Simulated for these settings, some ten seconds. Reads no output.",
-    place=HERE,
+    section=HERE,
     looks=True,
 )
-_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", place="Methods")
-_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, place="Methods", looks=True)
+_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", section="Methods")
+_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section="Methods", looks=True)
 _BINS = Slider(
     "bins",
     "Bins along each input",
     compute.BINS,
     BIN_COUNTS,
     help="For both binning mechanisms; public.",
-    place="Methods",
+    section="Methods",
 )
 _INDUCING = Slider(
     "inducing",
@@ -101,7 +101,7 @@ _INDUCING = Slider(
     compute.INDUCING,
     INDUCING,
     help="For cloaking with inducing inputs; public.",
-    place="Methods",
+    section="Methods",
 )
 
 
@@ -109,9 +109,9 @@ _INDUCING = Slider(
 class CompareSettings(Promise):
     """The sidebar of the comparison: settings shared by all methods, who they are, and whether all are drawn."""
 
-    dataset: str = carried(DATASET, beside=delta_fits)
-    kernel: str = carried(lambda chosen: replace(kernels(chosen), place="Model"))
-    lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), place="Model"))
+    dataset: str = carried(DATASET, below=delta_fits)
+    kernel: str = carried(lambda chosen: replace(kernels(chosen), section="Model"))
+    lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"))
     noise: float = carried(offers.NOISE)
     every: bool = carried(_EVERY)
     inputs_too: bool = carried(_TOO)
@@ -146,13 +146,13 @@ def target(nonprivate: float, scale: Scale) -> float:
         usual=f"{usual:g}",
         help="The table and the sentence then say which ε that needs.",
     )
-    typed = settings.stand(asked)
+    typed = settings.value_of(asked)
     return scale.back(usual if typed is None else float(typed))
 
 
 def release_of() -> str | None:
     """The contender whose release is shown beside the curves; None for none."""
-    name = settings.stand(RELEASE_OF)
+    name = settings.value_of(RELEASE_OF)
     return None if name == _NONE else name
 
 

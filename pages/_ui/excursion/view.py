@@ -32,26 +32,26 @@ from pages._ui.work import cached
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
 SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
-STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, place=HERE)
-LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, place=HERE)
+STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, section=HERE)
+LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, section=HERE)
 _BUDGET = Slider(
     "search_budget",
     "for epsilon at most",
     3,
     SEARCH_BUDGETS,
     help="Searched on simulated data, so it costs nothing.",
-    place="Find private settings",
+    section="Find private settings",
 )
 _ETA: Slider[float] = Slider(
-    "eta", "η: added prior noise", 0, ETAS, help="More noise from the prior; buys a smaller epsilon.", place="Paths"
+    "eta", "η: added prior noise", 0, ETAS, help="More noise from the prior; buys a smaller epsilon.", section="Paths"
 )
-_DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, place=SIDE)
+_DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
 
 
 def excursion_layer(show_overlay: bool, bayes: bool) -> str:
     """What the London map shows; ``bayes``: whether there is a Bayes release."""
     offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
-    return settings.stand(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
+    return settings.value_of(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
 
 
 def _length(chosen: Any) -> Slider[float]:
@@ -67,11 +67,11 @@ def _threshold(chosen: Any) -> Slider[float]:
 def _noise(chosen: Any) -> Slider[float]:
     study = STUDIES[chosen.study]
     label = "Spread of the simulated data"
-    return Slider("data_noise", label, study.noise, study.noises, place="Paths")
+    return Slider("data_noise", label, study.noise, study.noises, section="Paths")
 
 
 def _find(_: Any) -> None:
-    st.button("Find", on_click=session.SEARCH_ASKED.put, args=(True,), width="stretch", icon=":material/search:")
+    st.button("Find", on_click=session.SEARCH_REQUESTED.put, args=(True,), width="stretch", icon=":material/search:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,8 +88,8 @@ class ExcursionSettings(Settings):
     paths: int = carried(offers.PATHS_RELEASED)
     eta: float = carried(_ETA)
     noise: float = carried(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
-    number: int = carried(replace(offers.DRAW, place="Paths"))
-    budget: int = carried(_BUDGET, beside=_find)
+    number: int = carried(replace(offers.DRAW, section="Paths"))
+    budget: int = carried(_BUDGET, below=_find)
 
     @property
     def release(self) -> View:
@@ -112,7 +112,7 @@ def said_of(explored: Explored, view: View) -> None:
     """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
     epsilon = at_most(explored.guarantee.budget.epsilon)
     draws = "one path" if view.L == 1 else f"{view.L} paths"
-    with settings.place(TOP):
+    with settings.container(TOP):
         st.caption(
             f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
             "exponential kernel."
@@ -121,7 +121,7 @@ def said_of(explored: Explored, view: View) -> None:
 
 def search_if_asked() -> None:
     """Run the search before the controls are drawn, show its progress, and set them to what it found."""
-    if not session.SEARCH_ASKED.pop():
+    if not session.SEARCH_REQUESTED.pop():
         return
     at = session.controls()
     study = STUDIES[STUDY.value(at[STUDY.key])]

@@ -35,25 +35,25 @@ SHOWN = menu(
         "difference": "Difference of two groups",
     },
     buttons=True,
-    place=HERE,
+    section=HERE,
 )
 EXAMPLE = menu(
     "Example",
     "explore_example",
     {"kung": "!Kung heights", "kung_sexes": "!Kung heights of women and men"},
-    place=TOP,
+    section=TOP,
 )
 ALL_GROUPS = "All groups"
 _READING = "Reading"
 AVERAGED = menu("Lengthscale", "explore_model", {"average": "Average of all", "one": "One that I choose"})
 OF: Menu[Of] = menu(
-    "Range for", "explore_of", {"function": "Where the curve is", "outputs": "One more person"}, place=_READING
+    "Range for", "explore_of", {"function": "Where the curve is", "outputs": "One more person"}, section=_READING
 )
 NOISE: Menu[str] = menu(
     "Spread of people",
     "explore_noise",
     {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES},
-    place=_READING,
+    section=_READING,
 )
 _SHARE = Slider(
     "explore_share",
@@ -63,9 +63,9 @@ _SHARE = Slider(
     help="Change it as often as you like. The data are not looked at again.",
 )
 _POINTS = Slider(
-    "explore_points", "Points of the grid", 200, POINTS, help="New points cost nothing either.", place=_READING
+    "explore_points", "Points of the grid", 200, POINTS, help="New points cost nothing either.", section=_READING
 )
-_LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, place=_READING)
+_LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, section=_READING)
 
 
 def _is_taught(_: Any) -> bool:
@@ -74,7 +74,7 @@ def _is_taught(_: Any) -> bool:
 
 
 def _share(chosen: Any) -> Slider[float]:
-    return _SHARE if chosen.averaged == "one" else replace(_SHARE, place=_READING, disabled=True)
+    return _SHARE if chosen.averaged == "one" else replace(_SHARE, section=_READING, disabled=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +84,12 @@ class ExploreSettings(Settings):
     epsilon: float = carried(offers.EPSILON, when=_is_taught)
     delta: float = carried(offers.PROMISED, when=_is_taught)
     example: str = carried(
-        EXAMPLE, when=_is_taught, beside=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
+        EXAMPLE, when=_is_taught, below=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
     )
     number: int = carried(replace(offers.DRAW, help="Which example draw."), when=_is_taught)
     averaged: str = carried(AVERAGED)
     share: float = carried(_share)
-    kernel: str = carried(replace(offers.KERNEL, place=_READING))
+    kernel: str = carried(replace(offers.KERNEL, section=_READING))
     noise: str = carried(NOISE)
     points: int = carried(_POINTS)
 
@@ -168,10 +168,10 @@ def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught:
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
-        wanted = settings.stand(SHOWN.among([each for each in SHOWN.titles if compare or each != "difference"]))
+        wanted = settings.value_of(SHOWN.among([each for each in SHOWN.titles if compare or each != "difference"]))
         group, apart = _groups(groups, wanted == "difference", one_input)
-    of = settings.stand(replace(OF, disabled=wanted != "curve"))
-    level = settings.stand(replace(_LEVEL, disabled=wanted != "curve"))
+    of = settings.value_of(replace(OF, disabled=wanted != "curve"))
+    level = settings.value_of(replace(_LEVEL, disabled=wanted != "curve"))
     threshold = None
     if wanted == "threshold":
         with question:
@@ -196,7 +196,7 @@ def _threshold(explored: Explored, taught: Teaching | None) -> float:
     label = f"Level [{unit}]" if unit else "Level"
     if taught is not None:
         key = f"explore_level_{taught.dataset}"
-        level = settings.stand(Slider(key, label, middle, levels, place=HERE))
+        level = settings.value_of(Slider(key, label, middle, levels, section=HERE))
     else:
         level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
     return (level - low) / (high - low)
@@ -230,7 +230,7 @@ def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[E
 
 def _source() -> Taken | None:
     """A visitor's release; None for the shipped one."""
-    with settings.place(SIDE):
+    with settings.container(SIDE):
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):
             _upload()

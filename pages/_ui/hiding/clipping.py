@@ -98,7 +98,7 @@ ALT = (
 
 
 def _slider(key: str, label: str, options: Sequence[float], default: float) -> Slider[float]:
-    return Slider(key, label, default, options, place=HERE)
+    return Slider(key, label, default, options, section=HERE)
 
 
 _SLIDERS = (
@@ -112,7 +112,7 @@ def _controls() -> Clip:
     values = []
     for column, slider in zip(st.columns(3), _SLIDERS, strict=True):
         with column:
-            values.append(float(settings.stand(slider)))
+            values.append(float(settings.value_of(slider)))
     return Clip(*values)
 
 

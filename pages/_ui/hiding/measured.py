@@ -165,8 +165,8 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
 
 
 STAGES = (1, 2, 3, 4, 5)
-_STAGE = Slider("stage", "Stage", STAGES[-1], STAGES, help="Each stage looks closer than those before.", place=HERE)
-_MORE = Switch("more_measured", "How many sums, and what privacy costs", place=HERE)
+_STAGE = Slider("stage", "Stage", STAGES[-1], STAGES, help="Each stage looks closer than those before.", section=HERE)
+_MORE = Switch("more_measured", "How many sums, and what privacy costs", section=HERE)
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
@@ -175,12 +175,12 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
-    stage = settings.stand(_STAGE)
+    stage = settings.value_of(_STAGE)
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     said, numbers = row_of(measured, data, stage), tables.of_figure(rows)
     pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
-    if settings.stand(_MORE):
+    if settings.value_of(_MORE):
         _against_epsilon(data, measured, budget)
     with st.expander("Table of the weights"):
         frame.table(numbers, f"{dataset}_B_stage_{stage}", PUBLIC)

@@ -135,11 +135,11 @@ def controls(data: Dataset, name: str) -> Choice:
     left, right = st.columns([1, 3])
     with left:
         label = f"Person, by {data.x_names[0]}"
-        rank = settings.stand(Whole(_person(name), label, data.n, 1, data.n, place=HERE))
+        rank = settings.value_of(Whole(_person(name), label, data.n, 1, data.n, section=HERE))
     with right:
         label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
-        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", place=HERE)
-        value = settings.stand(moved)
+        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)
+        value = settings.value_of(moved)
     return Choice(rank, value)
 
 

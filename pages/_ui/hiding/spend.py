@@ -135,7 +135,7 @@ def toggled(places: tuple[float, ...], at: float) -> str:
 CHART = "by_hand"
 WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
 _WIDTH = Slider(
-    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", place=HERE
+    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", section=HERE
 )
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
@@ -164,9 +164,9 @@ def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
     with left:
         label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
         told = f"Up to {MOST}, with commas between them. They share one budget."
-        written = settings.stand(Words(_KEY, label, _FIRST, 200, help=told, place=HERE))
+        written = settings.value_of(Words(_KEY, label, _FIRST, 200, help=told, section=HERE))
     with right:
-        width = settings.stand(_WIDTH)
+        width = settings.value_of(_WIDTH)
     places, wrong = read_places(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")

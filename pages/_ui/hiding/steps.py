@@ -30,7 +30,7 @@ STEP = menu(
         "clip": "5 What the clip does",
     },
     buttons=True,
-    place=HERE,
+    section=HERE,
 )
 
 
@@ -66,21 +66,21 @@ class HidingSettings(Promise):
     """Step, budget and data set; model and mechanism where the noise is computed from them."""
 
     step: str = carried(STEP)
-    dataset: str = carried(offers.CURVE, when=_of_data, beside=sidebar.delta_fits)
+    dataset: str = carried(offers.CURVE, when=_of_data, below=sidebar.delta_fits)
     overlay: bool = carried(offers.OVERLAY, when=_of_data)
-    kernel: str = carried(lambda chosen: replace(sidebar.kernels(chosen), place="Model"), when=_of_data)
+    kernel: str = carried(lambda chosen: replace(sidebar.kernels(chosen), section="Model"), when=_of_data)
     lengthscale: float = carried(
-        lambda chosen: replace(offers.lengthscale(chosen.dataset), place="Model"), when=_of_data
+        lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"), when=_of_data
     )
     noise: float = carried(offers.NOISE, when=_of_data)
     objective: ObjectiveName = carried(offers.OBJECTIVE, when=_of_data)
-    calibration: Method = carried(offers.CALIBRATION, when=_of_data, beside=sidebar.hall_fits)
+    calibration: Method = carried(offers.CALIBRATION, when=_of_data, below=sidebar.hall_fits)
     focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_data)
     shrinkage: bool = carried(sidebar.SHRINKAGE, when=_of_data)
     number: int = carried(
         replace(offers.DRAW, help="Which simulated world, and which noise."),
         when=lambda chosen: chosen.step == "spend",
-        beside=sidebar.delta_fits,
+        below=sidebar.delta_fits,
     )
 
     @property

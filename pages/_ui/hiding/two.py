@@ -195,7 +195,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         with st.expander("Table of the moves"):
             look_frame.table(points_table(points, pair), "two_people")
     n = cached.dataset(chosen.model.dataset).n
-    if settings.stand(Switch("everybody", f"The same with {n} people", place=HERE)):
+    if settings.value_of(Switch("everybody", f"The same with {n} people", section=HERE)):
         result = computed.run(chosen.model, chosen.design, chosen.draw)
         if step == "moves":
             person.show(result, chosen.overlay)
@@ -285,7 +285,7 @@ def _of_inputs(
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:
-    return Range(key, label, default, low, high, step, place=HERE)
+    return Range(key, label, default, low, high, step, section=HERE)
 
 
 _SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
@@ -294,7 +294,7 @@ _SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their 
     ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
     ("noise", _range("two_noise", "Spread of people (variance)", 0.05, 2.0, 0.1, 0.05)),
     ("d", _range("two_d", "Largest change of one person", 0.5, 3.0, 2.0, 0.5)),
-    ("moved", Range("moved", "Which person changes", 1, 1, 2, 1, place=HERE)),
+    ("moved", Range("moved", "Which person changes", 1, 1, 2, 1, section=HERE)),
 )
 
 
@@ -303,5 +303,5 @@ def _sliders() -> TwoPointSettings:
     columns, values = st.columns(3), {}
     for at, (name, slider) in enumerate(_SLIDERS):
         with columns[at // 2]:
-            values[name] = settings.stand(slider)
+            values[name] = settings.value_of(slider)
     return TwoPointSettings(**values)

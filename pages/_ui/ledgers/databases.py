@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 Run = Callable[..., list[Sequence[Any]]]  # a statement with its values for each "?"; answers with rows
 
@@ -27,18 +27,6 @@ SCHEMA = (
 
 class LedgerUnavailable(ValueError):
     """The ledgers cannot be read or written now; nothing was released."""
-
-
-class Database(Protocol):
-    """Where ledgers are kept."""
-
-    def transaction(self, *, writes: bool = True) -> AbstractContextManager[Run]:
-        """All or nothing, one writer at a time; on the disk at the end of the block, undone if it raises.
-
-        Raises:
-            LedgerUnavailable: the database cannot be reached, is busy or full. What the block did may then count.
-        """
-        ...
 
 
 WAIT_SECONDS = 10.0  # for another writer; a transaction takes milliseconds
@@ -64,7 +52,11 @@ class Sqlite:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """See ``Database``."""
+        """All or nothing, one writer at a time; on the disk at the end of the block, undone if it raises.
+
+        Raises:
+            LedgerUnavailable: the database cannot be reached, is busy or full. The block may then count.
+        """
         try:
             with closing(self._open("rw")) as connection:
 
@@ -88,7 +80,7 @@ class Sqlite:
     def _open(self, mode: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         connection = sqlite3.connect(address, timeout=WAIT_SECONDS, isolation_level=None, uri=True)
-        connection.execute("PRAGMA synchronous = FULL")  # what was counted is on the disk before noise is drawn
+        connection.execute("PRAGMA synchronous = FULL")  # the count is on the disk before noise is drawn
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
@@ -99,7 +91,7 @@ _LIMITS = (
     "SET LOCAL lock_timeout = '10s'",
     "SET LOCAL statement_timeout = '10s'",
     "SET LOCAL idle_in_transaction_session_timeout = '30s'",  # a host that vanishes does not hold the lock for ever
-    "SET LOCAL synchronous_commit = 'on'",  # what was counted is on the disk before noise is drawn
+    "SET LOCAL synchronous_commit = 'on'",  # the count is on the disk before noise is drawn
 )
 
 
@@ -108,7 +100,7 @@ class Postgres:
     """A database by its address.
 
     Args:
-        address: ``postgresql://...``, or ``host=... dbname=...``; may hold a password, so it is shown nowhere.
+        address: ``postgresql://...``, or ``host=... dbname=...``; may hold a password, so no message repeats it.
     """
 
     address: str = field(repr=False)
@@ -121,7 +113,7 @@ class Postgres:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """See ``Database``."""
+        """As of ``Sqlite``."""
         import psycopg  # an extra
 
         try:
@@ -133,7 +125,7 @@ class Postgres:
 
                 for limit in _LIMITS:
                     run(limit)
-                if writes:  # one writer at a time, from here on; what follows sees all that earlier ones did
+                if writes:  # one writer at a time, from here on; it sees all earlier ones
                     run("SELECT pg_advisory_xact_lock(?)", _WRITERS)
                 yield run
         except psycopg.Error as error:

@@ -1,4 +1,4 @@
-"""The state of a server that outlasts it: its folder, its keys, and what was delivered."""
+"""The state of a server that outlasts it: its folder and keys; and its latest releases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dpgp_core.release.files import force_folder
 from pages._ui import environment
-from pages._ui.ledgers.databases import Database, LedgerUnavailable, Postgres, Sqlite
+from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Sqlite
 from pages._ui.ledgers.store import Key, Ledgers
 
 MARK = "dpgp-state"
@@ -26,7 +26,7 @@ _OURS = (MARK, KEY, LEDGERS, _LOCK, f"{LEDGERS}-wal", f"{LEDGERS}-shm", f"{LEDGE
 
 
 class StateLost(ValueError):
-    """The state folder cannot be used, or lacks what it had."""
+    """The state folder cannot be used, or has lost a file."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class State:
 
     @contextmanager
     def _held(self) -> Iterator[list[str]]:
-        """What the folder's mark lists, while no other server looks."""
+        """The files that the folder's mark lists, while no other server looks."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._check()
@@ -133,7 +133,7 @@ class State:
 
 
 def problems() -> list[str]:
-    """What is wrong with the state folder, in a sentence. A database elsewhere may be out of reach for a while."""
+    """Faults of the state folder, in sentences. A database elsewhere may be out of reach for a while."""
     try:
         of_this_server()
     except LedgerUnavailable as error:
@@ -154,11 +154,8 @@ def of_this_server() -> Ledgers:
     """
     state, address, digits = State(environment.state()), environment.ledger_dsn(), environment.ledger_key()
     key = state.key() if digits is None else Key.read(digits)
-    database: Database
-    if address is None:
-        database = state.database()
-    else:
-        database = Postgres(address)
+    database = state.database() if address is None else Postgres(address)
+    if address is not None:
         database.create()
     ledgers = Ledgers(database, key)
     ledgers.prepare()
@@ -167,7 +164,7 @@ def of_this_server() -> Ledgers:
 
 @dataclass(frozen=True)
 class Issued:
-    """A release that was made: its name and the zip, which holds nothing but what may be published."""
+    """A release that was made: its name and the zip, all of which may be published."""
 
     name: str
     bundle: bytes = field(repr=False)

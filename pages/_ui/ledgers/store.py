@@ -1,4 +1,4 @@
-"""One ledger a table, whichever database keeps it: what is spent, by whom, and when it is full."""
+"""One ledger a table, whichever database keeps it: its releases, their sum, its owner and its total."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from dpgp_core.accounting.guarantee import Budget, Guarantee
 from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object, read_object
-from pages._ui.ledgers.databases import Database, LedgerUnavailable, Run
+from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Run, Sqlite
 
 _LETTERS = 1000  # of an owner's reasons
 
 
-class TableKnown(ValueError):
+class AlreadyCounted(ValueError):
     """A release was refused because another ledger counts the same table."""
 
 
@@ -47,17 +47,17 @@ def count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
 
 
 def begin_again(ledger: Ledger, because: str) -> None:
-    """Record why a table is counted from zero; raise TableKnown without a reason."""
+    """Record why a table is counted from zero; raise AlreadyCounted without a reason."""
     reason = " ".join(because.split())
     if not reason:
-        raise TableKnown(
+        raise AlreadyCounted(
             "another ledger counts releases of this very table, and beginning again would hide what they cost. Go on "
             "with that ledger, or say why its count does not matter: the reason will be on the release's card"
         )
-    said = f"{ledger.begun_again}; {reason}".removeprefix("; ")
-    if len(said) > _LETTERS or not said.isprintable():
-        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(said)}")
-    ledger.begun_again = said
+    reasons = f"{ledger.begun_again}; {reason}".removeprefix("; ")
+    if len(reasons) > _LETTERS or not reasons.isprintable():
+        raise ValueError(f"all reasons of a ledger must be a line of at most {_LETTERS} letters, got {len(reasons)}")
+    ledger.begun_again = reasons
 
 
 def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
@@ -75,12 +75,12 @@ def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What a browser's ledger says.
+    """A browser's ledger.
 
     Attributes:
-        id: of the ledger, which says nothing else and opens nothing; None before the first release.
-        ledger: what was spent.
-        counts: whether this ledger has counted a release of the table that was asked about.
+        id: of the ledger, no secret; None before the first release.
+        ledger: its releases.
+        counts: whether this ledger has counted a release of the table in question.
         elsewhere: whether another one has.
         unmade: numbers of the releases that were counted and not handed out, the first being 1.
     """
@@ -99,7 +99,7 @@ class Account:
 
     @property
     def rest(self) -> float:
-        """The declared total less what is spent: less than ``left`` where losses add up in squares."""
+        """The declared total less ``spent``: less than ``left`` where losses add up in squares."""
         limit = self.ledger.limit
         return 0.0 if limit is None else limit.epsilon - self.spent
 
@@ -114,9 +114,7 @@ class Spent:
     """A release that counts from now on.
 
     Attributes:
-        id: of its ledger.
-        name: of the release.
-        ledger: all that is spent, this release included.
+        ledger: all releases, this one included.
         token: of the ledger, if it began with this release; it is kept nowhere.
     """
 
@@ -128,14 +126,9 @@ class Spent:
 
 @dataclass(frozen=True)
 class Ledgers:
-    """All ledgers of a server, or of several.
+    """All ledgers of a server, or of several."""
 
-    Args:
-        database: where they are kept.
-        key: of the server.
-    """
-
-    database: Database
+    database: Sqlite | Postgres
     key: Key
 
     def prepare(self) -> None:
@@ -154,7 +147,7 @@ class Ledgers:
                 )
 
     def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Account:
-        """What the ledger of a browser says, and what is known of a table.
+        """The ledger of a browser, and whether a table is counted anywhere.
 
         Args:
             browser: its cookie.
@@ -165,7 +158,7 @@ class Ledgers:
         with self.database.transaction(writes=False) as run:
             id = self._current(run, browser)
             ledger = Ledger() if id is None else loaded(run, id)
-            counting = set() if table is None else self._knowing(run, browser, table, everywhere)
+            counting = set() if table is None else self._counting(run, browser, table, everywhere)
             unmade = [] if id is None else run("SELECT number FROM unmade WHERE ledger = ?", id)
         return Account(
             id=id,
@@ -190,15 +183,13 @@ class Ledgers:
 
         Args:
             browser: its cookie; a ledger begins for it if it has none.
-            title: of what is released; the release's number comes before it.
-            guarantee: of the release.
+            title: of the release; its number comes before it.
             limit: the total; that of the first release stays.
-            table: digest of the table.
             because: why another ledger's count of this table does not matter; recorded.
             everywhere: see ``find``.
 
         Raises:
-            TableKnown: another ledger counts this table, and no reason was given; nothing was spent.
+            AlreadyCounted: another ledger counts this table, and no reason was given; nothing was spent.
             BudgetExceeded: it would pass the total; nothing was spent.
             MixedProtection: it would void the protection of inputs; nothing was spent.
             MixedRows: it hides other rows together, or says by another column whose they are; nothing was spent.
@@ -206,7 +197,7 @@ class Ledgers:
             LedgerUnavailable: the database cannot be used; it may have been spent all the same.
         """
         with self.database.transaction() as run:
-            counting = self._knowing(run, browser, table, everywhere)
+            counting = self._counting(run, browser, table, everywhere)
             id = self._current(run, browser)
             token = None
             if id is None:
@@ -221,7 +212,7 @@ class Ledgers:
             run("INSERT INTO unmade (ledger, number) VALUES (?, ?)", id, number)
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
-            loaded(run, id)  # what cannot be read again is not counted, and not released
+            loaded(run, id)  # a release that cannot be read again is not counted, and not made
         return Spent(id=id, name=name, ledger=ledger, token=token)
 
     def made(self, spent: Spent) -> None:
@@ -253,7 +244,7 @@ class Ledgers:
             self._take(run, browser, id)
 
     def begin_anew(self, browser: str) -> None:
-        """Have a browser go on with no ledger: the next release begins one. What was counted stays, with its tables."""
+        """Have a browser go on with no ledger: the next release begins one. All counts stay, with their tables."""
         with self.database.transaction() as run:
             run("UPDATE browsers SET goes_on = 0 WHERE browser = ?", self._browser(browser))
 
@@ -268,12 +259,12 @@ class Ledgers:
         return token
 
     def recover(self, browser: str, content: bytes) -> str:
-        """Begin a ledger that was lost from a card that counts what it did, and return its token.
+        """Begin a lost ledger again from a card with its releases, and return its token.
 
         Raises:
             ValueError: the card is not as it was signed here, or its ledger is not lost.
         """
-        card = self.key.believed(content)
+        card = self.key.verified(content)
         id, ledger = str(card.get("ledger_id")), ledger_from_object(card.get("ledger"))
         with self.database.transaction() as run:
             if run("SELECT id FROM ledgers WHERE id = ?", id):
@@ -305,7 +296,7 @@ class Ledgers:
         row = run("SELECT ledger FROM browsers WHERE browser = ? AND goes_on = 1", self._browser(browser))
         return str(row[0][0]) if row else None
 
-    def _knowing(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
+    def _counting(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
         """The ledgers that count a table."""
         everybodys = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
         if everywhere:
@@ -322,10 +313,9 @@ class Ledgers:
 
 
 def twins(run: Run, id: str, browser: str) -> list[str]:
-    """Ledgers of a browser that count a table which this one counts too, unless an owner has said why that is right.
+    """Ledgers of a browser that count a table of this one too, unless an owner has given a reason.
 
     Args:
-        run: the transaction.
         id: the ledger that the browser goes on with now.
         browser: digest of its cookie.
     """
@@ -341,13 +331,12 @@ def twins(run: Run, id: str, browser: str) -> list[str]:
 
 
 def join(run: Run, other: str, id: str, nobody: str) -> None:
-    """Count in one ledger what another did, and have whoever went on with the other go on with it.
+    """Count the releases of another ledger in one, and have browsers of the other go on with it.
 
-    The total stays that of the ledger that goes on; what the two have spent together may be above it, and then nothing
-    more is released. The other's token opens nothing from now on, and its cards begin nothing.
+    The total stays that of the ledger that goes on; both sums together may be above it, and then nothing more is
+    released. The other's token opens nothing from now on, and its cards begin nothing.
 
     Args:
-        run: the transaction.
         other: the ledger that ends.
         id: the ledger that goes on.
         nobody: digest of a token that nobody has.
@@ -381,8 +370,6 @@ def join(run: Run, other: str, id: str, nobody: str) -> None:
 
 
 ALGORITHM = "HMAC-SHA256"
-
-
 _LEAST_BYTES = 32
 
 
@@ -398,22 +385,22 @@ class Key:
 
     @classmethod
     def read(cls, text: str) -> Key:
-        """From hexadecimal digits. Raises ValueError unless there are 64 or more; what they are is not repeated."""
+        """From hexadecimal digits. Raises ValueError, which does not repeat them, unless there are 64 or more."""
         secret = bytes.fromhex(text.strip())
         if len(secret) < _LEAST_BYTES:
             raise ValueError(f"a key has at least {_LEAST_BYTES} bytes, got {len(secret)}")
         return cls(secret)
 
     def digest(self, kind: str, text: str) -> str:
-        """HMAC-SHA256 of a text, apart for every kind: who reads it can neither guess nor check what it is of."""
+        """HMAC-SHA256 of a text, apart for every kind: without the key nobody can guess or check the text."""
         return hmac.new(self.secret, f"{kind}\0{text}".encode(), "sha256").hexdigest()
 
     def signed(self, card: Mapping[str, Any]) -> dict[str, Any]:
-        """A card with this server's signature under all that it says."""
+        """A card with this server's signature under all its fields."""
         return {**card, "signature": {"algorithm": ALGORITHM, "value": self._signature(card)}}
 
-    def believed(self, content: bytes) -> dict[str, Any]:
-        """A card that was signed with this key, as it was.
+    def verified(self, content: bytes) -> dict[str, Any]:
+        """A card that was signed with this key, without the signature.
 
         Raises:
             ValueError: it is no card, was signed by nobody or another server, or changed after that.

@@ -74,15 +74,15 @@ def _candidates(chosen: Any) -> None:
 class ChoiceSettings(Promise):
     """The whole sidebar: candidates, budgets, and the release that follows."""
 
-    delta: float = carried(replace(offers.PROMISED, place=SIDE))
+    delta: float = carried(replace(offers.PROMISED, section=SIDE))
     selection: float = carried(_SELECTION)
-    dataset: str = carried(DATASET, beside=delta_fits)
+    dataset: str = carried(DATASET, below=delta_fits)
     choice_by: MechanismName = carried(CHOICE_BY)
-    kernel: str = carried(offers.KERNEL, beside=_candidates)
+    kernel: str = carried(offers.KERNEL, below=_candidates)
     overlay: bool = carried(offers.OVERLAY)
     noise: float = carried(offers.NOISE)
     objective: ObjectiveName = carried(offers.OBJECTIVE)
-    calibration: Method = carried(offers.CALIBRATION, beside=hall_fits)
+    calibration: Method = carried(offers.CALIBRATION, below=hall_fits)
 
     @property
     def grid(self) -> Grid:

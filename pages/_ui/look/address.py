@@ -1,4 +1,4 @@
-"""The address of a page: what of it can be used, and a sentence about what cannot."""
+"""The address of a page: its usable values, and a sentence about every other."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import streamlit as st
 from pages._ui import session
 from pages._ui.look import settings, text
 from pages._ui.look.controls import as_number, is_infinite
-from pages._ui.look.settings import Stand
-from pages._ui.session import Untold
+from pages._ui.look.settings import ControlState
+from pages._ui.session import Unexplained
 from pages._ui.work import waiting
 
 Titles = Mapping[str, Mapping[str, str]]  # of drop-downs: parameter -> value -> title
 
 
-def asked() -> dict[str, str]:
-    """What the address asks for; of a repeated parameter its last value."""
+def parameters() -> dict[str, str]:
+    """Of the address; of a repeated parameter its last value."""
     return st.query_params.to_dict()
 
 
-def repeated() -> bool:
+def has_repeated() -> bool:
     """Whether a parameter stands in the address more than once."""
     return any(len(st.query_params.get_all(key)) > 1 for key in st.query_params)
 
@@ -42,69 +42,67 @@ def usable(address: dict[str, str], titles: Titles) -> dict[str, str]:
     }
 
 
-def remember() -> None:
-    """Keep what was asked for over the rerun at the usable address."""
-    session.ASKED.put(asked())
-
-
-def forget() -> None:
-    """Another page begins: nothing is said there of what this one could not use."""
-    session.UNTOLD.pop()
-
-
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Run a page, then say above it which values of a new address its controls did not use, and what they show.
 
-    A page may end early, be made again at once, or draw a control later: each sentence stays until a page has stood
-    with it, or its control is moved.
+    A page may end early, be made again at once, or draw a control later: each sentence stays until a complete page has
+    shown it, or its control is moved.
     """
     notes = st.container()
-    wanted = session.ASKED.pop()
-    wanted = asked() if wanted is None else wanted
+    wanted = session.REQUESTED.pop()
+    wanted = parameters() if wanted is None else wanted
     if wanted != session.LAST_ADDRESS.find():  # else controls were moved since, and the address may lag behind them
-        session.UNTOLD.put(Untold(wanted))
-    shown = stands = False
+        session.UNEXPLAINED.put(Unexplained(wanted))
+    ended = complete = False
     try:
         yield
-        shown, stands = True, not waiting.is_made_again()
+        ended, complete = True, not waiting.is_made_again()
     except waiting.PageEnds:
-        shown = True
+        ended = True
     finally:
         sentences = _examined()
-        if shown:
+        if ended:
             for sentence in sentences:
                 notes.warning(sentence)
-        if stands:
-            session.UNTOLD.put(replace(session.UNTOLD.get(Untold({})), sentences={}))
-        session.LAST_ADDRESS.put(asked())
+        if complete:
+            session.UNEXPLAINED.put(replace(session.UNEXPLAINED.get(Unexplained({})), sentences={}))
+        session.LAST_ADDRESS.put(parameters())
 
 
 def _examined() -> list[str]:
-    """The sentences about whatever has been drawn by now; those about controls that were moved since are dropped."""
-    untold = session.UNTOLD.get(Untold({}))
-    stands = settings.STANDS.get({})
-    drawn = {key: raw for key, raw in untold.unread.items() if key in stands}
-    new = {key: told for key, raw in drawn.items() if (told := _explanation(key, raw, stands[key])) is not None}
-    kept = {key: told for key, told in untold.sentences.items() if key not in stands or stands[key].shown == told[0]}
-    unread = {key: raw for key, raw in untold.unread.items() if key not in drawn}
-    session.UNTOLD.put(Untold(unread, kept | new))
+    """The sentences about the controls drawn so far; those about controls moved since are dropped."""
+    unexplained = session.UNEXPLAINED.get(Unexplained({}))
+    controls = settings.CONTROLS.get({})
+    drawn = {key: raw for key, raw in unexplained.unread.items() if key in controls}
+    new = {
+        key: explanation
+        for key, raw in drawn.items()
+        if (explanation := _explanation(key, raw, controls[key])) is not None
+    }
+    kept = {
+        key: explanation
+        for key, explanation in unexplained.sentences.items()
+        if key not in controls or controls[key].displayed == explanation[0]
+    }
+    unread = {key: raw for key, raw in unexplained.unread.items() if key not in drawn}
+    session.UNEXPLAINED.put(Unexplained(unread, kept | new))
     return [sentence for _, sentence in (kept | new).values()]
 
 
-def _explanation(key: str, raw: str, stand: Stand) -> tuple[Any, str] | None:
-    """Where a control stands that did not use what its parameter asked for, and a sentence; None if it did."""
-    if st.query_params.get(key) == raw or stand.is_as_asked(raw):
+def _explanation(key: str, raw: str, state: ControlState) -> tuple[Any, str] | None:
+    """The value of a control that did not use its parameter, and a sentence; None if it did."""
+    if st.query_params.get(key) == raw or state.matches(raw):
         return None
-    used = stand.shown
-    return used, text.bad_link_value(key, raw, _reason(raw, stand), "nothing" if used is None else used)
+    used = state.displayed
+    return used, text.bad_link_value(key, raw, _reason(raw, state), "nothing" if used is None else used)
 
 
-def _reason(raw: str, stand: Stand) -> str:
+def _reason(raw: str, state: ControlState) -> str:
     if not raw.strip():
         return "it is empty."
-    if stand.shown is None:
+    if state.displayed is None:
         return "this control has no such value."
-    if is_infinite(raw) and not isinstance(stand.shown, str | bool):
+    if is_infinite(raw) and not isinstance(state.displayed, str | bool):
         return "it must be a finite number."
-    return stand.control.asked()
+    return state.control.requirement()

@@ -1,4 +1,4 @@
-"""Controls as data: what one is called, offers and begins with, how it is drawn, and how an address writes it.
+"""Controls as data: name, options and default of each, how it is drawn, and how an address writes it.
 
 Each stands once, as a constant or as a field of a page's settings; ``settings`` draws them, and reads addresses.
 """
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import streamlit as st
 
 TOP, SIDE, HERE = "top", "side", "here"
-"""Places: first of the sidebar, in its sight, in the container of the moment. Any other is a title under More."""
+"""Sections: first of the sidebar, in its sight, in the current container. Any other is a title under More."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LONGEST_WHOLE = 4000  # digits; python turns no longer ones into numbers
 
@@ -30,11 +30,11 @@ class Control(ABC, Generic[T]):
     Attributes:
         key: in the address, and of the session.
         label: on the screen.
-        default: where it stands untouched.
+        default: its value while untouched.
         help: beside it.
-        place: where it is drawn.
+        section: where it is drawn.
         disabled: drawn, but not to be moved.
-        looks: it says how something is shown: no part of what is pinned and compared.
+        looks: only a matter of display: no part of pinned and compared settings.
     """
 
     key: str
@@ -42,14 +42,14 @@ class Control(ABC, Generic[T]):
     default: T
     _: KW_ONLY
     help: str | None = None
-    place: str = SIDE
+    section: str = SIDE
     disabled: bool = False
     looks: bool = False
-    must: ClassVar[str] = "is not offered"  # be, of a value
+    must: ClassVar[str] = "is not offered"  # of a refused value
 
     @abstractmethod
     def draw(self) -> T:
-        """Draw it in the container of the moment, and return where it stands."""
+        """Draw it in the current container, and return its value."""
 
     @abstractmethod
     def read(self, raw: str) -> T:
@@ -61,28 +61,28 @@ class Control(ABC, Generic[T]):
             return str(value).lower()
         return "" if value is None else as_number(str(value))
 
-    def shown(self, value: T) -> Any:
-        """A value as the session keeps it: what is on screen."""
+    def widget_value(self, value: T) -> Any:
+        """A value as the session keeps it and the screen shows it."""
         return value
 
     @property
     def offered(self) -> Sequence[object]:
-        """All that it can stand at, as shown; empty if there are too many to name."""
+        """All its values, as on screen; empty if there are too many to name."""
         return ()
 
-    def asked(self) -> str:
-        """What a value must be, as a sentence for somebody whose link has another."""
+    def requirement(self) -> str:
+        """The allowed values, as a sentence for somebody whose link has another."""
         if self.offered:
             return f"it is not offered here; the choices are {', '.join(map(str, self.offered))}."
         return f"it {self.must}."
 
     @property
     def bound(self) -> dict[str, Any]:
-        """What streamlit is told of every control."""
+        """Arguments of every streamlit widget."""
         return {"key": self.key, "bind": "query-params", "help": self.help, "disabled": self.disabled}
 
     def wrong(self) -> ValueError:
-        """The error for what it does not offer."""
+        """The error for a value that it does not offer."""
         return ValueError(f"{self.key} cannot be what it says")
 
 
@@ -107,13 +107,13 @@ def is_infinite(raw: str) -> bool:
 
 @dataclass(frozen=True)
 class Slider(Control[T]):
-    """A discrete slider over ``options``, as wide in pixels as said, or as all there is."""
+    """A discrete slider over ``options``; ``width`` in pixels, or of the container."""
 
     options: Sequence[T]
     width: Any = "stretch"
 
     def draw(self) -> T:
-        """Draw it, and return where it stands."""
+        """Draw it, and return its value."""
         return st.select_slider(self.label, self.options, self.default, width=self.width, **self.bound)
 
     def read(self, raw: str) -> T:
@@ -135,7 +135,6 @@ class Menu(Control[V]):
 
     Attributes:
         titles: value -> title on the screen, in order.
-        values: those that are offered.
         buttons: side by side, each one click away, in place of a drop-down.
     """
 
@@ -144,7 +143,7 @@ class Menu(Control[V]):
     buttons: bool = False
 
     def draw(self) -> V:
-        """Draw it, and return the value of the title that is chosen."""
+        """Draw it, and return the value of the chosen title."""
         titles = [self.titles[value] for value in self.values]
         if not self.buttons:
             return self.value(st.selectbox(self.label, titles, **self.bound))
@@ -158,7 +157,7 @@ class Menu(Control[V]):
                 return value
         raise self.wrong()
 
-    def shown(self, value: V) -> str:
+    def widget_value(self, value: V) -> str:
         """Its title."""
         return self.titles[value]
 
@@ -172,9 +171,9 @@ class Menu(Control[V]):
         return [self.titles[value] for value in self.values]
 
     def value(self, title: str) -> V:
-        """The value that is shown under a title. Raises ValueError if none is."""
-        for value, shown in self.titles.items():
-            if shown == title:
+        """The value with this title. Raises ValueError if none has it."""
+        for value, label in self.titles.items():
+            if label == title:
                 return value
         raise ValueError(f"{self.key} offers no {title!r}; it offers {', '.join(self.titles.values())}")
 
@@ -191,7 +190,7 @@ def menu(label: str, key: str, titles: Mapping[V, str], **rest: Any) -> Menu[V]:
 
 @dataclass(frozen=True)
 class Switch(Control[bool]):
-    """A toggle, as wide as its label, or as all there is."""
+    """A toggle; ``width`` of its label, or of the container."""
 
     default: bool = False
     must: ClassVar[str] = "must be true or false"
@@ -237,7 +236,7 @@ class Range(Control[N]):
     Attributes:
         low, high, step: in the unit of its label.
         format: of the numbers on it, as of C.
-        width: in pixels, or of all there is.
+        width: in pixels, or of the container.
     """
 
     low: N
@@ -248,7 +247,7 @@ class Range(Control[N]):
     width: Any = "stretch"
 
     def draw(self) -> N:
-        """Draw it, and return where it stands."""
+        """Draw it, and return its value."""
         look: Any = {"format": self.format, "width": self.width} | self.bound
         moved: N = st.slider(self.label, self.low, self.high, self.default, self.step, **look)
         return moved
@@ -264,9 +263,11 @@ class Range(Control[N]):
             raise self.wrong()
         return kind(float(raw))
 
-    def asked(self) -> str:
+    def requirement(self) -> str:
         """A number, or a whole number."""
-        return super().asked().replace("a number", "a whole number" if isinstance(self.default, int) else "a number")
+        return (
+            super().requirement().replace("a number", "a whole number" if isinstance(self.default, int) else "a number")
+        )
 
 
 @dataclass(frozen=True)
@@ -280,21 +281,20 @@ class Number(Control[float | None]):
     must: ClassVar[str] = "must be a number within the range of this control"
 
     def draw(self) -> float | None:
-        """Draw it, and return what was typed."""
+        """Draw it, and return the typed number."""
         look: Any = {"placeholder": self.usual or None} | self.bound
         typed: float | None = st.number_input(self.label, self.low, self.high, None, **look)
         return typed
 
     def read(self, raw: str) -> float | None:
         """A number within the range."""
-        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw):
-            raise self.wrong()
-        if self.high is not None and float(raw) > self.high:
+        high = math.inf if self.high is None else self.high
+        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw) <= high:
             raise self.wrong()
         return float(raw)
 
     def written(self, value: float | None) -> str:
-        """What was typed, or what the page takes."""
+        """The typed number, or the page's own."""
         return self.usual if value is None else super().written(value)
 
 
@@ -306,7 +306,7 @@ class Search(Control[str | None]):
     options: Sequence[str] = ()
 
     def draw(self) -> str | None:
-        """Draw it, and return the name that is chosen."""
+        """Draw it, and return the chosen name."""
         return st.selectbox(self.label, self.options, None, **self.bound)
 
     def read(self, raw: str) -> str | None:
@@ -323,7 +323,7 @@ class Words(Control[str]):
     longest: int
 
     def draw(self) -> str:
-        """Draw it, and return what is typed."""
+        """Draw it, and return the typed line."""
         return str(st.text_input(self.label, self.default, max_chars=self.longest, **self.bound))
 
     def read(self, raw: str) -> str:

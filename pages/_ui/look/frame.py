@@ -28,7 +28,7 @@ _TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # abo
 
 @contextmanager
 def bar() -> Iterator[None]:
-    """Keep a place above the page that is drawn meanwhile, for the budget."""
+    """Keep a container above the page, for the budget."""
     before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
     try:
         yield
@@ -37,15 +37,15 @@ def bar() -> Iterator[None]:
 
 
 def above() -> DeltaGenerator:
-    """The place above the page."""
+    """The container above the page."""
     return _TOP.get() or st.container()
 
 
-def repeated() -> None:
+def budget_bar() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
-    for key, (control, at) in settings.STANDS.get({}).items():
+    for key, (control, value) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
-            session.move({f"{key}_above": at})
+            session.move({f"{key}_above": value})
             look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
             above().select_slider(control.label, control.options, **look)
             return
@@ -65,9 +65,9 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     """Title as a question, and the sentences that answer it with the current numbers, said aloud when they change.
 
     Returns:
-        what puts more sentences in their place, once they are known: all of them are said aloud, as one.
+        a function that replaces them by others, once these are computed: all are read aloud, as one.
     """
-    pictures.asks(question)
+    pictures.set_question(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         spot = st.empty()
@@ -76,13 +76,13 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
         spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
 
     say(answer)
-    repeated()
+    budget_bar()
     return say
 
 
 @contextmanager
 def growing() -> Iterator[Callable[[], DeltaGenerator]]:
-    """A place for what is known so far: gives a fresh container each time; what stood below it hides until the end."""
+    """A place for partial results: gives a fresh container each time; the page below it hides until the end."""
     spot, count = st.empty(), itertools.count()
     try:
         yield lambda: spot.container(key=f"growing_{next(count)}")
@@ -100,7 +100,6 @@ def metrics(row: Sequence[Metric], of: str = "page") -> None:
     """Three or four metrics in a compact row under the picture; two a row on narrow screens.
 
     Args:
-        row: the metrics.
         of: part of the page, where it has several rows.
     """
     with st.container(horizontal=True, key=f"metrics_{of}"):
@@ -125,11 +124,10 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
 
 
 def banners(simulated: str | None, overlay: bool) -> None:
-    """What kind of data is on screen, in one row.
+    """Badges for simulated and for true data, in one row.
 
     Args:
         simulated: where simulated data come from; None: they are real.
-        overlay: as ``overlay_banner``.
     """
     with st.container(horizontal=True, key="banners"):
         if simulated is not None:
@@ -150,10 +148,8 @@ def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = Fa
     """A sortable table and its CSV download, whose name says whether true data are in.
 
     Args:
-        frame: the rows.
         key: of the table, and name of its file.
-        note: above it.
-        true_data: whether true data are in that no column's name tells of.
+        true_data: whether true data are in columns not marked by name.
     """
     marked = true_data or any(tables.NOT_PRIVATE in str(name) for name in frame)
     if note:
@@ -205,7 +201,7 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
 
 
 def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
-    """The promise in one line; unfolded, each row of the guarantee with what its name means in small print."""
+    """The promise in one line; unfolded, each row of the guarantee with the meaning of its name in small print."""
     colour = plots.GUARANTEE if guarantee.established else plots.RISK
     rows = guarantee_rows(guarantee)
     body = "".join(
@@ -221,11 +217,6 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     )
 
 
-def here() -> str:
-    """The address of this state, once all controls have been drawn."""
-    return settings.link()
-
-
 def qr(link: str) -> bytes:
     """A link as a QR code, black on white in both colour schemes, as a PNG."""
     out = io.BytesIO()
@@ -235,8 +226,8 @@ def qr(link: str) -> bytes:
 
 def state_link() -> None:
     """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
-    address = here()
-    with settings.place("This state"):
+    address = settings.link()
+    with settings.container("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=settings.reset)
     with st.sidebar, st.popover("Copy this state", icon=":material/link:", key="state_copy", on_change="rerun") as box:
         st.code(address, language=None, wrap_lines=True)
@@ -251,7 +242,7 @@ def state_link() -> None:
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
     if settings.is_lesson():
-        above().button("End", key="present_end", icon=":material/close:", on_click=settings.end_presentation)
+        above().button("End", key="present_end", icon=":material/close:", on_click=settings.leave_out, args=("lesson",))
         with above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")

@@ -20,7 +20,7 @@ from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
 
 HEIGHT = 520
-_FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map whose place is narrower
+_FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map in a narrower container
 TELLS_NOTHING = "tells nothing"
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
@@ -37,7 +37,7 @@ class CompactDeck(pdk.Deck):
 
 @dataclass(frozen=True, kw_only=True)
 class Boroughs:
-    """What is drawn of them: outlines as rings of [longitude, latitude], and where their names stand."""
+    """Outlines as rings of [longitude, latitude], and names with their positions."""
 
     outlines: Rows
     names: Rows
@@ -45,7 +45,7 @@ class Boroughs:
 
 def boroughs() -> Boroughs:
     """Those of the hexagons with sales, the largest first."""
-    outlines = sorted(london_hexes.borough_outlines(), key=_size, reverse=True)
+    outlines = sorted(london_hexes.borough_outlines(), key=lambda each: max(map(len, each[1])), reverse=True)
     return Boroughs(
         outlines=[{"path": np.round(ring, 4).tolist()} for _, rings in outlines for ring in rings],  # to 10 m
         names=[{"name": name, "at": _middle(rings)} for name, rings in outlines],
@@ -64,8 +64,7 @@ def deck(
     if around is not None:
         layers += [*_outlines(around.outlines, kind, 1.2), _names(_apart(around.names, view.zoom), kind)]
     if picked is not None:
-        ring = [[lon, lat] for lat, lon in h3.cell_to_boundary(picked)]
-        layers += _outlines([{"path": ring}], f"{kind}-{picked}", 4)
+        layers += _outlines([{"path": rings([picked])[0].tolist()}], f"{kind}-{picked}", 4)
     named = "{borough}\n{sold}\n" if "borough" in cells else ""
     return CompactDeck(
         layers=layers,
@@ -83,14 +82,14 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
     rows: Rows = [
         labels
         | {
-            "value": shown(value, layer) + (f" ({TELLS_NOTHING})" if hidden else ""),
+            "value": value_text(value, layer) + (f" ({TELLS_NOTHING})" if hidden else ""),
             "fill": UNSURE if hidden else fill,
         }
         for labels, value, fill, hidden in zip(
             cells[["cell", *named]].to_dict("records"), values, layer.colours(values), unsure, strict=True
         )
     ]
-    # Streamlit fades by ``get_fill_color`` what is not selected, so the colours are given to the layers underneath. And
+    # Streamlit fades unselected hexagons by ``get_fill_color``, so the colours are given to the layers underneath. And
     # another id for each hexagon picked: the click is forgotten, so that the next on the same one counts.
     fill = {"getFillColor": "@@=fill"}
     return pdk.Layer(
@@ -164,20 +163,22 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
 
 def _apart(names: Rows, zoom: float) -> Rows:
     """Those names that lie on none before them, as large as they are drawn at a zoom; the others are in the table."""
-    kept: list[tuple[float, float, float, float]] = []
-    apart = []
+    boxes = []
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
-        half = min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))
         x, y = 512 * 2**zoom * mercator(np.array([row["at"]]))[0]
-        if all(abs(x - a) > half[0] + b or abs(y - c) > half[1] + d for a, b, c, d in kept):
-            kept.append((x, half[0], y, half[1]))
-            apart.append(row)
-    return apart
+        boxes.append((x, y, min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))))
+    return [row for row, is_free in zip(names, free(boxes), strict=True) if is_free]
 
 
-def _size(outline: tuple[str, list[list[list[float]]]]) -> int:
-    return max(len(ring) for ring in outline[1])
+def free(boxes: Iterable[tuple[float, float, float, float]]) -> Iterator[bool]:
+    """Whether each box (x and y of its middle, half its width and height) lies on no free one before it."""
+    kept: list[tuple[float, float, float, float]] = []
+    for x, y, across, up in boxes:
+        is_free = all(abs(x - a) > across + c or abs(y - b) > up + d for a, b, c, d in kept)
+        if is_free:
+            kept.append((x, y, across, up))
+        yield is_free
 
 
 def _middle(rings: list[list[list[float]]]) -> list[float]:
@@ -188,8 +189,8 @@ def _middle(rings: list[list[list[float]]]) -> list[float]:
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
     """The middle of the cells, and the zoom at which they fill ``_FIT``, in the map's projection (Mercator's)."""
-    places = mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
-    ends = [(float(each.min()), float(each.max())) for each in places.T]
+    points = mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
+    ends = [(float(each.min()), float(each.max())) for each in points.T]
     # a map at zoom z shows the world's width on 512 * 2^z px; centres end a cell before the edge, 5 % together
     zoom = min(math.log2(size / (1.05 * 512 * (high - low))) for size, (low, high) in zip(_FIT, ends, strict=True))
     (west, east), (south, north) = ends
@@ -207,7 +208,7 @@ Segment = list[list[float]]
 
 @dataclass(frozen=True)
 class Layer:
-    """What a map can show.
+    """A quantity that a map can show.
 
     Attributes:
         title: for the control.
@@ -217,9 +218,8 @@ class Layer:
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
         log: colours in proportion to the logarithm of the value.
-        spread: column of how uncertain the values are; above ``most`` a value tells nothing and is hatched.
-        most: see ``spread``.
-        grey: what grey means, in words.
+        spread: column of the values' uncertainty; above ``most`` a value tells nothing and is hatched.
+        grey: the meaning of grey, in words.
         names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
         marks: factors at equal steps of the colour scale; none: low, middle and high of it.
     """
@@ -239,7 +239,7 @@ class Layer:
     marks: tuple[float, ...] = ()
 
     def shares(self, values: FloatArray) -> FloatArray:
-        """Where values are on the colour scale, from 0 to 1; NaN where they are missing."""
+        """Values on the colour scale, from 0 to 1; NaN where they are missing."""
         if self.marks:
             steps = np.linspace(0, 1, len(self.marks))
             placed = np.interp(np.log(np.maximum(values, self.marks[0])), np.log(self.marks), steps)
@@ -251,13 +251,13 @@ class Layer:
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
         if self.names:
-            known = np.nan_to_num(values).astype(int)
+            steps = np.nan_to_num(values).astype(int)
             named = [[*map(int, hex_to_rgb(self.scale[at])), 255] for at in range(len(self.names))]
-            return [named[at] if here else [0, 0, 0, 0] for at, here in zip(known, np.isfinite(values), strict=True)]
+            return [named[at] if here else [0, 0, 0, 0] for at, here in zip(steps, np.isfinite(values), strict=True)]
         share = self.shares(values)
         palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
-        known = np.nan_to_num(share * (_STEPS - 1)).astype(int)
-        return [[*palette[i], 0 if missing else 255] for i, missing in zip(known, np.isnan(share), strict=True)]
+        steps = np.nan_to_num(share * (_STEPS - 1)).astype(int)
+        return [[*palette[i], 0 if missing else 255] for i, missing in zip(steps, np.isnan(share), strict=True)]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
         """Which values tell nothing."""
@@ -265,7 +265,7 @@ class Layer:
 
 
 def names(cells: pd.DataFrame) -> dict[str, str]:
-    """What each cell is called in words: its borough and a number, where it is public which cells have sales."""
+    """The name of each cell: its borough and a number, where it is public which cells have sales."""
     if "borough" not in cells:
         return {cell: cell for cell in cells["cell"]}
     borough = cells["borough"].where(cells["borough"].fillna("") != "", "No sales")
@@ -282,7 +282,7 @@ def legend(layer: Layer) -> str:
             for colour, name in zip(layer.scale, layer.names, strict=True)
         )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
-    marks = [shown(value, layer) for _, value in ticks_of(layer)]
+    marks = [value_text(value, layer) for _, value in ticks_of(layer)]
     ticks = "".join(f"<span>{mark}</span>" for mark in marks)
     return (
         f'<div role="img" aria-label="{layer.title}, from {marks[0]} to {marks[-1]}">'
@@ -293,7 +293,7 @@ def legend(layer: Layer) -> str:
 
 
 def ticks_of(layer: Layer) -> list[tuple[float, float]]:
-    """What stands beside the colour bar: a share of its length, and the value there."""
+    """Ticks of the colour bar: a share of its length, and the value there."""
     if layer.marks:
         return list(zip(np.linspace(0, 1, len(layer.marks)).tolist(), layer.marks, strict=True))
     middle = math.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
@@ -311,7 +311,7 @@ def _grey(layer: Layer) -> str:
     )
 
 
-def shown(value: float, layer: Layer) -> str:
+def value_text(value: float, layer: Layer) -> str:
     """A value as legend and tooltip write it."""
     if np.isnan(value):
         return "no sale here"
@@ -324,25 +324,30 @@ def shown(value: float, layer: Layer) -> str:
     return f"{'≥ ' if value >= layer.high else ''}{min(value, layer.high):.0f} %"
 
 
-def mercator(places: FloatArray) -> FloatArray:
-    """Places (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
-    longitude, latitude = places.T
+def mercator(degrees: FloatArray) -> FloatArray:
+    """Points (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
+    longitude, latitude = degrees.T
     return np.column_stack([longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)])
 
 
 def hatched(cells: Iterable[str]) -> list[Segment]:
     """Parallel lines from edge to edge of cells, as pairs of [longitude, latitude]; they meet those of neighbours."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
-    if not rings:
+    outlines = rings(cells)
+    if not outlines:
         return []
-    apart = float(np.ptp(np.subtract(*mercator(rings[0]).T))) / _ACROSS  # all cells of a map are about as large
-    return [segment for ring in rings for segment in _across(ring, apart)]
+    apart = float(np.ptp(np.subtract(*mercator(outlines[0]).T))) / _ACROSS  # all cells of a map are about as large
+    return [segment for ring in outlines for segment in _across(ring, apart)]
+
+
+def rings(cells: Iterable[str]) -> list[FloatArray]:
+    """Outlines of cells, each a ring of longitudes and latitudes (k, 2)."""
+    return [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
 
 
 def _across(ring: FloatArray, apart: float) -> Iterator[Segment]:
     """Where lines of constant x - y = k apart cross a convex ring (k, 2)."""
-    places = mercator(ring)
-    at = np.subtract(*places.T) / apart
+    points = mercator(ring)
+    at = np.subtract(*points.T) / apart
     after, there = np.roll(at, -1), np.roll(ring, -1, axis=0)
     for k in range(math.ceil(at.min()), math.floor(at.max()) + 1):
         crossed = (at <= k) != (after <= k)

@@ -1,4 +1,4 @@
-"""What controls offer that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
+"""Controls that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lengthscale_key(exhibit: Exhibit) -> str:
 
 
 def mechanisms(name: str) -> tuple[str, ...]:
-    """Those that pages draw a dataset with, the default first.
+    """Mechanisms that pages draw a dataset with, the default first.
 
     The same default on every page, so that every page says the same error; but where there are very many records,
     measuring in stages takes seconds a draw.
@@ -89,19 +89,19 @@ OBJECTIVE: Menu[ObjectiveName] = menu(
     "Noise objective",
     "objective",
     {"trace": "Trace: least squared noise (ours)", "logdet": "Log-det (Smith et al. 2018)"},
-    place="Expert",
+    section="Expert",
 )
 CALIBRATION: Menu[Method] = menu(
     "Calibration",
     "calibration",
     {"analytic": "Analytic Gaussian (exact)", "hall": "Hall et al. 2013 (ε ≤ 1)"},
-    place="Expert",
+    section="Expert",
 )
 FOCUS: Menu[Focus] = menu(
     "Accuracy matters",
     "focus",
     {"records": "Where the records are", "everywhere": "Everywhere on the picture"},
-    place="Expert",
+    section="Expert",
 )
 EPSILON: Slider[float] = Slider(
     "epsilon",
@@ -109,10 +109,10 @@ EPSILON: Slider[float] = Slider(
     1,
     EPSILONS,
     help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
-    place=TOP,
+    section=TOP,
 )
 PROMISED: Slider[float] = Slider(
-    "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, place="Promise"
+    "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, section="Promise"
 )
 OVERLAY = Switch(
     "overlay",
@@ -127,10 +127,12 @@ NOISE: Slider[float] = Slider(
     USUAL_NOISE,
     NOISES,
     help="How much of one person's value is taken to be chance. More makes each person matter less.",
-    place="Model",
+    section="Model",
 )
-DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, place="Example draw")
-PATHS_RELEASED = Slider("paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", place="Paths")
+DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, section="Example draw")
+PATHS_RELEASED = Slider(
+    "paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", section="Paths"
+)
 _RIDGE: Slider[float] = Slider(
     "r",
     "r: more accurate ⟷ more private",

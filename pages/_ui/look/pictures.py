@@ -1,4 +1,4 @@
-"""Pictures on a page: the figure, its words, and what of it may be taken along."""
+"""Pictures on a page: the figure, its caption and table, and its picture to take along."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ _NONE_TO_PUBLISH = (
 
 @dataclass(frozen=True)
 class Public:
-    """What may be published of a figure: how it is drawn from the release alone, and what is said of it."""
+    """The publishable form of a figure, drawn from the release alone, and its description."""
 
     figure: Callable[[], go.Figure]
     about: About
 
 
 class Drawn(NamedTuple):
-    """How a figure is drawn where it goes.
+    """How a figure is drawn as a picture.
 
     Attributes:
-        screen: as it is on the screen.
-        says: what it shows, in a sentence.
-        public: from the release alone; None where nothing of it may be published.
-        about: said of that.
-        bare: whether the screen shows nothing but that, so that it needs no stamp.
+        screen: as on the screen.
+        caption: of that, a sentence.
+        public: from the release alone; None where nothing may be published.
+        about: of the release.
+        bare: whether the screen shows only the release, so that it needs no stamp.
     """
 
     screen: Draw
-    says: str
+    caption: str
     public: Draw | None = None
     about: About | None = None
     bare: bool = False
 
 
-def of_figure(figure: go.Figure, says: str, public: Public | None) -> Drawn:
+def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
     """Of a plotly figure."""
     screen = partial(sheet_figure.drawn, figure)
     if public is None:
-        return Drawn(screen, says)
+        return Drawn(screen, caption)
     published = public.figure()
-    return Drawn(screen, says, partial(sheet_figure.drawn, published), public.about, bare=published is figure)
+    return Drawn(screen, caption, partial(sheet_figure.drawn, published), public.about, bare=published is figure)
 
 
 def as_it_is(figure: go.Figure, about: About) -> Public:
@@ -75,8 +75,8 @@ def as_it_is(figure: go.Figure, about: About) -> Public:
     return Public(lambda: figure, about)
 
 
-def asks(question: str) -> None:
-    """What the page asks stands above every picture of it."""
+def set_question(question: str) -> None:
+    """The title of every picture of this page."""
     _QUESTION.set(question)
 
 
@@ -87,7 +87,7 @@ def begin() -> None:
 
 
 def finish() -> None:
-    """A page has drawn all its controls: its address is whole, and pictures that were asked for can be made."""
+    """A page has drawn all its controls: its address is whole, and the opened pictures can be made."""
     for make in _LATER.get() or []:
         make()
     _LATER.set(None)
@@ -117,7 +117,7 @@ def written(drawn: Drawn, question: str, publish: bool, shape: Shape, address: s
     """
     day = datetime.now(UTC).date()
     if not publish:
-        return sheet.on_screen(question, drawn.says, drawn.screen, shape, address, day)
+        return sheet.on_screen(question, drawn.caption, drawn.screen, shape, address, day)
     if drawn.public is None or drawn.about is None:
         raise ValueError(f"nothing of this figure may be published; take {SCREEN!r}")
     return sheet.publishable(question, drawn.about, drawn.public, shape, address, day)
@@ -156,7 +156,7 @@ _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
 PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
-_SECONDS, _CALM = 0.16, 2.0  # that a frame is shown for; where reduced motion is asked for
+_SECONDS, _CALM = 0.16, 2.0  # of a frame; where a browser wants reduced motion
 
 
 def chart(
@@ -165,45 +165,43 @@ def chart(
     alt: str,
     public: Public | None = None,
     numbers: pd.DataFrame | None = None,
-    does: str = "",
+    action: str = "",
     **options: Any,
 ) -> None:
-    """A plotly figure in the page's theme, with a caption that says what it shows, its table and its picture.
+    """A plotly figure in the page's theme, with its caption, table and picture.
 
     Args:
-        figure: as on the screen.
-        key: of the chart.
-        alt: what it shows, with values and trend: said once, in the text below it.
-        public: how it is drawn without true data; None: true data are in all of it.
-        numbers: of its table, where they stand on the page too; else those that are drawn.
-        does: what a click on it does; of no use to whoever has its picture.
+        alt: the caption below it, with values and trend.
+        public: its form without true data; None: true data are in all of it.
+        numbers: of its table, where they stand on the page too; else those drawn.
+        action: of a click on it, a sentence; left out of its picture.
     """
 
-    def told() -> pd.DataFrame:
+    def rows() -> pd.DataFrame:
         return tables.of_figure(figure, true_data=public is None) if numbers is None else numbers
 
     enlarged = plots.enlarge(figure) if settings.is_lesson() else figure
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
-        st.plotly_chart(enlarged, key=key, config=config, alt=plots.called(figure), **options)
-    _caption(key, f"{alt} {does}".strip(), told, lambda: of_figure(figure, alt, public))
+        st.plotly_chart(enlarged, key=key, config=config, alt=plots.alt_text(figure), **options)
+    _caption(key, f"{alt} {action}".strip(), rows, lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
-    """Where a chart stands: in a small window the names of its lines are above it, and their margin is out of sight."""
+    """The container of a chart: in a small window the names of its lines are above it, and their margin is hidden."""
     named = plots.names_of(figure)
     if not named:
         return st.container()
-    place = st.container(key=f"named_{key}")
+    container = st.container(key=f"named_{key}")
     marks = "".join(f'<span><b style="color:{colour}">━</b> {html.escape(name)}</span> ' for name, colour in named)
     margin = f".st-key-named_{key} {{ --names: {round(figure.layout.margin.r)}px }}"
-    place.html(f'<style>{margin}</style><p class="names" aria-hidden="true">{marks}</p>')
-    return place
+    container.html(f'<style>{margin}</style><p class="names" aria-hidden="true">{marks}</p>')
+    return container
 
 
 def table(rows: pd.DataFrame, key: str | None = None) -> None:
-    """Rows on screen, with as many digits as mean something; whoever downloads them has all."""
+    """Rows on screen, rounded to meaningful digits; the download has all."""
     numbers = {name: st.column_config.NumberColumn(format=each) for name, each in tables.decimals_of(rows).items()}
     st.dataframe(rows, hide_index=True, key=key, column_config=numbers)
 
@@ -214,11 +212,7 @@ def panels(
     """Several drawings beside each other, at the same scale, with one caption, table and picture.
 
     Args:
-        rows: the drawings.
         below: their legend.
-        key: of all.
-        alt: what they show.
-        numbers: of the table.
         about: of the releases, where no true data are drawn; else None.
     """
     draw, (width, height) = partial(sheet.side_by_side, rows, below), _PANELS
@@ -233,23 +227,23 @@ def panels(
 
 
 def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
-    """What a picture shows in words; one key further in numbers, and to take along: made when they are asked for."""
+    """Caption, and on a click the table and the picture to take along."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
         st.caption(alt)
         with st.popover(
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
             if box.open:
-                _for_readers(numbers(), "The numbers of this figure")
+                _html_table(numbers())
         button(key, drawn)
 
 
-def _for_readers(rows: pd.DataFrame, caption: str) -> None:
+def _html_table(rows: pd.DataFrame) -> None:
     """Rows as an HTML table, which any screen reader can read cell by cell; very many as a grid, which scrolls."""
     if len(rows) > _MOST_ROWS:
         table(rows)
     else:
-        st.html(tables.as_html(rows, caption))
+        st.html(tables.as_html(rows, "The numbers of this figure"))
 
 
 def hexagon_map(
@@ -266,13 +260,10 @@ def hexagon_map(
 
     Args:
         cells: one row a hexagon.
-        layer: what is shown of them.
         kind: of layer, for the deck.
-        key: of the map.
-        picked: hexagon.
         boroughs: whether it is public which hexagons have sales.
-        about: of what is released; a layer that is not private has no picture to publish all the same.
-        more: what can be told of the map in words.
+        about: of the release; a layer that is not private has no picture to publish all the same.
+        more: the rest of its caption.
     """
 
     def on_click() -> None:
@@ -284,7 +275,8 @@ def hexagon_map(
     with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
-            legible = None if around is None else replace(around, names=[]) if _is_telephone() else around
+            telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")  # its names would be too small
+            legible = replace(around, names=[]) if around is not None and telephone else around
             deck = maps.deck(cells, layer, kind, legible, picked)
             called = f"Map of London: {layer.title.lower()}. The text below it tells it."
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
@@ -304,10 +296,7 @@ def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, 
 
     Args:
         cells: one row a hexagon.
-        layer: its colours.
         frames: values (frames, hexagons).
-        key: of the picture.
-        alt: what it shows.
         about: of the numbers, none of which is true data.
     """
     around = cached.value("Drawing the boroughs", maps.boroughs)
@@ -336,16 +325,11 @@ def _frames_style(strip: str, count: int) -> str:
     )
 
 
-def _is_telephone() -> bool:
-    """Whether names on a map would be too small to be read."""
-    return "Mobi" in (st.context.headers.get("User-Agent") or "")
-
-
 def pick_hexagon(cells: pd.DataFrame) -> str | None:
     """The hexagon that was clicked or is named here, with its row of the table."""
     by_name = {name: cell for cell, name in maps.names(cells).items()}
     label = "Hexagon: click one, or type its borough"
-    name = settings.stand(Search(_HEXAGON, label, options=list(by_name), place=HERE))
+    name = settings.value_of(Search(_HEXAGON, label, options=list(by_name), section=HERE))
     if name is None:
         return None
     st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))
@@ -356,15 +340,15 @@ def clickable(
     figure: go.Figure,
     key: str,
     alt: str,
-    does: str,
+    action: str,
     on_click: Callable[[], None],
     numbers: pd.DataFrame | None = None,
 ) -> None:
-    """A chart whose points can be clicked, which does what is said; the callback reads them from the session."""
-    chart(figure, key, alt, numbers=numbers, does=does, on_select=on_click, selection_mode="points")
+    """A chart with points to click, ``action`` in a sentence; the callback reads them from the session."""
+    chart(figure, key, alt, numbers=numbers, action=action, on_select=on_click, selection_mode="points")
 
 
 def clicked(key: str) -> list[Any] | None:
-    """What the clicked point of such a chart carries as its customdata; None if nothing with any was clicked."""
+    """The customdata of the clicked point of such a chart; None if it has none."""
     points = session.control(key)["selection"]["points"]
     return points[0].get("customdata") if points else None

@@ -18,11 +18,10 @@ S = TypeVar("S", bound=Settings)
 
 
 def pinned(page: str, kind: type[S]) -> S | None:
-    """What is pinned of this page; None if nothing is, or what the address says cannot be used: then it says so.
+    """The pinned settings of this page; None if there are none, or the page says why they cannot be used.
 
     Args:
         page: its file.
-        kind: the page's settings.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
@@ -39,7 +38,7 @@ def pinned(page: str, kind: type[S]) -> S | None:
 
 
 def buttons(page: str) -> None:
-    """Pin what stands now; with something in the address already, also let go of it."""
+    """Pin the current settings; where some are pinned, also unpin them."""
     held = PIN in st.query_params
     with st.container(horizontal=True, key="pin_buttons"):
         st.button(
@@ -59,15 +58,15 @@ def _pin(page: str) -> None:
 
 
 def differences() -> str:
-    """Which controls stand elsewhere than what is pinned says, in a sentence. After all controls have been drawn."""
-    kept, now = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), settings.compared()
-    keys = [key for key in now if key in kept and kept[key] != now[key]]
-    whole = now.keys() <= kept.keys()
+    """The controls whose values differ from the pinned ones, in a sentence. After all controls have been drawn."""
+    kept, current = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), settings.compared()
+    keys = [key for key in current if key in kept and kept[key] != current[key]]
+    whole = current.keys() <= kept.keys()
     if not keys:
         same = "**Pinned (A)** is what you see now (B). Move a control, and both are shown."
         return same if whole else "**Pinned (A)** beside what you see now (B)."
     rest = " All else is the same." if whole else ""
-    return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(now, keys)}.{rest}"
+    return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(current, keys)}.{rest}"
 
 
 def change(a: float, b: float) -> str:
@@ -78,7 +77,7 @@ def change(a: float, b: float) -> str:
 
 
 def of_other_data() -> None:
-    """Say why what is pinned is not drawn."""
+    """Say why the pinned settings are not drawn."""
     st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
 
 

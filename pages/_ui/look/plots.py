@@ -1,4 +1,4 @@
-"""What all plots share: colours, axes, bands, names at the ends of lines."""
+"""Parts of all plots: colours, axes, bands, names at the ends of lines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ GUARANTEE = "#009E73"
 NOISE_SCALE = "Cividis"
 PREDICTION_SCALE = "Viridis"
 
-
 MEANINGS = (
     (PRIVATE, "published, with privacy noise"),
     (NON_PRIVATE, "without privacy"),
@@ -50,7 +49,7 @@ def faded(colour: str, opacity: float) -> str:
 HEIGHT = 470
 _MEDIAN = 50
 _DAYS = re.compile(r"days since (\d{4}-\d{2}-\d{2})")
-_AIR = 0.04  # share of what is drawn that is left free above and below it
+_AIR = 0.04  # share of the drawn range that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
@@ -116,13 +115,13 @@ def band(
 def draw_line(
     figure: go.Figure, x: Any, y: Any, name: str, colour: str, dash: str = "solid", *, width: float = 2, **more: Any
 ) -> None:
-    """A curve through points (P,), as wide in px as said; ``more`` is what plotly calls so."""
+    """A curve through points (P,); ``width`` in px, ``more`` in plotly's words."""
     look = {"color": colour, "dash": dash, "width": width}
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=look, **more)
 
 
 def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
-    """The vertical axis shows all that is drawn, and no more; a public bound in sight is a thin line.
+    """The vertical axis shows all curves, and no more; a public bound in sight is a thin line.
 
     Args:
         figure: gets range and lines.
@@ -154,11 +153,8 @@ def centile_lines(
     """A growth chart: a band between the outer centiles, the middle one thick. The axis across ends with them.
 
     Args:
-        figure: gets them.
         x: where (P,).
         lines: values (P,) by centile, from the lowest to the highest.
-        colour: of all.
-        name: of what the centiles are, in the legend.
         labelled: each line has its number beyond its right end, in the margin.
     """
     outer = list(lines)
@@ -189,7 +185,7 @@ def centile_lines(
 
 
 def dates_of(unit: str) -> Dates | None:
-    """What an input is whose unit says since when its days count; None for a number."""
+    """The dates of an input whose unit names the first day; None for a number."""
     days = _DAYS.fullmatch(unit)
     first = None if days is None else parsed(days[1], ISO)
     return None if first is None else Dates(name="input", first=first.isoformat())
@@ -207,19 +203,17 @@ def mark_dates(
 
     Args:
         figure: whose axis runs over days.
-        name: of the input.
-        dates: of the input.
         side: first and last day.
         along: which axis, "x" or "y".
     """
     if dates is None:
         return figure
     try:
-        places, texts = zip(*marks(*side, dates), strict=True)
+        ticks, texts = zip(*marks(*side, dates), strict=True)
     except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
         return figure
     update = figure.update_xaxes if along == "x" else figure.update_yaxes
-    update(title=name, tickvals=places, ticktext=texts)
+    update(title=name, tickvals=ticks, ticktext=texts)
     return figure
 
 
@@ -253,8 +247,8 @@ def enlarge(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def called(figure: go.Figure) -> str:
-    """What a picture is, for who cannot see it: the text below it says what it shows, and is not said twice."""
+def alt_text(figure: go.Figure) -> str:
+    """The kind of a picture, for who cannot see it; the text below it tells the rest."""
     y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
     of = f"{y} by {x}" if x and y else x or y or "a picture"
     return f"Chart: {html.unescape(of)}. The text below it tells it."
@@ -264,13 +258,24 @@ _MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')
 
 
 def names_of(figure: go.Figure) -> list[tuple[str, str]]:
-    """Names and colours that stand at the ends of the lines of a picture, from the highest to the lowest."""
-    found = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
-    return [(mark[2], mark[1]) for mark in reversed(found) if mark]
+    """Names and colours at the ends of the lines of a picture, from the highest to the lowest."""
+    matches = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
+    return [(mark[2], mark[1]) for mark in reversed(matches) if mark]
+
+
+def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
+    """Ascending heights with a gap between two at least, below the top."""
+    apart = list(heights)
+    for at in range(1, len(apart)):
+        apart[at] = max(apart[at], apart[at - 1] + gap)
+    for at in reversed(range(len(apart))):
+        apart[at] = min(apart[at], top)
+        top = apart[at] - gap
+    return apart
 
 
 class End(NamedTuple):
-    """Where a line ends, as a share of the axis from its bottom; its name and its colour."""
+    """The end of a line, as a share of the axis from its bottom; its name and its colour."""
 
     share: float
     name: str
@@ -282,25 +287,18 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
 
     Args:
         figure: its height and margins are set.
-        ends: of the lines.
     """
     listed = sorted(ends)
     tall = figure.layout.height - _LITTLE - figure.layout.margin.b
-    there = [min(max(share, 0.0), 1.0) for share, *_ in listed]
-    places = [tall * share for share in there]
-    for at in range(1, len(places)):
-        places[at] = max(places[at], places[at - 1] + _LINE)
-    top = tall + _LINE / 2
-    for at in reversed(range(len(places))):
-        places[at] = min(places[at], top)
-        top = places[at] - _LINE
-    for share, point, (_, name, colour) in zip(there, places, listed, strict=True):
+    shares = [min(max(share, 0.0), 1.0) for share, *_ in listed]
+    heights = stacked((tall * share for share in shares), _LINE, tall + _LINE / 2)
+    for share, height, (_, name, colour) in zip(shares, heights, listed, strict=True):
         figure.add_annotation(
             x=1,
             xref="paper",
             y=share,
             yref="paper",
-            yshift=point - tall * share,
+            yshift=height - tall * share,
             showarrow=False,
             xanchor="left",
             yanchor="middle",
@@ -317,7 +315,7 @@ def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go
 
     Args:
         figure: its vertical axis gets a range, where it has none.
-        names: of a trace -> what to write, where that differs; nothing is written for "".
+        names: of a trace -> text, where that differs; "" for none.
     """
     lines = [each for each in figure.data if each.type == "scatter" and "lines" in (each.mode or "lines")]
     axis = figure.layout.yaxis

@@ -1,7 +1,7 @@
 """A page's settings: a frozen dataclass whose fields carry their controls, and the one reader of all of them.
 
-The reader draws a page's sidebar, reads pinned settings and lessons from addresses, and says to links, explanations and
-tests which controls there are. Controls below a figure stand by themselves; the address knows of them as well.
+The reader draws a page's sidebar, reads pinned settings and lessons from addresses, and lists all controls for links,
+explanations and tests. Controls below a figure stand by themselves; the address holds them as well.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 Made = Control[Any] | Callable[[Any], Control[Any]]
-"""A control, or what makes it of the settings that stand before it."""
+"""A control, or a function that makes it from the settings before it."""
 
 
-class Stand(NamedTuple):
-    """Where one control stands."""
+class ControlState(NamedTuple):
+    """A control with its value."""
 
     control: Control[Any]
     value: Any
@@ -43,54 +43,54 @@ class Stand(NamedTuple):
         return self.control.written(self.value)
 
     @property
-    def shown(self) -> Any:
-        """As on screen; of one that is left to the page, what the page takes: None for nothing."""
-        return (self.written or None) if self.value is None else self.control.shown(self.value)
+    def displayed(self) -> Any:
+        """As on screen; where it is left to the page, the page's value: None for nothing."""
+        return (self.written or None) if self.value is None else self.control.widget_value(self.value)
 
-    def is_as_asked(self, raw: str) -> bool:
-        """Whether that is where an address wants it."""
+    def matches(self, raw: str) -> bool:
+        """Whether an address asks for this value."""
         try:
             return bool(self.control.read(as_number(raw)) == self.value)
         except ValueError:
             return False
 
 
-STANDS: Slot[dict[str, Stand]] = Slot("stands")  # where the controls of this page stand
-_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # that is read
+CONTROLS: Slot[dict[str, ControlState]] = Slot("stands")  # of this page
+_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # being read
 
 
 def carried(
     control: Made,
     *,
     when: Callable[[Any], bool] = lambda _: True,
-    beside: Callable[[Any], None] = lambda _: None,
+    below: Callable[[Any], None] = lambda _: None,
 ) -> Any:
     """A field of a page's settings.
 
     Args:
         control: of the field.
         when: of the settings before it, whether it is there; else it is at its default.
-        beside: draws what belongs to it, of the settings up to it.
+        below: draws notes or buttons below it, of the settings up to it.
     """
-    return field(metadata={"control": control, "when": when, "beside": beside})
+    return field(metadata={"control": control, "when": when, "below": below})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a page's settings begin with: nothing."""
+    """The base of all pages' settings: no control."""
 
 
 def chosen(kind: type[S]) -> S:
-    """A page's settings as its controls stand, which are drawn; or as the address says that is read meanwhile."""
-    known = SimpleNamespace()
+    """A page's settings by its controls, which are drawn; or by the address that is being read."""
+    earlier = SimpleNamespace()
     for each in fields(kind):
-        control = _control(each, known)
-        stood = each.metadata["when"](known)
-        setattr(known, each.name, stand(control) if stood else control.default)
-        if stood and _ADDRESS.get() is None:
-            with place(control.place):
-                each.metadata["beside"](known)
-    return kind(**vars(known))
+        control = _control(each, earlier)
+        is_there = each.metadata["when"](earlier)
+        setattr(earlier, each.name, value_of(control) if is_there else control.default)
+        if is_there and _ADDRESS.get() is None:
+            with container(control.section):
+                each.metadata["below"](earlier)
+    return kind(**vars(earlier))
 
 
 def untouched(kind: type[S]) -> S:
@@ -101,35 +101,35 @@ def untouched(kind: type[S]) -> S:
 
 def every(kind: type[Settings]) -> list[Control[Any]]:
     """All controls that such settings may have, as they are while none is moved."""
-    known, found = SimpleNamespace(), []
+    earlier, controls = SimpleNamespace(), []
     for each in fields(kind):
-        found.append(_control(each, known))
-        setattr(known, each.name, found[-1].default)
-    return found
+        controls.append(_control(each, earlier))
+        setattr(earlier, each.name, controls[-1].default)
+    return controls
 
 
-def _control(each: Field[Any], known: SimpleNamespace) -> Control[Any]:
+def _control(each: Field[Any], earlier: SimpleNamespace) -> Control[Any]:
     made: Made = each.metadata["control"]
-    return made if isinstance(made, Control) else made(known)
+    return made if isinstance(made, Control) else made(earlier)
 
 
-def stand(control: Control[T]) -> T:
-    """Where a control stands. It is drawn, unless an address is read: what that leaves out is untouched.
+def value_of(control: Control[T]) -> T:
+    """The value of a control. It is drawn, unless an address is read: controls absent from that are untouched.
 
     Raises:
         ValueError: the address that is read asks for a value that is not offered.
     """
     if (read := _ADDRESS.get()) is not None:
         return control.read(read[control.key]) if control.key in read else control.default
-    with place(control.place):
+    with container(control.section):
         value = control.draw()
-    STANDS.put(STANDS.get({}) | {control.key: Stand(control, value)})
+    CONTROLS.put(CONTROLS.get({}) | {control.key: ControlState(control, value)})
     return value
 
 
 @contextmanager
 def reading(address: Mapping[str, str]) -> Iterator[None]:
-    """Controls asked for meanwhile are not drawn, and stand where an address says."""
+    """In here controls are not drawn, and have their values from an address."""
     before = _ADDRESS.set(address)
     try:
         yield
@@ -137,35 +137,35 @@ def reading(address: Mapping[str, str]) -> Iterator[None]:
         _ADDRESS.reset(before)
 
 
-class _Places(NamedTuple):
-    """Of the page being made: the parts of its sidebar, from above."""
+class _Sidebar(NamedTuple):
+    """The parts of the page's sidebar, from above."""
 
     top: DeltaGenerator
     side: DeltaGenerator
     below: DeltaGenerator
 
 
-_PLACES: ContextVar[_Places | None] = ContextVar("places", default=None)
+_SIDEBAR: ContextVar[_Sidebar | None] = ContextVar("sidebar", default=None)
 _MORE: ContextVar[tuple[DeltaGenerator, str] | None] = ContextVar("more", default=None)  # with its last title
 
 
 def begin() -> None:
-    """A page begins: it has no controls yet, and what it folds away stands below all that is in sight."""
-    STANDS.put({})
-    _PLACES.set(_Places(*(st.sidebar.container() for _ in _Places._fields)))
+    """A page begins: it has no controls yet, and its folded controls go below all that are in sight."""
+    CONTROLS.put({})
+    _SIDEBAR.set(_Sidebar(*(st.sidebar.container() for _ in _Sidebar._fields)))
     _MORE.set(None)
 
 
-def place(name: str) -> AbstractContextManager[Any]:
-    """Where to draw: a part of the sidebar, the container of the moment, or under a title folded away for more."""
-    places = _PLACES.get()
+def container(name: str) -> AbstractContextManager[Any]:
+    """Where to draw: a part of the sidebar, the current container, or under a title folded away for more."""
+    sidebar = _SIDEBAR.get()
     if name == HERE:
         return nullcontext()  # a container of its own would take half of a row
     if name in (TOP, SIDE):
-        return st.sidebar if places is None else places.top if name == TOP else places.side
+        return st.sidebar if sidebar is None else sidebar.top if name == TOP else sidebar.side
     more = _MORE.get()
     if more is None:
-        below = st.sidebar if places is None else places.below
+        below = st.sidebar if sidebar is None else sidebar.below
         more = below.expander("More", icon=":material/tune:"), ""
     if name != more[1]:
         more[0].markdown(f"**{name}**")
@@ -183,32 +183,27 @@ def present() -> None:
     st.query_params["lesson"] = "1"
 
 
-def end_presentation() -> None:
-    """Callback: as it was; and no other page is shown so either."""
-    leave_out("lesson")
-
-
 def leave_out(name: str) -> None:
-    """Take a parameter out of the address, and out of what is carried to other pages."""
+    """Take a parameter out of the address, and out of those carried to other pages."""
     if name in st.query_params:
         del st.query_params[name]
     session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != name})
 
 
-def stands(key: str) -> bool:
+def has_control(key: str) -> bool:
     """Whether this page has drawn such a control."""
-    return key in STANDS.get({})
+    return key in CONTROLS.get({})
 
 
 def compared() -> dict[str, str]:
-    """Every effective value of this page that is no matter of looks: what is pinned."""
-    return {key: each.written for key, each in STANDS.get({}).items() if each.written and not each.control.looks}
+    """Every effective value of this page that is no matter of looks, to be pinned."""
+    return {key: each.written for key, each in CONTROLS.get({}).items() if each.written and not each.control.looks}
 
 
 def address() -> dict[str, str]:
     """Every effective value of this page: at this address a fresh browser shows the same, whatever the defaults."""
     kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
-    return kept | {key: each.written for key, each in STANDS.get({}).items() if each.written}
+    return kept | {key: each.written for key, each in CONTROLS.get({}).items() if each.written}
 
 
 def link() -> str:
@@ -222,5 +217,5 @@ def fits(value: str) -> bool:
 
 
 def reset() -> None:
-    """Callback: every control of this page where it stands untouched."""
-    session.move({key: each.control.shown(each.control.default) for key, each in STANDS.get({}).items()})
+    """Callback: every control of this page at its default."""
+    session.move({key: each.control.widget_value(each.control.default) for key, each in CONTROLS.get({}).items()})

@@ -1,4 +1,4 @@
-"""A picture that stands by itself, as SVG: title, what it shows, and below what was promised. No streamlit here."""
+"""A picture that stands by itself, as SVG: title, caption, and the promise below. No streamlit here."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHAPES = (Shape("wide", 1600, 900), Shape("square", 1200, 1200))
 
 
 class Box(NamedTuple):
-    """Where something is drawn, in px."""
+    """A rectangle, in px."""
 
     left: float
     top: float
@@ -52,18 +52,18 @@ class Box(NamedTuple):
         return self.top + self.height
 
 
-Draw = Callable[[Box], str]  # what is drawn in a box, as SVG
+Draw = Callable[[Box], str]  # SVG of a box
 
 
 @dataclass(frozen=True)
 class About:
-    """What is said of a released figure wherever it goes.
+    """The description of a released figure.
 
     Attributes:
-        release: what was released, by what, in a sentence.
-        shows: what line, band or colour mean, in a sentence.
-        guarantee: of the release; None where no output of any data is shown.
-        basis: in its place, what the figure was computed from.
+        release: the released quantity and its mechanism, in a sentence.
+        shows: the meaning of line, band or colour, in a sentence.
+        guarantee: of the release; None for a figure without any output.
+        basis: in its place, the source of the figure.
         source, licence: of the data; "" where there are none.
         taught: whether the noise is a numbered draw's.
     """
@@ -81,10 +81,7 @@ def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str) -> Ab
     """Of a numbered draw of a shipped dataset.
 
     Args:
-        data: of which it is.
-        guarantee: of it.
         made: by which method, and which draw.
-        shows: what the figure's lines and colours mean.
     """
     inputs = " and ".join(data.x_names)
     return About(
@@ -108,16 +105,10 @@ def of_inputs(data: Dataset, shows: str) -> About:
 
 
 class Panel(NamedTuple):
-    """One of several pictures beside each other.
-
-    Attributes:
-        title: what differs from the others.
-        said: what it shows, in a sentence.
-        draw: in its place.
-    """
+    """One of several pictures beside each other: its difference from the others, a caption, and the picture."""
 
     title: str
-    said: str
+    caption: str
     draw: Draw
 
 
@@ -129,18 +120,20 @@ def side_by_side(panels: Sequence[Panel], below: Draw | None, box: Box) -> str:
     """Panels at the same scale, as many in a row as leaves them largest, with one legend ``below`` them."""
     strip, count = 0.0 if below is None else _STRIP, len(panels)
 
-    def place(columns: int) -> tuple[float, float]:
+    def panel_size(columns: int) -> tuple[float, float]:
         tall = (box.height - strip) / math.ceil(count / columns)
         return (box.width - _GAP * (columns - 1)) / columns, tall
 
-    columns = max(range(1, count + 1), key=lambda many: min(place(many)[0], _LONG * (place(many)[1] - _ABOVE)))
-    across, tall = place(columns)
+    columns = max(
+        range(1, count + 1), key=lambda many: min(panel_size(many)[0], _LONG * (panel_size(many)[1] - _ABOVE))
+    )
+    across, tall = panel_size(columns)
     out = ""
     for at, panel in enumerate(panels):
         row, column = divmod(at, columns)
         left, top, y = box.left + column * (across + _GAP), box.top + row * tall, 0.0
         out += label(left, top + 22, panel.title, _LEAD, weight=600)
-        for line in wrapped(panel.said, _PANEL, across):
+        for line in wrapped(panel.caption, _PANEL, across):
             y += 1.25 * _PANEL
             out += label(left, top + 24 + y, line, _PANEL, fill=_SOFT)
         out += panel.draw(Box(left, top + 36 + y, across, tall - y - 48))
@@ -160,14 +153,14 @@ def svg(width: float, height: float, content: str, look: str = "") -> str:
 
 
 def publishable(question: str, about: About, draw: Draw, shape: Shape, address: str, day: date) -> str:
-    """What may be published: drawn from the release alone, with its promise, source, date and address."""
+    """A picture to publish: drawn from the release alone, with its promise, source, date and address."""
     foot = [*_promise(about), *_origin(about), f"{day.isoformat()}. {address}".strip()]
     return _sheet(question, filter(None, (about.release, about.shows)), foot, draw, shape)
 
 
-def on_screen(question: str, says: str, draw: Draw, shape: Shape, address: str, day: date) -> str:
+def on_screen(question: str, caption: str, draw: Draw, shape: Shape, address: str, day: date) -> str:
     """The screen as it is, stamped across."""
-    return _sheet(question, (says,), [f"{day.isoformat()}. {address}".strip()], draw, shape, stamp=STAMP)
+    return _sheet(question, (caption,), [f"{day.isoformat()}. {address}".strip()], draw, shape, stamp=STAMP)
 
 
 def _promise(about: About) -> list[str]:
@@ -237,7 +230,7 @@ def wide(words: str, size: float) -> float:
 def label(
     x: float, y: float, words: str, size: float, anchor: str = "start", fill: str = _INK, weight: int = 400
 ) -> str:
-    """Words at a place."""
+    """Words at (x, y)."""
     bold = f' font-weight="{weight}"' if weight != 400 else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}" fill="{fill}"{bold}>'

@@ -1,4 +1,4 @@
-"""The axes of a figure drawn by our own hand: their ends and ticks, and where values are between them."""
+"""The axes of a figure drawn by our own hand: ends, ticks, and the scale between them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TAG = re.compile(r"<[^>]+>")
 
 
 class Side(NamedTuple):
-    """An axis: its ends (of logarithms, where it is one of them), names of categories, and what stands where."""
+    """An axis: its ends (logarithms on a logarithmic one), names of categories, ticks and title."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Side(NamedTuple):
     title: str
 
     def at(self, values: Any) -> FloatArray:
-        """Where values are on the axis's own scale: the number of a category, the logarithm of a value."""
+        """Values on the axis's own scale: the number of a category, the logarithm of a value."""
         if self.names:
             return np.array([self.names.index(str(each)) if str(each) in self.names else np.nan for each in values])
         at = np.array([np.nan if each is None else each for each in values], dtype=float)
@@ -43,27 +43,27 @@ class Side(NamedTuple):
             return np.asarray(np.log10(at))
 
     def share(self, at: Any) -> Any:
-        """Of the axis, from 0 to 1, to a place on its own scale; what is far outside stops there."""
+        """Share of the axis, from 0 to 1, of a value on its own scale; values far outside are clipped."""
         return np.clip((at - self.low) / (self.high - self.low), -5, 6)  # a file of huge numbers is no picture
 
 
 class Plot(NamedTuple):
-    """The place between the axes."""
+    """The box between the axes."""
 
     box: Box
     x: Side
     y: Side
 
-    def places(self, x: Any, y: Any) -> FloatArray:
+    def points(self, x: Any, y: Any) -> FloatArray:
         """Points (n, 2) in px."""
         return np.column_stack([self.across(self.x.at(x)), self.up(self.y.at(y))])
 
     def across(self, at: Any) -> Any:
-        """In px, of places on the axis's own scale."""
+        """In px, of values on the axis's own scale."""
         return self.box.left + self.box.width * self.x.share(at)
 
     def up(self, at: Any) -> Any:
-        """In px, of places on the axis's own scale."""
+        """In px, of values on the axis's own scale."""
         return self.box.bottom - self.box.height * self.y.share(at)
 
 
@@ -82,7 +82,9 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     axis = figure.layout[f"{along}axis"]
     log, columns = axis.type == "log", [_along(trace, along, figure) for trace in traces]
     lines = [shape[f"{along}{end}"] for shape in figure.layout.shapes for end in "01"]
-    names = _categories(columns) if axis.type == "category" or any(c.dtype.kind in "OU" for c in columns) else ()
+    names: tuple[str, ...] = ()
+    if axis.type == "category" or any(column.dtype.kind in "OU" for column in columns):
+        names = tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
     if names:
         low, high = axis.range or (-0.5, len(names) - 0.5)
     elif axis.range is not None:
@@ -90,9 +92,9 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     else:
         referred = [shape[f"{along}ref"] for shape in figure.layout.shapes for _ in "01"]
         extra = [v for v, ref in zip(lines, referred, strict=True) if isinstance(v, (int, float)) and ref == along]
-        known = np.concatenate([*(c.astype(float) for c in columns), np.array(extra, float), [np.nan]])
-        known = np.log10(known[known > 0]) if log else known[np.isfinite(known)]
-        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+        finite = np.concatenate([*(c.astype(float) for c in columns), np.array(extra, float), [np.nan]])
+        finite = np.log10(finite[finite > 0]) if log else finite[np.isfinite(finite)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
         exact = all(t.type == "heatmap" for t in traces) if traces else True
         air = 0 if exact or (along == "x" and _only_lines(traces)) else _AIR * (high - low)
@@ -108,7 +110,7 @@ def _only_lines(traces: Sequence[Any]) -> bool:
 
 
 def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
-    """What an axis must hold of a trace; bars stand on 0."""
+    """Values of a trace along an axis; bars begin at 0."""
     if trace.type == "histogram":
         middle, counts = histogram_of(trace)
         return middle if along == "x" else np.append(counts, 0.0)
@@ -121,10 +123,6 @@ def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
         most = sum(bars) if piled and len({len(b) for b in bars}) == 1 else values.astype(float)
         return np.append(most, 0.0)
     return values
-
-
-def _categories(columns: Sequence[np.ndarray]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
 
 
 def _ticks(axis: Any, low: float, high: float, log: bool, names: Sequence[str]) -> Iterator[tuple[float, str]]:

@@ -1,6 +1,6 @@
 """A plotly figure drawn as SVG by our own hand, so that a picture needs no browser and can be read by a test.
 
-Here is where its parts go, and its names, notes and lines across; traces and axes have files of their own.
+Its layout, names, notes and lines across are here; traces and axes have files of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from pages._ui.look.plots import stacked
 from pages._ui.look.sheet import Box, label, wide
 from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, Side, axes, plain, rect, side_of, squared
 from pages._ui.look.sheet_traces import SCALE, colour_bar, colour_of, dashed, drawn_traces, filled, over_bars
@@ -22,7 +23,7 @@ _LINE = 26  # px between two names
 
 
 class Name(NamedTuple):
-    """Of something drawn; ``share``: where its line ends, from the axis's lower end."""
+    """Of something drawn; ``share``: height of its line's end, from the axis's lower end."""
 
     share: float
     words: str
@@ -30,14 +31,14 @@ class Name(NamedTuple):
     band: bool = False
 
 
-def _seen(figure: go.Figure) -> list[Any]:
+def _visible(figure: go.Figure) -> list[Any]:
     return [trace for trace in figure.data if trace.opacity != 0]
 
 
 def _laid(
     figure: go.Figure, box: Box, traces: list[Any], bar: Any, named: bool
 ) -> tuple[Plot, list[Name], list[list[Name]]]:
-    """Where a figure is drawn, the names at its lines' ends, and the rows of its legend above it."""
+    """The plot of a figure, the names at its lines' ends, and the rows of its legend above it."""
     ends = _names_at_ends(figure) if named else []
     has_legend = named and (bool(ends) or figure.layout.showlegend is not False)
     legend = [name for name in _legend(traces) if not ends or name.band] if has_legend else []
@@ -53,29 +54,28 @@ def _laid(
 
 def names_of(figure: go.Figure, box: Box) -> str:
     """The names of lines and bands alone, for several figures that share them."""
-    return _written(_rows(list(_legend(_seen(figure))), box.width), Box(box.left, box.top + 20, box.width, box.height))
+    return _written(
+        _rows(list(_legend(_visible(figure))), box.width), Box(box.left, box.top + 20, box.width, box.height)
+    )
 
 
 def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
     """The figure in a box; ``named``: with the names of its lines."""
-    traces = _seen(figure)
+    traces = _visible(figure)
     bar = next((t for t in traces if t.type == "heatmap" and t.showscale is not False), None)
     plot, ends, rows = _laid(figure, box, traces, bar, named)
     clip = f"plot{box.left:.0f}_{box.top:.0f}"
     below, above = ("".join(_shapes(figure, plot, layer)) for layer in ("below", "above"))
+    title = plain(figure.layout.title.text or "")
     return (
         f'<clipPath id="{clip}"><rect x="{plot.box.left:.1f}" y="{plot.box.top:.1f}" width="{plot.box.width:.1f}" '
         f'height="{plot.box.height:.1f}"/></clipPath>{axes(plot)}'
         f'<g clip-path="url(#{clip})">{below}{drawn_traces(figure, traces, plot)}{above}</g>'
         f"{_texts(traces, plot)}{over_bars(figure, traces, plot)}{_notes(figure, plot)}"
         f"{_written(rows, box)}{_at_ends(ends, plot)}"
-        f"{'' if bar is None else colour_bar(bar, plot)}{_headline(figure, box, plot)}"
+        f"{'' if bar is None else colour_bar(bar, plot)}"
+        f"{label(plot.box.left, box.top + 18, title, TYPE, weight=600) if title else ''}"
     )
-
-
-def _headline(figure: go.Figure, box: Box, plot: Plot) -> str:
-    words = plain(figure.layout.title.text or "")
-    return label(plot.box.left, box.top + 18, words, TYPE, weight=600) if words else ""
 
 
 def _beyond(traces: Sequence[Any]) -> float:
@@ -86,17 +86,17 @@ def _beyond(traces: Sequence[Any]) -> float:
 
 def _texts(traces: Sequence[Any], plot: Plot) -> str:
     """Words that belong to points, moved apart where lines end close together."""
-    found = []
+    labels = []
     for at, trace in enumerate(traces):
         if trace.type == "scatter" and "text" in (trace.mode or "") and trace.text is not None:
-            places = plot.places(values_of(trace.x), values_of(trace.y))
-            found += [
+            points = plot.points(values_of(trace.x), values_of(trace.y))
+            labels += [
                 (float(y), float(x), str(words), colour_of(trace, at))
-                for (x, y), words in zip(places, trace.text, strict=True)
+                for (x, y), words in zip(points, trace.text, strict=True)
                 if words and math.isfinite(y) and plot.box.top - 2 <= y <= plot.box.bottom + 2
             ]
     out, last = "", dict[int, float]()
-    for y, x, words, colour in sorted(found):
+    for y, x, words, colour in sorted(labels):
         y = max(y, last.get(round(x), -1e9) + 0.9 * TYPE)
         last[round(x)] = y
         out += label(x + 10, y + 7, words, TYPE, fill=colour, weight=600)
@@ -112,13 +112,13 @@ def _shapes(figure: go.Figure, plot: Plot, layer: str) -> Iterator[str]:
             f'{dashed(shape.line.dash)} fill="none"'
         )
         if shape.type == "path":
-            points = [tuple(map(float, each)) for each in re.findall(r"(-?[\d.e+-]+),(-?[\d.e+-]+)", shape.path)]
-            places = plot.places(*np.array(points).T)
-            ends = zip(places[::2], places[1::2], strict=False)
+            values = [tuple(map(float, each)) for each in re.findall(r"(-?[\d.e+-]+),(-?[\d.e+-]+)", shape.path)]
+            points = plot.points(*np.array(values).T)
+            ends = zip(points[::2], points[1::2], strict=False)
             yield f'<path d="{"".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for (a, b), (c, d) in ends)}" {look}/>'
             continue
-        x = [_place(plot, "x", shape.xref, _logarithm(plot.x, shape.xref, v)) for v in (shape.x0, shape.x1)]
-        y = [_place(plot, "y", shape.yref, _logarithm(plot.y, shape.yref, v)) for v in (shape.y0, shape.y1)]
+        x = [_coordinate(plot, "x", shape.xref, _logarithm(plot.x, shape.xref, v)) for v in (shape.x0, shape.x1)]
+        y = [_coordinate(plot, "y", shape.yref, _logarithm(plot.y, shape.yref, v)) for v in (shape.y0, shape.y1)]
         if shape.type == "rect":
             yield rect(min(x), min(y), abs(x[1] - x[0]), abs(y[1] - y[0]), look)
         else:
@@ -126,12 +126,12 @@ def _shapes(figure: go.Figure, plot: Plot, layer: str) -> Iterator[str]:
 
 
 def _logarithm(side: Side, ref: str | None, value: Any) -> Any:
-    """On a logarithmic axis plotly gives a shape's place as a value, and a note's as its logarithm."""
+    """On a logarithmic axis plotly gives a shape's coordinate as a value, and a note's as its logarithm."""
     of_axis = ref != "paper" and not (ref or "").endswith("domain")
     return math.log10(value) if side.log and of_axis and value > 0 else value
 
 
-def _place(plot: Plot, along: str, ref: str | None, value: Any) -> float:
+def _coordinate(plot: Plot, along: str, ref: str | None, value: Any) -> float:
     """A coordinate of a shape or a note: a share of the picture, or a value of the axis (a log axis's logarithm)."""
     side = plot.x if along == "x" else plot.y
     if ref == "paper" or (ref or "").endswith("domain"):
@@ -146,7 +146,7 @@ def _notes(figure: go.Figure, plot: Plot) -> str:
     for note in figure.layout.annotations:
         if not note.text or _is_name(note):
             continue
-        x, y = _place(plot, "x", note.xref, note.x), _place(plot, "y", note.yref, note.y)
+        x, y = _coordinate(plot, "x", note.xref, note.x), _coordinate(plot, "y", note.yref, note.y)
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
         anchor = {"left": "start", "right": "end"}.get(note.xanchor or "center", "middle")
@@ -161,37 +161,32 @@ def _is_name(note: Any) -> bool:
 
 
 def _names_at_ends(figure: go.Figure) -> list[Name]:
-    found = []
+    names = []
     for note in figure.layout.annotations:
         if note.text and _is_name(note):
             colour = re.search(r"color:([^\"]+)", note.text)
             words = plain(note.text.replace("━", ""))
-            found.append(Name(float(note.y), words, colour[1] if colour else AXIS))
-    return sorted(found)
+            names.append(Name(float(note.y), words, colour[1] if colour else AXIS))
+    return sorted(names)
 
 
 def _at_ends(names: Sequence[Name], plot: Plot) -> str:
     """Names at the lines' ends, above each other where these are close."""
-    places = [plot.box.bottom - plot.box.height * name.share for name in names]
-    for at in range(1, len(places)):
-        places[at] = min(places[at], places[at - 1] - _LINE)
-    out, top = "", plot.box.top + 6
-    for at in reversed(range(len(places))):
-        places[at] = max(places[at], top)
-        top = places[at] + _LINE
-    for y, (_, words, colour, _) in zip(places, names, strict=True):
-        x = plot.box.right + 8
+    box, out = plot.box, ""
+    heights = stacked((box.height * name.share - box.bottom for name in names), _LINE, -(box.top + 6))
+    for height, (_, words, colour, _) in zip(heights, names, strict=True):
+        x, y = box.right + 8, -height
         out += f'<path d="M{x:.1f} {y:.1f}h16" stroke="{colour}" stroke-width="4"/>'
         out += label(x + 22, y + 7, words, TYPE)
     return out
 
 
 def _legend(traces: Sequence[Any]) -> Iterator[Name]:
-    seen = set()
+    listed = set()
     for at, trace in enumerate(traces):
         words = plain(trace.name or "")
-        if words and trace.showlegend is not False and words not in seen and trace.type != "heatmap":
-            seen.add(words)
+        if words and trace.showlegend is not False and words not in listed and trace.type != "heatmap":
+            listed.add(words)
             band = trace.type == "scatter" and trace.fill == "toself"
             yield Name(0.0, words, trace.fillcolor if band else colour_of(trace, at), band)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-import h3
 import numpy as np
 import pandas as pd
 from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, hatched, mercator, shown, ticks_of
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, ticks_of, value_text
 from pages._ui.look.sheet import Box, label, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
@@ -29,30 +28,30 @@ def drawn(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box) 
 
 def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Box, *, named: bool = True) -> str:
     """The hexagons alone; ``named``: with the names of boroughs."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    place = _Place(rings, box)
+    outlines = rings(cells["cell"])
+    projection = _Projection(outlines, box)
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
     out = ""
-    for ring, fill, hidden in zip(rings, layer.colours(values), unsure, strict=True):
+    for ring, fill, hidden in zip(outlines, layer.colours(values), unsure, strict=True):
         red, green, blue, alpha = UNSURE if hidden else fill
         if alpha:
             cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
             seam = "" if alpha < 255 else f' stroke="rgb({red},{green},{blue})" stroke-width="0.8"'
-            out += f'<polygon points="{place.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
+            out += f'<polygon points="{projection.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
     for ends in hatched(cells["cell"][unsure]):
-        (a, b), (c, d) = place.at(np.array(ends))
+        (a, b), (c, d) = projection.at(np.array(ends))
         out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'
     if around is not None:
-        out += _outlines(around, place)
-        out += _names(around.names, place) if named else ""
+        out += _outlines(around, projection)
+        out += _names(around.names, projection) if named else ""
     return out
 
 
 def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, frame: Box) -> str:
     """Frames below each other, each as large as ``frame``: the hexagons coloured by values (frames, hexagons)."""
-    rings = [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells["cell"]]
-    place = _Place(rings, frame)
-    shapes = "".join(f'<polygon id="{at}" points="{place.points(ring)}"/>' for at, ring in enumerate(rings))
+    outlines = rings(cells["cell"])
+    projection = _Projection(outlines, frame)
+    shapes = "".join(f'<polygon id="{at}" points="{projection.points(ring)}"/>' for at, ring in enumerate(outlines))
     out = ""
     for number, values in enumerate(frames):
         coloured: dict[tuple[int, ...], str] = {}
@@ -62,16 +61,16 @@ def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Borough
         painted = "".join(f'<g fill="rgb{paint}">{uses}</g>' for paint, uses in coloured.items())
         out += f'<g transform="translate(0 {number * frame.height:g})">{painted}<use href="#around"/></g>'
     tall = len(frames) * frame.height
-    defined = f'<defs>{shapes}<g id="around">{_outlines(around, place)}</g></defs>'
+    defined = f'<defs>{shapes}<g id="around">{_outlines(around, projection)}</g></defs>'
     return svg(frame.width, tall, defined + out)
 
 
-class _Place:
+class _Projection:
     """From longitudes and latitudes to px, as large as the box allows."""
 
-    def __init__(self, rings: Iterable[FloatArray], box: Box) -> None:
-        places = mercator(np.vstack(list(rings)))
-        low, high = places.min(axis=0), places.max(axis=0)
+    def __init__(self, outlines: Sequence[FloatArray], box: Box) -> None:
+        points = mercator(np.vstack(outlines))
+        low, high = points.min(axis=0), points.max(axis=0)
         self.scale = float(min(np.array([box.width, box.height]) / (high - low)))
         self.across = float(self.scale * (high - low)[0])
         middle = (low + high) / 2
@@ -86,31 +85,27 @@ class _Place:
         return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
 
 
-def _outlines(around: Boroughs, place: _Place) -> str:
+def _outlines(around: Boroughs, projection: _Projection) -> str:
     """Of boroughs: a light line on a dark one, thinner where the map is small."""
-    thin = min(1.0, place.across / _FULL)
-    rings = [place.points(np.array(each["path"])) for each in around.outlines]
+    thin = min(1.0, projection.across / _FULL)
     return "".join(
         f'<polygon points="{ring}" fill="none" stroke="{colour}" stroke-width="{thick * thin:.2g}"/>'
-        for ring in rings
+        for ring in [projection.points(np.array(each["path"])) for each in around.outlines]
         for colour, thick in (("#191919", 3.2), ("#f0f0f0", 1.4))
     )
 
 
-def _names(names: Iterable[dict[object, object]], place: _Place) -> str:
+def _names(names: Sequence[dict[object, object]], projection: _Projection) -> str:
     """Of boroughs, the largest first; one that would lie on another is left out."""
-    kept: list[tuple[float, float, float]] = []
-    out = ""
-    for row in names:
-        words, [(x, y)] = str(row["name"]), place.at(np.array([row["at"]], float))
-        half = wide(words, _SMALL) / 2
-        if all(abs(x - a) > half + b or abs(y - c) > 1.2 * _SMALL for a, c, b in kept):
-            kept.append((x, y, half))
-            out += (
-                f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_SMALL}" text-anchor="middle" fill="#191919" '
-                f'stroke="#ffffff" stroke-width="4" stroke-opacity=".75" paint-order="stroke">{words}</text>'
-            )
-    return out
+    texts = [str(row["name"]) for row in names]
+    points = [projection.at(np.array([row["at"]], float))[0] for row in names]
+    boxes = [(x, y, wide(words, _SMALL) / 2, 0.6 * _SMALL) for words, (x, y) in zip(texts, points, strict=True)]
+    return "".join(
+        f'<text x="{x:.1f}" y="{y + 5:.1f}" font-size="{_SMALL}" text-anchor="middle" fill="#191919" '
+        f'stroke="#ffffff" stroke-width="4" stroke-opacity=".75" paint-order="stroke">{words}</text>'
+        for words, (x, y), is_free in zip(texts, points, free(boxes), strict=True)
+        if is_free
+    )
 
 
 def across(layer: Layer, box: Box) -> str:
@@ -128,7 +123,7 @@ def across(layer: Layer, box: Box) -> str:
         )
     for share, value in ticks_of(layer):
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        out += label(box.left + share * long, top + 36, shown(value, layer), _TYPE, anchor)
+        out += label(box.left + share * long, top + 36, value_text(value, layer), _TYPE, anchor)
     return out
 
 
@@ -149,7 +144,7 @@ def legend(layer: Layer, box: Box) -> str:
         top = y + at * tall / count
         out += f'<rect x="{box.left:.0f}" y="{top:.1f}" width="24" height="{tall / count + 0.6:.1f}" fill="{colour}"/>'
     for share, value in ticks_of(layer):
-        out += label(box.left + 34, y + tall * (1 - share) + 7, shown(value, layer), _TYPE)
+        out += label(box.left + 34, y + tall * (1 - share) + 7, value_text(value, layer), _TYPE)
     y += tall + 1.8 * _TYPE
     if layer.spread:
         for line in wrapped(f"Hatched: {layer.grey}", _TYPE, box.width):

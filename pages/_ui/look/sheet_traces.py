@@ -31,8 +31,8 @@ def drawn_traces(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
     for at, trace in enumerate(traces):
         colour = colour_of(trace, at)
         if trace.type == "scatter":
-            drawn_now, before = _scatter(trace, plot, colour, before)
-            out += drawn_now
+            svg, before = _scatter(trace, plot, colour, before)
+            out += svg
         elif trace.type == "heatmap":
             out += _heat(trace, plot)
         elif trace.type == "bar":
@@ -48,31 +48,31 @@ def drawn_traces(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
 
 def _scatter(trace: Any, plot: Plot, colour: str, before: FloatArray | None) -> tuple[str, FloatArray]:
     x, y = values_of(trace.x), values_of(trace.y)
-    places, out, mode = plot.places(x, y), "", trace.mode or "lines"
+    points, out, mode = plot.points(x, y), "", trace.mode or "lines"
     stroke = f'stroke="{colour}" stroke-width="{SCALE * (trace.line.width or 2):.1f}"{dashed(trace.line.dash)}'
     if trace.fill == "toself":
-        out += f'<polygon points="{_points(places)}" {filled(trace.fillcolor)} stroke="none"/>'
+        out += f'<polygon points="{_points(points)}" {filled(trace.fillcolor)} stroke="none"/>'
     elif trace.fill == "tonexty" and before is not None:
-        out += f'<polygon points="{_points(np.vstack([before, places[::-1]]))}" {filled(trace.fillcolor)}/>'
+        out += f'<polygon points="{_points(np.vstack([before, points[::-1]]))}" {filled(trace.fillcolor)}/>'
     if "lines" in mode and trace.fill != "toself":
-        for run in _runs(places):
+        for run in _runs(points):
             out += f'<polyline points="{_points(run)}" fill="none" {stroke}/>'
     if trace.error_y.array is not None:
         more = values_of(trace.error_y.array).astype(float)
         less = more if trace.error_y.arrayminus is None else values_of(trace.error_y.arrayminus).astype(float)
         tops, lows = (plot.up(plot.y.at(each)) for each in (y.astype(float) + more, y.astype(float) - less))
-        for (px, _), high, low in zip(places, tops, lows, strict=True):
+        for (px, _), high, low in zip(points, tops, lows, strict=True):
             out += f'<path d="M{px:.1f} {low:.1f}V{high:.1f}" stroke="{colour}" stroke-width="2"/>'
     if "markers" in mode and (trace.marker.opacity is None or trace.marker.opacity > 0.05):
-        out += _markers(trace, places, colour)
-    return out, places
+        out += _markers(trace, points, colour)
+    return out, points
 
 
-def _markers(trace: Any, places: FloatArray, colour: str) -> str:
+def _markers(trace: Any, points: FloatArray, colour: str) -> str:
     marker, out = trace.marker, ""
-    sizes = np.broadcast_to(6 if marker.size is None else np.asarray(marker.size, float), len(places))
-    several = marker.color if isinstance(marker.color, (tuple, list)) else [marker.color or colour] * len(places)
-    for (x, y), size, paint in zip(places, sizes, several, strict=True):
+    sizes = np.broadcast_to(6 if marker.size is None else np.asarray(marker.size, float), len(points))
+    several = marker.color if isinstance(marker.color, (tuple, list)) else [marker.color or colour] * len(points)
+    for (x, y), size, paint in zip(points, sizes, several, strict=True):
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
         r, symbol = SCALE * size / 2, str(marker.symbol or "circle")
@@ -106,27 +106,24 @@ def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence
 
 def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tuple[FloatArray, float]:
     """The left sides of a trace's bars, and their width, on the axis's own scale."""
-    place, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
+    number, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
     at, width = plot.x.at(values_of(trace.x)), 0.8
     if not plot.x.names:
-        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * _apart(at)
-    return at - width / 2 + place * width / count, width / count
-
-
-def _apart(at: FloatArray) -> float:
-    places = np.unique(at)
-    return float(np.diff(places).min()) if len(places) > 1 else 1.0
+        unique = np.unique(at)
+        apart = float(np.diff(unique).min()) if len(unique) > 1 else 1.0
+        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * apart
+    return at - width / 2 + number * width / count, width / count
 
 
 def _bar(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str) -> str:
-    """Between two places on the x axis's own scale and two values of the other."""
+    """Between two ends on the x axis's own scale and two values of the other."""
     a, b = plot.across(np.array(x))
     c, d = plot.up(plot.y.at(y))
     return rect(min(a, b), min(c, d), max(abs(b - a), 1.5), abs(d - c), look)
 
 
 def over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
-    """What is written above bars, in the middle of each."""
+    """Texts above bars, in the middle of each."""
     bars, out = [trace for trace in traces if trace.type == "bar"], ""
     for trace in bars:
         if trace.text is None:
@@ -158,7 +155,7 @@ def _heat(trace: Any, plot: Plot) -> str:
 
 
 def _edges(at: FloatArray) -> FloatArray:
-    """Where cells around places begin and end."""
+    """Ends of the cells around points."""
     if len(at) == 1:
         return np.array([at[0] - 0.5, at[0] + 0.5])
     middle = (at[1:] + at[:-1]) / 2
@@ -166,9 +163,9 @@ def _edges(at: FloatArray) -> FloatArray:
 
 
 def _range(trace: Any, z: FloatArray) -> tuple[float, float]:
-    known = z[np.isfinite(z)]
-    low = trace.zmin if trace.zmin is not None else (known.min() if len(known) else 0.0)
-    high = trace.zmax if trace.zmax is not None else (known.max() if len(known) else 1.0)
+    finite = z[np.isfinite(z)]
+    low = trace.zmin if trace.zmin is not None else (finite.min() if len(finite) else 0.0)
+    high = trace.zmax if trace.zmax is not None else (finite.max() if len(finite) else 1.0)
     return float(low), float(high if high > low else low + 1)
 
 
@@ -177,14 +174,10 @@ def _sampled(trace: Any, shares: FloatArray) -> list[str]:
     scale = trace.colorscale
     if scale is None or isinstance(scale, str):
         return [str(each) for each in sample_colorscale(scale or PREDICTION_SCALE, shares)]
-    at = [float(place) for place, _ in scale]
-    parts = np.array([_rgb(colour) for _, colour in scale])
+    at = [float(share) for share, _ in scale]
+    parts = np.array([(hex_to_rgb if colour.startswith("#") else unlabel_rgb)(colour) for _, colour in scale])
     mixed = np.column_stack([np.interp(shares, at, parts[:, channel]) for channel in range(3)]).round().astype(int)
     return [f"rgb({red},{green},{blue})" for red, green, blue in mixed]
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(hex_to_rgb(colour)) if colour.startswith("#") else tuple(unlabel_rgb(colour))
 
 
 def _colours(trace: Any, z: FloatArray) -> list[list[str]]:
@@ -200,7 +193,7 @@ def _is_dark(colour: str) -> bool:
 
 
 def colour_bar(trace: Any, plot: Plot) -> str:
-    """What the colours of a heat map mean, to the right of it."""
+    """The colour scale of a heat map, to the right of it."""
     low, high = _range(trace, values_of(trace.z).astype(float))
     left, box, count = plot.box.right + 24, plot.box, 64
     step = box.height / count
@@ -223,7 +216,7 @@ def colour_of(trace: Any, at: int) -> str:
 
 
 def filled(colour: Any) -> str:
-    """A colour as SVG has it: what it covers apart from what it is."""
+    """A colour as SVG has it, its opacity apart."""
     parts = re.fullmatch(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.e-]+)\)", str(colour))
     if parts is None:
         return f'fill="{colour}"'
@@ -234,18 +227,18 @@ def dashed(dash: str | None) -> str:
     """A stroke's dashes as SVG has them."""
     if not dash or dash == "solid":
         return ""
-    known = _DASHES.get(dash) or " ".join(f"{SCALE * float(each.removesuffix('px')):g}" for each in dash.split(","))
-    return f' stroke-dasharray="{known}"'
+    pattern = _DASHES.get(dash) or " ".join(f"{SCALE * float(each.removesuffix('px')):g}" for each in dash.split(","))
+    return f' stroke-dasharray="{pattern}"'
 
 
-def _points(places: FloatArray) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places if math.isfinite(x) and math.isfinite(y))
+def _points(points: FloatArray) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
 
 
-def _runs(places: FloatArray) -> Iterator[FloatArray]:
+def _runs(points: FloatArray) -> Iterator[FloatArray]:
     """Parts of a line without a gap."""
-    known = np.asarray(np.isfinite(places).all(axis=1))
-    cuts = np.flatnonzero(np.diff(known.astype(int))) + 1
-    for part in np.split(np.arange(len(places)), cuts):
-        if len(part) and known[part[0]]:
-            yield places[part]
+    finite = np.asarray(np.isfinite(points).all(axis=1))
+    cuts = np.flatnonzero(np.diff(finite.astype(int))) + 1
+    for part in np.split(np.arange(len(points)), cuts):
+        if len(part) and finite[part[0]]:
+            yield points[part]

@@ -1,4 +1,4 @@
-"""What stands in the sidebars of several pages, and what their settings spend together."""
+"""Settings in the sidebars of several pages, and the budget that they spend together."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from pages._ui.look import offers, text
 from pages._ui.look.controls import SIDE, Menu, Slider, Switch
 from pages._ui.look.offers import LAST_DRAW
 from pages._ui.look.settings import Settings, carried
-from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model, chosen_design
+from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model
 from pages._ui.work import cached
 
 
 def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") -> None:
-    """Sidebar: what is spent on screen, and by everything this session has looked at that is about the same people.
+    """Sidebar: the budget spent on screen, and by all releases about the same people that this session has looked at.
 
     Args:
         dataset_name: as on pages; totals are kept for its family (``datasets.family``).
         made: (settings, guarantee) of every release on screen, the page's own first.
-        free: what can be moved for nothing, as a sentence.
+        free: a sentence about controls that cost nothing.
     """
-    seen = session.SEEN.get({})
+    earlier = session.RELEASES.get({})
     here = {repr(settings): guarantee for settings, guarantee in made}
-    releases = seen.get(family(dataset_name), {}) | here
-    session.SEEN.put(seen | {family(dataset_name): releases})
+    releases = earlier.get(family(dataset_name), {}) | here
+    session.RELEASES.put(earlier | {family(dataset_name): releases})
     guarantee = made[0][1]
     delta = guarantee.budget.delta
     on_screen = text.at_most(guarantee.proven_epsilon)
@@ -47,15 +47,15 @@ def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") ->
         if len(here) > 1:
             st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
         if len(releases) > 1:
-            st.caption(_seen_sentence(list(releases.values()), delta))
+            st.caption(_session_sentence(list(releases.values()), delta))
 
 
 def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
     return text.at_most(Ledger(entries=[("", each) for each in guarantees]).epsilon(delta))
 
 
-def _seen_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
-    """What separate releases of all settings seen would cost. The pictures themselves use numbered draws."""
+def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
+    """The cost of separate releases of all settings. The pictures themselves use numbered draws."""
     mixed = len({each.protects for each in guarantees}) > 1
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
@@ -79,7 +79,7 @@ class Promise(Settings):
 
 
 def delta_fits(chosen: Any, records: int | None = None) -> None:
-    """Say where delta is above 1 / n: then it may be kept by giving one whole record away."""
+    """Say where delta is above 1 / n: then giving one whole record away may keep the promise."""
     delta, records = float(chosen.delta), cached.dataset(chosen.dataset).n if records is None else records
     if delta * records > 1:
         st.warning(
@@ -98,7 +98,7 @@ def _next_draw() -> None:
 
 
 def hall_fits(chosen: Any) -> None:
-    """Say where it is chosen that Hall's formula promises nothing above epsilon 1."""
+    """Say where Hall's formula is chosen that it promises nothing above epsilon 1."""
     if chosen.calibration == "hall" and chosen.epsilon > 1:
         st.warning(
             f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {chosen.epsilon:g} it is no promise: "
@@ -125,18 +125,23 @@ def _no_promise(chosen: Any) -> None:
 
 
 def kernels(chosen: Any) -> Menu[str]:
-    """Those that a data set is read with: rough ones only where they are quick."""
+    """Kernels of a data set: rough ones only where they are quick."""
     return offers.KERNEL.among(["EQ"]) if exhibit(chosen.dataset).smooth_only else offers.KERNEL
 
 
 _DRAWS = Slider(
-    "draws", "Draws shown", 1, (1, 2, 3, 5, 10, 20), help="Each draw is a release; they add up.", place="Example draws"
+    "draws",
+    "Draws shown",
+    1,
+    (1, 2, 3, 5, 10, 20),
+    help="Each draw is a release; they add up.",
+    section="Example draws",
 )
 SHRINKAGE = Switch(
     "shrinkage",
     "Shrink towards the prior",
     help="Post-processing of the released values: costs no privacy, helps at small ε.",
-    place="Expert",
+    section="Expert",
 )
 
 
@@ -144,18 +149,18 @@ SHRINKAGE = Switch(
 class ReleaseSettings(Promise):
     """The sidebar of a page that releases a curve or map."""
 
-    delta: float = carried(replace(offers.PROMISED, place=SIDE))
-    dataset: str = carried(offers.CURVE, beside=delta_fits)
+    delta: float = carried(replace(offers.PROMISED, section=SIDE))
+    dataset: str = carried(offers.CURVE, below=delta_fits)
     mechanism: str = carried(lambda chosen: offers.MECHANISM.among(offers.mechanisms(chosen.dataset)))
     kernel: str = carried(kernels)
-    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), beside=_read_free)
+    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), below=_read_free)
     overlay: bool = carried(offers.OVERLAY)
     noise: float = carried(offers.NOISE)
-    draws: int = carried(_DRAWS, beside=draw_again)
-    number: int = carried(replace(offers.DRAW, place=_DRAWS.place, help="Seed of the noise, for teaching."))
+    draws: int = carried(_DRAWS, below=draw_again)
+    number: int = carried(replace(offers.DRAW, section=_DRAWS.section, help="Seed of the noise, for teaching."))
     objective: ObjectiveName = carried(lambda chosen: replace(offers.OBJECTIVE, disabled=not _is_cloaked(chosen)))
     calibration: Method = carried(
-        lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), beside=_no_promise
+        lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), below=_no_promise
     )
     focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=not _is_aimed(chosen)))
     shrinkage: bool = carried(lambda chosen: replace(SHRINKAGE, disabled=chosen.mechanism != "cloaking"))
@@ -167,29 +172,23 @@ class ReleaseSettings(Promise):
 
     @property
     def draw(self) -> Draw:
-        """Stage 3."""
-        return self._design_and_draw[1]
+        """Stage 3; settings that the mechanism does not have are at their only value."""
+        return replace(
+            super().draw,
+            calibration="analytic" if self.mechanism in ANALYTIC else self.calibration,
+            shrinkage=self.shrinkage and self.mechanism == "cloaking",
+            draws=int(self.draws),
+            seed=self.number,
+        )
 
     @property
     def design(self) -> Design:
         """Stage 2."""
-        return self._design_and_draw[0]
-
-    @property
-    def _design_and_draw(self) -> tuple[Design, Draw]:
-        draw = replace(super().draw, draws=int(self.draws), seed=self.number)
-        return chosen_design(
-            draw,
-            mechanism=self.mechanism,
-            objective=self.objective,
-            calibration=self.calibration,
-            focus=self.focus,
-            shrinkage=self.shrinkage,
-        )
+        return Design(mechanism=self.mechanism, objective=self.objective, focus=self.focus)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapSettings(ReleaseSettings):
     """The same of a map."""
 
-    dataset: str = carried(offers.MAP, beside=delta_fits)
+    dataset: str = carried(offers.MAP, below=delta_fits)

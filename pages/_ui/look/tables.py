@@ -1,4 +1,4 @@
-"""The numbers of figures as tables, and how many digits of them are shown."""
+"""The numbers of figures as tables, and their digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import html
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,18 @@ import plotly.graph_objects as go
 DIGITS = 3  # on screen
 _DIGITS = 6
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
-NOT_PRIVATE = "not private"  # said of a trace (its ``meta``) that true data are in, and in the name of its column
+NOT_PRIVATE = "not private"  # marks a trace with true data (its ``meta``), and the name of its column
 
-Lines = Iterator[tuple[str, np.ndarray, np.ndarray]]  # which end it is, x and y
+Lines = Iterator[tuple[str, np.ndarray, np.ndarray]]  # end, x and y
 
 
 def of_figure(
     *figures: go.Figure, true_data: bool = False, more: Mapping[str, np.ndarray] | None = None
 ) -> pd.DataFrame:
-    """What figures draw, one row a place, a column a line, end of a band or bar; of a heat map its value at each tile.
+    """The numbers of figures, one row a point, a column a line, end of a band or bar; of a heat map one row a tile.
 
-    Points that stand elsewhere than the lines have rows of their own, and rows that have names one for each point.
-    Lines that another tells (boundaries in a heat map) and those not in sight are left out. True data are marked.
+    Points elsewhere than the lines have rows of their own, and rows that have names one for each point. Lines that
+    repeat another (boundaries in a heat map) and those not in sight are left out. True data are marked.
 
     Args:
         figures: at the same places, the first one's first.
@@ -42,30 +42,30 @@ def of_figure(
 
 
 def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
-    """The columns of each trace, after that of its places; traces at the same places may be told together."""
-    x_title, y_title = (_title(axis) for axis in (figure.layout.xaxis, figure.layout.yaxis))
+    """The columns of each trace, after that of its points; traces at the same points may be joined."""
+    x_title, y_title = (_plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
     maps = [trace for trace in figure.data if trace.type == "heatmap"]
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
-    told = [trace for trace in figure.data if trace.type in _LINES and trace.opacity != 0]
-    told = [trace for trace in told if _name(trace)] or told  # without a name they mark a place on another
-    names = [_marked(_name(trace), true_data or trace.meta == NOT_PRIVATE) for trace in told]
-    for at, trace in enumerate(told):
+    traces = [trace for trace in figure.data if trace.type in _LINES and trace.opacity != 0]
+    traces = [trace for trace in traces if _name(trace)] or traces  # without a name they mark a place on another
+    names = [_marked(_name(trace), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
+    for at, trace in enumerate(traces):
         marked, name = true_data or trace.meta == NOT_PRIVATE, _name(trace)
         if names.count(names[at]) > 1:  # draws
             name = f"{name} {names[: at + 1].count(names[at])}".strip()
         for end, x, y in _LINES[trace.type](trace):
-            places, values = x_title or "x", _marked(_called((name + end).lstrip(", "), y_title), marked)
-            columns = {places: _column(x), values: _column(y)}
+            x_column, values = x_title or "x", _marked(_column_name((name + end).lstrip(", "), y_title), marked)
+            columns = {x_column: _column(x), values: _column(y)}
             if y.dtype.kind in "OU":  # rows that have names
                 rows = [_marked(name or "drawn", marked)] * len(x)
-                columns = {"what": rows, y_title or "row": _column(y), places: _column(x)}
-            yield pd.DataFrame(columns).dropna(subset=[places], ignore_index=True)  # a line may have gaps
+                columns = {"what": rows, y_title or "row": _column(y), x_column: _column(x)}
+            yield pd.DataFrame(columns).dropna(subset=[x_column], ignore_index=True)  # a line may have gaps
 
 
-def _called(name: str, title: str) -> str:
-    """Of a column: the trace, and what its axis shows where that is not the same."""
+def _column_name(name: str, title: str) -> str:
+    """The trace, and the title of its axis where that is not the same."""
     if not title or not name:
         return name or title or "y"
     return title if title.startswith(name) else f"{name}: {title}"
@@ -75,33 +75,33 @@ def _marked(name: str, true_data: bool) -> str:
     return f"{name} ({NOT_PRIVATE})" if true_data and NOT_PRIVATE not in name.lower() else name
 
 
-def _joined(found: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
-    """Beside what is there where places are the same, or numbers of which none comes twice; else below it."""
-    place = part.columns[0]
-    if place == found.columns[0] and place != "what":
-        if len(part) == len(found) and (part[place] == found[place]).all():
-            return found.assign(**{name: part[name].to_numpy() for name in part.columns[1:]})
-        numbers = all(each[place].dtype.kind in "if" and each[place].is_unique for each in (found, part))
-        if numbers and not set(part.columns[1:]) & set(found.columns):
-            there, more = (each.astype({place: float}) for each in (found, part))  # one may be whole numbers
-            return there.merge(more, on=place, how="outer")
-    return pd.concat([found, part], ignore_index=True)
+def _joined(joined: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    """Side by side where the first columns are equal, or numbers without repetition; else one below the other."""
+    index = part.columns[0]
+    if index == joined.columns[0] and index != "what":
+        if len(part) == len(joined) and (part[index] == joined[index]).all():
+            return joined.assign(**{name: part[name].to_numpy() for name in part.columns[1:]})
+        numbers = all(each[index].dtype.kind in "if" and each[index].is_unique for each in (joined, part))
+        if numbers and not set(part.columns[1:]) & set(joined.columns):
+            there, more = (each.astype({index: float}) for each in (joined, part))  # one may be whole numbers
+            return there.merge(more, on=index, how="outer")
+    return pd.concat([joined, part], ignore_index=True)
 
 
 def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
     """How each column of numbers is written, so that its largest has about four digits: the download has all."""
     written = {}
     for name in frame.select_dtypes("float"):
-        known = frame[name].to_numpy(float)
-        most = float(np.abs(known[np.isfinite(known)]).max(initial=0.0))
-        whole = bool((known[np.isfinite(known)] % 1 == 0).all())
-        places = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
-        written[str(name)] = f"%.{places}f" if places <= _MOST_PLACES else "%.2g"
+        numbers = frame[name].to_numpy(float)
+        most = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
+        whole = bool((numbers[np.isfinite(numbers)] % 1 == 0).all())
+        decimals = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
+        written[str(name)] = f"%.{decimals}f" if decimals <= _MOST_PLACES else "%.2g"
     return written
 
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same with as many digits as mean something."""
+    """The same in meaningful digits."""
     fractions = rows.select_dtypes("float")
     few = {str(name): values.map(lambda value: float(f"{value:.{DIGITS}g}")) for name, values in fractions.items()}
     return rows.assign(**few)
@@ -162,10 +162,6 @@ def _column(values: np.ndarray) -> list[Any]:
     return [str(value) for value in values] if values.dtype.kind in "OU" else list(values)
 
 
-def _title(axis: Any) -> str:
-    return _plain(axis.title.text or "")
-
-
 def _name(trace: Any) -> str:
     return _plain(trace.name or "")
 
@@ -179,7 +175,7 @@ def as_html(frame: pd.DataFrame, caption: str) -> str:
     """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
     written = decimals_of(frame)
     heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
-    columns = [_cells(frame[name], written.get(str(name))) for name in frame]
+    columns = [map(partial(_cell, written.get(str(name))), frame[name]) for name in frame]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
     return (
         '<div class="numbers" role="region" tabindex="0" aria-label="Table"><table>'
@@ -187,7 +183,7 @@ def as_html(frame: pd.DataFrame, caption: str) -> str:
     )
 
 
-def _cells(values: pd.Series[Any], written: str | None) -> list[str]:
-    """Each value as a cell; nothing where it is missing."""
-    shown = ("" if pd.isna(each) else written % each if written else f"{each}" for each in values)
-    return [f"<td>{html.escape(each)}</td>" for each in shown]
+def _cell(written: str | None, value: Any) -> str:
+    """Of a table; empty where the value is missing."""
+    text = "" if pd.isna(value) else written % value if written else f"{value}"
+    return f"<td>{html.escape(text)}</td>"

@@ -1,4 +1,4 @@
-"""Numbers and sentences as pages write them, and what each word means."""
+"""Numbers and sentences as pages write them, and the meaning of each term."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ALL = f"[All words](./#{ANCHOR})"
 
 
 def help_of(term: str) -> str:
-    """What a term means, and where all words are explained."""
+    """The meaning of a term, and a link to all of them."""
     return f"{term}: {TERMS[term]} {_ALL}"
 
 
@@ -72,15 +72,7 @@ def listed() -> str:
 
 def number(value: float, digits: int = 2) -> str:
     """A number with significant digits and no exponent: 8.5, 0.021, 150; '0' for zero."""
-    if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else "unbounded"
-    rounded = float(f"{value:.{digits - 1}e}")
-    return _plain(f"{rounded:,.{max(0, digits - 1 - math.floor(math.log10(abs(rounded))))}f}")
-
-
-def _plain(written: str) -> str:
-    """One way to write a number: 1, not 1.0 or 1.00."""
-    return written.rstrip("0").rstrip(".") if "." in written else written
+    return _written(Decimal(f"{value:.{digits - 1}e}"), digits)
 
 
 def small(value: float) -> str:
@@ -127,7 +119,8 @@ def at_least(value: float, digits: int = 3) -> str:
 def _written(value: Decimal, digits: int) -> str:
     if value == 0 or not value.is_finite():
         return "0" if value == 0 else "unbounded"
-    return _plain(f"{value:,.{max(0, digits - 1 - value.adjusted())}f}")
+    written = f"{value:,.{max(0, digits - 1 - value.adjusted())}f}"
+    return written.rstrip("0").rstrip(".") if "." in written else written  # 1, not 1.0 or 1.00
 
 
 GROWTH = "no event's probability can grow by more than a factor exp(ε), plus δ, because of one person"
@@ -140,19 +133,19 @@ _BLAMED = 0.05  # false alarms at which the trade-off of Gaussian noise is quote
 
 
 def budget(guarantee: Guarantee) -> str:
-    """(epsilon, delta) with what they say; for Gaussian noise also a point of its trade-off, which says all."""
+    """(epsilon, delta) and their meaning; for Gaussian noise also a point of its trade-off, which says all."""
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
-    said = (
+    sentence = (
         f"ε = {at_most(epsilon)}, δ = {small(delta)}: {GROWTH}; here a factor {growth(epsilon)}, plus "
         f"{small(delta) if delta else 'nothing'}"
     )
     if isinstance(guarantee.loss, GaussianLoss):
         blamed = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), guarantee.loss.mu)[0])
-        said += (
+        sentence += (
             f". Gaussian noise promises more: whoever accuses {100 * _BLAMED:g} % of the innocent finds at most "
             f"{at_most(min(100.0, 100 * blamed))} % of those who are there"
         )
-    return said
+    return sentence
 
 
 def growth(epsilon: float) -> str:
@@ -161,7 +154,7 @@ def growth(epsilon: float) -> str:
 
 
 def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
-    """What a page says about a value in its address that it cannot use."""
+    """A sentence about an unusable value in the address."""
     printable = "".join(ch for ch in raw[:40] if ch.isprintable() and ch not in "`$<>[]")
     return f"The link asks for {key} = `{printable}`: {reason} Showing {key} = {used} instead."
 

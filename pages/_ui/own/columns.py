@@ -1,4 +1,4 @@
-"""What the columns of a table hold and how it is written: asked, checked at once, and offered in a click."""
+"""The contents of a table's columns and how they are written: asked, checked at once, and offered in a click."""
 
 from __future__ import annotations
 
@@ -25,146 +25,124 @@ _MOST = (180.0, MOST_LATITUDE)  # degrees of longitude, of latitude
 
 
 @dataclass
-class Declared:
-    """What is declared so far.
+class Draft:
+    """A declaration so far.
 
     Attributes:
+        table: of which it is.
+        way: how numbers are written.
         fields: of a specification, by name.
         writing: of its ``Writing``.
-        missing: what is still to declare, as sentences name it.
+        missing: items still to declare, as sentences name them.
         readable: whether every column can be read as it is declared.
     """
 
+    table: Table
+    way: str = PLAIN_NUMBERS
     fields: dict[str, Any] = field(default_factory=dict)
     writing: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     readable: bool = True
 
-    def needs(self, what: str, given: object) -> None:
-        """Something that must be declared, and whether it is."""
+    def needs(self, item: str, given: object) -> None:
+        """An item that must be declared, and whether it is."""
         if not given:
-            self.missing.append(what)
+            self.missing.append(item)
 
 
 def numbers(columns: Iterable[Contents]) -> str:
-    """How numbers are written: asked where a column that is used has numbers that are not plain.
-
-    Args:
-        columns: those that are used.
-    """
+    """How numbers are written: asked where a column that is used has numbers that are not plain."""
     plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in columns)
     if plain_throughout and answer(questions.NUMBERS.key) in (None, PLAIN_NUMBERS):
         return PLAIN_NUMBERS
     return str(questions.NUMBERS.ask())
 
 
-def contents(
-    x: Sequence[str], used: Sequence[str], held: Table, way: str, said: Declared
-) -> tuple[dict[str, Format], dict[str, Levels | None]]:
-    """What each input holds; what cannot be read so is said at once.
+def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[str, Format], dict[str, Levels | None]]:
+    """The contents of each input; values that cannot be read so are reported at once.
 
     Args:
-        x: the inputs.
         used: these, and the outcome if it is chosen.
-        held: the table, and what each column can be read as.
-        way: how numbers are written.
-        said: takes what is declared of it.
+        draft: takes the groups still to declare, and whether all can be read.
 
     Returns:
         How the inputs that are dates are written, by name; and the groups of those that are groups, None where they
         are still to declare.
     """
     formats, levels = dict[str, Format](), dict[str, Levels | None]()
-    other_way = _one_way((held.survey[name] for name in used), way)
+    other_way = _one_way((draft.table.survey[name] for name in used), draft.way)
     kinds = {
         name: questions.HOLDS.of(name).ask(where) for where, name in zip(st.columns(max(len(x), 1)), x, strict=False)
     }
     for name, kind in kinds.items():
-        column = held.survey[name]
+        column = draft.table.survey[name]
         if kind == AS_GROUPS:
             levels[name], problem = _groups(name, column)
-            said.needs(f"the groups of {plain(name)}", levels[name])
+            draft.needs(f"the groups of {plain(name)}", levels[name])
         elif kind in DATES:
             formats[name] = DATES[kind]
             problem = "" if _has_gaps() and formats[name] in column.orders else column.as_dates(name, formats[name])
         else:
-            problem = "" if _has_gaps() and way in column.ways else column.as_numbers(name, way)
-            unit = _unit_offered(name, questions.X_UNIT.of(name).key, held, way) if problem else None
+            problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(name, draft.way)
+            unit = _unit_offered(name, questions.X_UNIT.of(name).key, draft) if problem else None
             if unit is not None:
-                said.readable &= unit
+                draft.readable &= unit
                 continue
-        if problem and (kind == AS_GROUPS or not _kind_offered(name, held, other_way)):
+        if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
-        said.readable &= not problem
+        draft.readable &= not problem
     return formats, levels
 
 
-def outcome(y: str, held: Table, way: str, said: Declared) -> None:
-    """Check that an outcome that is no yes or no can be read; what cannot is said at once.
-
-    Args:
-        y: its column.
-        held: the table.
-        way: how numbers are written.
-        said: takes whether it can be read.
-    """
-    column = held.survey[y]
-    problem = "" if _has_gaps() and way in column.ways else column.as_numbers(y, way, or_dates=False)
-    unit = _unit_offered(y, questions.Y_UNIT.key, held, way) if problem else None
+def outcome(y: str, draft: Draft) -> None:
+    """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
+    column = draft.table.survey[y]
+    problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(y, draft.way, or_dates=False)
+    unit = _unit_offered(y, questions.Y_UNIT.key, draft) if problem else None
     if unit is not None:
-        said.readable &= unit
+        draft.readable &= unit
         return
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
         st.info(f"{plain(y)} holds words: is it yes or no?", icon=":material/rule:")
         _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
     elif problem:
         st.error(plain(f"{problem}."))
-    said.readable &= not problem
+    draft.readable &= not problem
 
 
-def yes_and_no(y: str, held: Table, said: Declared) -> None:
-    """Which words of the outcome mean yes and no, where it is not written 1 and 0.
-
-    Args:
-        y: the outcome.
-        held: the table.
-        said: takes the two words.
-    """
-    words = upload.words(held, y)
+def yes_and_no(y: str, draft: Draft) -> None:
+    """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
+    words = upload.words(draft.table, y)
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
     left, right = st.columns(2)
     yes = questions.YES.among(words).ask(left)
     others = [word for word in words if word != yes]
     no = questions.NO.among(others)
-    if yes is not None and len(others) == 1 and no.stands() is None:
-        slots.say({no.key: others[0]})
+    if yes is not None and len(others) == 1 and no.current() is None:
+        slots.set_answers({no.key: others[0]})
     chosen = no.ask(right)
     both = yes is not None and chosen is not None
-    said.needs("which word means yes, and which no", both)
+    draft.needs("which word means yes, and which no", both)
     if both:
-        said.writing |= {"yes": (yes,), "no": (chosen,)}
+        draft.writing |= {"yes": (yes,), "no": (chosen,)}
 
 
-def missing(names: Sequence[str], held: Table, way: str, formats: Mapping[str, Format], said: Declared) -> None:
-    """What means that a value is missing: one question, where a column that is used has such cells.
+def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -> None:
+    """The words for a missing value: one question, where a column that is used has such cells.
 
     Args:
         names: of the columns that are used, but for an outcome whose other words than yes and no are missing anyway.
-        held: the table.
-        way: how numbers are written.
-        formats: how the inputs that are dates are written, by name.
-        said: takes the words.
     """
-    columns = {name: held.survey[name] for name in names}
+    columns = {name: draft.table.survey[name] for name in names}
     lacking = sum(each.usual for each in columns.values())
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
         if name in formats and formats[name] in each.orders:
-            offered += upload.words(held, name, order=formats[name]) if each.undated[formats[name]][0] else []
-        elif way in each.ways and each.unread[way][0]:
-            offered += upload.words(held, name, numbers=way)
+            offered += upload.words(draft.table, name, order=formats[name]) if each.undated[formats[name]][0] else []
+        elif draft.way in each.ways and each.unread[draft.way][0]:
+            offered += upload.words(draft.table, name, numbers=draft.way)
     chosen = list(answer(questions.MISSING.key) or [])
     if not offered and not chosen:
         return
@@ -172,11 +150,12 @@ def missing(names: Sequence[str], held: Table, way: str, formats: Mapping[str, F
     if lacking:
         cells = ", ".join(f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual)
         st.caption(
-            f"Empty cells, NA and the like: {cells}, in {held.rows:,} rows. Rows with one of them can be left out."
+            f"Empty cells, NA and the like: {cells}, in {draft.table.rows:,} rows. Rows with one of them can be left "
+            "out."
         )
-    said.needs("whether rows that lack a value are left out", not lacking or chosen)
+    draft.needs("whether rows that lack a value are left out", not lacking or chosen)
     if chosen:
-        said.writing["missing"] = tuple(word for word in chosen if word != USUAL)
+        draft.writing["missing"] = tuple(word for word in chosen if word != USUAL)
 
 
 def degrees(x: Sequence[str]) -> tuple[str, str] | None:
@@ -195,15 +174,15 @@ def _may_be_degrees(name: str, most: float) -> bool:
 
 
 def _has_gaps() -> bool:
-    """Whether something is declared as missing, further down: a few cells that are not read may be just that."""
+    """Whether words for missing values are declared, further down: a few unreadable cells may be just these."""
     return bool(answer(questions.MISSING.key))
 
 
 def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
-    """The groups of an input, None while none are declared; and what is wrong with them, "" for nothing."""
-    said = questions.GROUPS.of(name).ask()
+    """The groups of an input, None while none are declared; and a fault, "" for none."""
+    entry = questions.GROUPS.of(name).ask()
     st.caption(questions.ABOUT_GROUPS)
-    texts = [text.strip() for text in said.split(",") if text.strip()]
+    texts = [text.strip() for text in entry.split(",") if text.strip()]
     if not texts:
         return None, ""
     try:
@@ -213,19 +192,16 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
     return levels, column.as_levels(name, levels)
 
 
-def _unit_offered(name: str, control: str, held: Table, way: str) -> bool | None:
-    """Whether the unit beside the numbers of a column is said, offered in one click; None where there is none.
+def _unit_offered(name: str, control: str, draft: Draft) -> bool | None:
+    """Whether the unit beside the numbers of a column is declared, offered in one click; None where there is none.
 
     Args:
-        name: of the column.
         control: the question about its unit.
-        held: the table.
-        way: how numbers are written.
     """
-    unit, written = upload.unit(held, name)
+    unit, written = upload.unit(draft.table, name)
     if not unit:
         return None
-    if answer(control) == unit and way == written:
+    if answer(control) == unit and draft.way == written:
         return True
     st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
     _offer(f"Yes, in {unit}", {control: unit, questions.NUMBERS.key: written}, "rule")
@@ -243,28 +219,28 @@ def _one_way(columns: Iterable[Contents], way: str) -> str:
     ways = {each.ways[0]: each for each in columns if each.ways and each.ways[0] != way}
     if len(ways) != 1:
         return ""
-    [(found, column)] = ways.items()
-    as_good = [each for each in column.ways if column.unread[each] == column.unread[found]]
-    return found if len({WAYS[each][1] for each in as_good}) == 1 else ""
+    [(other, column)] = ways.items()
+    as_good = [each for each in column.ways if column.unread[each] == column.unread[other]]
+    return other if len({WAYS[each][1] for each in as_good}) == 1 else ""
 
 
-def _kind_offered(name: str, held: Table, way: str) -> bool:
-    """What the column looks like, in one click each; False where it looks like nothing that can be said of it here.
+def _kind_offered(name: str, table: Table, way: str) -> bool:
+    """Likely contents of the column, in one click each; False where there are none.
 
-    The click on dates says also how numbers are written, where a way is given.
+    The click on dates also declares how numbers are written, where a way is given.
     """
-    column, holds = held.survey[name], questions.HOLDS.of(name).key
+    column, holds = table.survey[name], questions.HOLDS.of(name).key
     if column.orders and not column.ways:
         st.info(f"{plain(name)} holds dates. In which order?", icon=":material/event:")
-        example = next(iter(upload.examples(held, name)), "")
+        example = next(iter(upload.examples(table, name)), "")
         with st.container(horizontal=True):
             for order in [each for each in ORDERS if column.undated[each] == column.undated[column.orders[0]]]:
                 choice = next(kind for kind, format in DATES.items() if format == order)
-                said = {holds: choice} | ({questions.NUMBERS.key: way} if way else {})
-                _offer(f"{order}{_means(example, order)}{f'; numbers as {way}' if way else ''}", said, "event")
+                answers = {holds: choice} | ({questions.NUMBERS.key: way} if way else {})
+                _offer(f"{order}{_means(example, order)}{f'; numbers as {way}' if way else ''}", answers, "event")
         return True
     if column.holds_words and column.values <= MOST_LEVELS:
-        words = ", ".join(sorted(upload.words(held, name)))
+        words = ", ".join(sorted(upload.words(table, name)))
         st.info(f"{plain(name)} holds words: does it say which group somebody is in?", icon=":material/group:")
         _offer(f"Yes: {words}", {holds: AS_GROUPS, questions.GROUPS.of(name).key: words}, "group")
         return True
@@ -272,7 +248,7 @@ def _kind_offered(name: str, held: Table, way: str) -> bool:
 
 
 def _means(example: str, order: Format) -> str:
-    """What an example means in an order."""
+    """The date of an example in an order."""
     day = parsed(example, order)
     return "" if day is None else f": {example.split()[0].split('T')[0]} is {day.day} {day:%B %Y}"
 
@@ -280,4 +256,4 @@ def _means(example: str, order: Format) -> str:
 def _offer(label: str, answers: dict[str, str], icon: str) -> None:
     """A button that answers questions, by their keys."""
     key = f"own_say_{next(iter(answers))}_{label}"
-    st.button(plain(label), key=key, on_click=slots.say, args=(answers,), icon=f":material/{icon}:")
+    st.button(plain(label), key=key, on_click=slots.set_answers, args=(answers,), icon=f":material/{icon}:")

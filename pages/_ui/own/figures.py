@@ -30,7 +30,7 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.text import Metric, at_least, at_most, number, plain
 
-OF_NO_USE = "#8a8a8a"  # values that are not known well enough; dotted, or crosses, so that grey is not the only sign
+OF_NO_USE = "#8a8a8a"  # values that are too uncertain; dotted, or crosses, so that grey is not the only sign
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
 _FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
@@ -55,15 +55,14 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
     """Released values with the curve's 95 % interval, for each group on the same axes; grey where of no use.
 
     Args:
-        groups: one or more.
-        published: of all of them.
         within: which of its values are of use (P,).
-        spec: without levels.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
     looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
     for group, colour, _ in looks:
-        _band(figure, spec, group, published, colour, opacity)
+        low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
+        band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
+        figure.data[-1].showlegend = not group.name
     for group, colour, dash in looks:
         values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
         kept = np.where(useful, values, np.nan)
@@ -75,41 +74,18 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
     return _finished(figure, spec)
 
 
-def preview_curve(groups: Sequence[Group], spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """The fit without noise, for each group on the same axes. Not private.
-
-    Args:
-        groups: one or more.
-        spec: without levels.
-        values: at all points (P,).
-    """
-    figure, values = go.Figure(), in_per_cent(spec, values)
-    for at, group in enumerate(groups):
-        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
-    return _finished(figure, spec)
-
-
 def apart(published: Published, first: str, second: str) -> Difference:
-    """The first group's curve less the second's, from what was released.
+    """The first group's curve less the second's, from the release.
 
     Args:
         published: over one input that is a number and one that is groups.
-        first: a group.
-        second: another.
     """
     groups, _ = groups_of(published.spec)
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
 def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
-    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor.
-
-    Args:
-        compared: the difference.
-        spec: what was published.
-        name: of the difference.
-    """
+    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor."""
     _, plain = groups_of(spec)
     mean, low, high = (
         np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
@@ -124,14 +100,6 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
 
 
-def _band(
-    figure: go.Figure, spec: ReleaseSpec, group: Group, published: Published, colour: str, opacity: float
-) -> None:
-    low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
-    band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
-    figure.data[-1].showlegend = not group.name
-
-
 def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
     """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
     if within.all():
@@ -143,20 +111,16 @@ def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: Bool
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
+    """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
     figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
     figure.update_yaxes(title=title(spec.y, unit(spec)))
-    mark_whole(figure, spec)
-    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
-
-
-def mark_whole(figure: go.Figure, spec: ReleaseSpec, of: int = 0) -> None:
-    """Marks at whole years across, as 1984 and not 1,984.5, and at whole numbers up where the outcome is a count."""
-    if are_years(spec.x[of], spec.x_units[of], spec.x_box[of]):
-        places, texts = zip(*marks(*spec.x_box[of], whole=True), strict=True)
-        figure.update_xaxes(tickvals=places, ticktext=texts, hoverformat=".4~g")
-    if spec.y_kind == "count" and len(spec.x) == 1:
+    if are_years(spec.x[0], spec.x_units[0], spec.x_box[0]):
+        ticks, texts = zip(*marks(*spec.x_box[0], whole=True), strict=True)
+        figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
+    if spec.y_kind == "count":
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
         figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
+    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
 
 
 def _of(group: Group, subject: str) -> str:
@@ -169,8 +133,8 @@ def _dash(at: int) -> str:
 
 _HUGE = math.log(1e6)
 _WELL_KNOWN = 0.5  # of a value's share: colours run over such values
-_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over what is not known, on any background
-_SEEN = 0.005  # of an epsilon: more than rounding
+_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
+_VISIBLE = 0.005  # of an epsilon: more than rounding
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
@@ -196,13 +160,12 @@ def metrics(account: Account) -> list[Metric]:
     return [
         Metric("Released from your table", str(len(ledger.entries) - failed), more),
         Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
-        Metric("Left", f"ε = {at_least(account.left)}", left_because(account)),
+        Metric(
+            "Left",
+            f"ε = {at_least(account.left)}",
+            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
+        ),
     ]
-
-
-def left_because(account: Account) -> str:
-    """Why so much is left, which is more than the total less what was spent where both are Gaussian."""
-    return "noises add in squares" if account.left > account.rest + _SEEN else "for one Gaussian release"
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
@@ -239,12 +202,12 @@ def factor(width: float) -> str:
 
 
 def fits(published: Published) -> bool:
-    """Whether what was measured fits the models that read it."""
+    """Whether the measurement fits the models that read it."""
     return published.fit is None or published.fit.fits
 
 
 def worth(published: Published) -> str:
-    """What the released values are good for. None that are of no use are called publishable."""
+    """The use of the released values. None that are of no use are called publishable."""
     if within_tolerance(published).all():
         more = published.spec.tolerance or published.detail or not fits(published)
         return "These values may be published." + (f" {plain(useful(published))}" if more else "")
@@ -254,7 +217,7 @@ def worth(published: Published) -> str:
 
 
 def bought(published: Published) -> str:
-    """Which bounds were bought; nothing where they were declared."""
+    """The bought bounds, in a sentence; "" where they were declared."""
     words = plain(bounds_bought(published))
     return f" {words}" if words else ""
 
@@ -269,8 +232,8 @@ def released(published: Published) -> go.Figure:
     if len(drawn.x) == 1:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows
-    values, within, known = published.values[rows], within[rows], known_share(published)[rows]
-    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, known, 0.0))
+    values, within, shares = published.values[rows], within[rows], known_share(published)[rows]
+    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, shares, 0.0))
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
     if not within.all():
@@ -279,7 +242,7 @@ def released(published: Published) -> go.Figure:
 
 
 def released_caption(spec: ReleaseSpec) -> str:
-    """What the band is and what all was computed from; private inputs are among what was measured with noise."""
+    """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
     lines = _ABOUT_CENTILES if spec.centiles and one else ""
     if not one:
@@ -296,11 +259,15 @@ def released_caption(spec: ReleaseSpec) -> str:
 
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """The fit without noise. Not private."""
+    """The fit without noise at all points (P,), a curve for each group; or a map, of the first. Not private."""
     groups, drawn = groups_of(spec)
-    if len(drawn.x) == 1:
-        return preview_curve(groups, drawn, values)
-    return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+    if len(drawn.x) > 1:
+        return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+    figure, values = go.Figure(), in_per_cent(drawn, values)
+    for at, group in enumerate(groups):
+        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
+        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
+    return _finished(figure, drawn)
 
 
 def inference_sentence(inference: Inference | None) -> str:
@@ -313,13 +280,13 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | None = None) -> go.Figure:
-    """Values at all points (P,) as colours, over the range of those that are known; what is not known well is faded."""
+def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray | None = None) -> go.Figure:
+    """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
     first, second, z = _slice(spec, in_per_cent(spec, values))
     bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
-    if known is not None:
-        share = _slice(spec, known)[2]
+    if shares is not None:
+        share = _slice(spec, shares)[2]
         well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
         if len(well) and well.min() < well.max():
             figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
@@ -338,7 +305,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str, known: FloatArray | 
 
 
 def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two inputs (S,), (T,) and values (T, S) there; a third stands at the middle of its grid."""
+    """Two inputs (S,), (T,) and values (T, S) there; a third is at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]

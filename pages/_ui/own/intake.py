@@ -64,17 +64,19 @@ def table() -> Table | None:
         _upload()
     else:
         st.info(_NO_UPLOADS, icon=":material/terminal:")
-    held = OWN_TABLE.find()
-    with st.container(horizontal=True, key="own_held" if held is not None and not held.name else "own_begin"):
-        if held is None:
+    table = OWN_TABLE.find()
+    with st.container(horizontal=True, key="own_held" if table is not None and not table.name else "own_begin"):
+        if table is None:
             for each in practice.TABLES:
                 st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
-            rows = f"{held.rows:,} rows"
-            said = f"{plain(held.name)}, {rows}." if held.name else f"{rows} of your file"  # the browser adds its name
-            st.caption(f":material/table: In memory: {said}")
+            rows = f"{table.rows:,} rows"
+            summary = (
+                f"{plain(table.name)}, {rows}." if table.name else f"{rows} of your file"
+            )  # the browser adds its name
+            st.caption(f":material/table: In memory: {summary}")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
-    return held
+    return table
 
 
 def _upload() -> None:
@@ -105,18 +107,18 @@ def _take(content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
     sheet = _sheet(content, digest) if excel.is_workbook(content) else None
-    ignore = _lines_said(digest)
-    held, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
-    if held is not None and OWN_TAKEN.find() == wanted:
+    ignore = _ignored_lines(digest)
+    table, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
+    if table is not None and OWN_TAKEN.find() == wanted:
         return
     if sheet == "":
         OWN_TABLE.pop()
         return
     OWN_TAKEN.put(wanted)
-    fresh = _table(content, digest, (separator, encoding, sheet, ignore))
+    fresh = _table(content, *wanted)
     if fresh is None:
         return
-    if held is None or held.columns != fresh.columns:
+    if table is None or table.columns != fresh.columns:
         slots.forget()
     OWN_TABLE.put(fresh)
     _drop_results()
@@ -127,15 +129,17 @@ def _take(content: bytes, separator: str | None) -> None:
 def _table(
     content: bytes,
     digest: str,
-    written: tuple[str | None, str | None, str | None, tuple[int | str, ...] | None],
+    separator: str | None,
+    encoding: str | None,
+    sheet: str | None,
+    ignore: tuple[int | str, ...] | None,
 ) -> Table | None:
-    """The table as it is said to be written; None, with a sentence on the page, if it is none."""
-    separator, encoding, sheet, ignore = written
+    """The table as declared; None, with a sentence on the page, if it is none."""
     text, writing = b"", Writing()
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
         text, writing = _as_text(content, writing, sheet)
-        fresh = _beside(upload.opened, "", text, writing)
+        fresh = _run(upload.opened, "", text, writing)
         if len(fresh.columns) > 1 or ignore is not None:
             return fresh
         if _offer_lines(digest, _no_rows(text, writing)):
@@ -156,13 +160,13 @@ def _table(
 def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
     """Lines that look as if they were no rows of a table that cannot be read as it is."""
     try:
-        return _beside(upload.lines_beside, text, writing) if text else ()
+        return _run(upload.lines_around, text, writing) if text else ()
     except ValueError:
         return ()
 
 
 def _encoding() -> str | None:
-    """In which encoding a file is that is no UTF-8; None while nobody has said it."""
+    """The encoding of a file that is no UTF-8; None before the answer."""
     chosen = st.selectbox(
         "The file is no UTF-8. In which encoding is it?",
         list(_ENCODINGS),
@@ -186,7 +190,7 @@ def _is_undecoded(content: bytes) -> bool:
 
 
 def _sheet(content: bytes, digest: str) -> str | None:
-    """Which sheet of a workbook is the table: asked where it has several; "" while nobody has said it."""
+    """The sheet of a workbook that is the table: asked where it has several; "" before the answer."""
 
     def names() -> list[str]:
         upload.check_size(content)
@@ -194,7 +198,7 @@ def _sheet(content: bytes, digest: str) -> str | None:
 
     try:
         sheets = OWN_SHEETS.made(digest, names)
-    except ValueError:  # said when it is opened
+    except ValueError:  # reported when it is opened
         return None
     if len(sheets) < 2:
         return None
@@ -211,8 +215,8 @@ def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes
     return text, replace(writing, separator=",", encoding=None, sheet=sheet)
 
 
-def _beside(function: Callable[..., T], *args: Any) -> T:
-    """What a function makes of a table: beside the page, if it is a large one."""
+def _run(function: Callable[..., T], *args: Any) -> T:
+    """``function(*args)`` of a table: off the page's thread if it is large."""
     if max(len(each) for each in args if isinstance(each, bytes)) <= _AT_ONCE:
         return function(*args)
     return cached.of_one_session("Reading the table", function, *args)
@@ -221,7 +225,7 @@ def _beside(function: Callable[..., T], *args: Any) -> T:
 def _practise(table: Practice) -> None:
     OWN_TABLE.put(upload.practice(table))
     slots.forget()
-    slots.say(table.form | {"kind": table.kind})
+    slots.set_answers(table.form | {"kind": table.kind})
     _drop_results()
 
 
@@ -251,10 +255,10 @@ _HELP_LINES = (
 )
 
 
-def _lines_said(digest: str) -> tuple[int | str, ...] | None:
-    """Lines that are said to be no rows of the file with this digest; None for none.
+def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
+    """Lines that are declared to be no rows of the file with this digest; None for none.
 
-    The question is there once something was offered.
+    The question is there once lines were offered.
     """
     offered = OWN_LINES.of(digest)
     if offered is None:
@@ -274,8 +278,8 @@ def _lines_said(digest: str) -> tuple[int | str, ...] | None:
         st.button(
             f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
             key="own_say_ignore",
-            on_click=_leave_out,
-            args=(offered,),
+            on_click=session.move,
+            args=({_IGNORE: offered},),
             icon=":material/playlist_remove:",
         )
     return tuple(int(entry) if entry.isdigit() else entry for entry in entries) or None
@@ -288,7 +292,3 @@ def _offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
         return False
     OWN_LINES.put((digest, new))
     return True
-
-
-def _leave_out(lines: str) -> None:
-    session.move({_IGNORE: lines})

@@ -22,14 +22,11 @@ _PEOPLE = 1_200  # of the table in which they have several rows
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """A table with what is declared of it: for people in general, not read off the table.
+    """A table with its declaration: for people in general, not read off the table.
 
     Attributes:
-        file: its name.
-        button: what says what it is.
-        kind: of its outcome.
-        form: what is declared, by the names of the form's controls.
-        content: its bytes.
+        button: its label.
+        form: the declaration, by the names of the form's controls.
     """
 
     file: str
@@ -125,7 +122,6 @@ _BY_DAY = {
     "delta": 1e-5,
     "total": 2.0,
 }
-
 
 TABLES = (
     Practice(

@@ -1,4 +1,4 @@
-"""The questions of the form for an own table, as data: each once, with its label, help, range and where it begins.
+"""The questions of the form for an own table, as data: each once, with its label, help, range and default.
 
 ``{}`` in a question is the name of a column.
 """
@@ -23,13 +23,13 @@ from pages._ui.own.slots import Question
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 Y = Question(
     key="y",
-    asked="selectbox",
+    widget="selectbox",
     label="Private column: the output y",
     help="The value that the noise hides, for example a height, a wage, or yes and no.",
 )
 X = Question(
     key="x",
-    asked="multiselect",
+    widget="multiselect",
     label="Inputs x",
     default=[],
     help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
@@ -38,7 +38,7 @@ X = Question(
 PLAIN_NUMBERS = "1234.5"
 NUMBERS = Question(
     key="numbers",
-    asked="selectbox",
+    widget="selectbox",
     label="How are numbers written?",
     default=PLAIN_NUMBERS,
     help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Marks between "
@@ -49,7 +49,7 @@ AS_NUMBERS, AS_GROUPS = "numbers", "groups"
 DATES: dict[str, Format] = {f"dates, as {example(order)} ({order})": order for order in ORDERS}
 HOLDS = Question(
     key="holds_{}",
-    asked="selectbox",
+    widget="selectbox",
     label="{} holds",
     default=AS_NUMBERS,
     help="Said, never guessed. Dates are read in this order alone, with any of . / - between day, month and year, and "
@@ -59,7 +59,7 @@ HOLDS = Question(
 )
 GROUPS = Question(
     key="levels_{}",
-    asked="text_input",
+    widget="text_input",
     label="Groups of {}",
     default="",
     look={"placeholder": "women, men", "max_chars": 1000},
@@ -71,7 +71,7 @@ ABOUT_GROUPS = (
 USUAL = "an empty cell, NA and the like"
 MISSING = Question(
     key="missing",
-    asked="multiselect",
+    widget="multiselect",
     label="Which of these mean that a value is missing?",
     default=[],
     help="Rows that hold one of these in a column that is used are left out. What is not chosen counts as an outcome, "
@@ -89,7 +89,7 @@ _WHOSE = {
 }
 WHOSE = Question(
     key="whose",
-    asked="radio",
+    widget="radio",
     label="Can somebody have more than one row?",
     help="The noise hides a person only if it covers all of that person's rows. For example, children who were "
     "measured several times have several rows.",
@@ -97,7 +97,7 @@ WHOSE = Question(
 )
 PERSON = Question(
     key="person",
-    asked="selectbox",
+    widget="selectbox",
     label="Whose row it is",
     help="A number or name that is the same in all rows of one person, for example a patient number. It is used to "
     "count everybody once, and is never released.",
@@ -105,7 +105,7 @@ PERSON = Question(
 ABOUT_PEOPLE = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
 ROWS = Question(
     key="most_rows",
-    asked="number_input",
+    widget="number_input",
     label="Most rows of one person",
     help="For example 4, if everybody was asked in at most four years. The noise is made for so many rows: twice as "
     "many need twice the noise. Who has more rows is hidden less.",
@@ -123,18 +123,18 @@ ABOUT_KINDS: dict[Kind, str] = {
 }
 KIND = Question(
     key="kind",
-    asked="selectbox",
+    widget="selectbox",
     label="What kind of outcome is it?",
     default="number",
     help="Declared, never guessed. It says what the method may expect, not what is promised: the privacy is the same "
     "whatever you choose.",
     look={"options": KINDS, "format_func": _KINDS.__getitem__},
 )
-YES = Question(key="yes", asked="selectbox", label="Yes is written", help="What is neither is left out.")
-NO = Question(key="no", asked="selectbox", label="No is written")
+YES = Question(key="yes", widget="selectbox", label="Yes is written", help="What is neither is left out.")
+NO = Question(key="no", widget="selectbox", label="No is written")
 UNIT = Question(
     key="unit",
-    asked="text_input",
+    widget="text_input",
     label="What is hidden",
     default="",
     help="What the card says is hidden, for example one woman's wage or one hexagon's median price. Left empty, it "
@@ -142,7 +142,7 @@ UNIT = Question(
 )
 Y_UNIT = Question(
     key="y_unit",
-    asked="text_input",
+    widget="text_input",
     label="Unit of y",
     default="",
     help="For the axis and the card, for example cm or €.",
@@ -150,20 +150,20 @@ Y_UNIT = Question(
 )
 LOW = Question(
     key="low",
-    asked="number_input",
+    widget="number_input",
     label="y is at least",
     help="What you knew before you saw the table, for example 0 for a wage. Lower values are moved up to it. A narrow "
     "range needs less noise.",
 )
 HIGH = Question(
     key="high",
-    asked="number_input",
+    widget="number_input",
     label="y is at most",
     help="What you knew before, for example 80 for an hour's wage. Higher values are moved down to it.",
 )
 BUY = Question(
     key="buy_bounds",
-    asked="checkbox",
+    widget="checkbox",
     label="I do not know the bounds: buy them for a tenth of the budget",
     default=False,
     help="The release first counts, with noise, how many people lie in 0 to 1, 1 to 2, 2 to 3, 3 to 5, 5 to 10, ... "
@@ -177,7 +177,7 @@ ABOUT_BUYING = (
 )
 SMALLEST = Question(
     key="bounds_unit",
-    asked="number_input",
+    widget="number_input",
     label="Smallest y that matters",
     help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as nothing "
     "for the bounds. They can be found up to 10^12 times this size. Where people lie beyond, the release is of no use "
@@ -186,7 +186,7 @@ SMALLEST = Question(
 )
 LOG = Question(
     key="log",
-    asked="checkbox",
+    widget="checkbox",
     label="Measure the logarithm of y: for prices, incomes and the like",
     default=False,
     help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
@@ -198,22 +198,22 @@ LOG = Question(
 NO_DEGREES = "None: they are no degrees"
 DEGREES = Question(
     key="degrees",
-    asked="selectbox",
+    widget="selectbox",
     label="Are two of them degrees?",
     default=NO_DEGREES,
     help="Distances between degrees are measured in kilometres, and so are lengthscales. The map is drawn with east "
     "across. For example, longitude -0.1 and latitude 51.5 are in London: longitude is east.",
 )
-X_UNIT = Question(key="x_unit_{}", asked="text_input", label="Unit of {}", default="")
+X_UNIT = Question(key="x_unit_{}", widget="text_input", label="Unit of {}", default="")
 FROM = Question(
     key="box_low_{}",
-    asked="number_input",
+    widget="number_input",
     label="{} from",
     help="Where the curve begins, for example 18 years. Say what you knew before, not the least in the table.",
 )
 TO = Question(
     key="box_high_{}",
-    asked="number_input",
+    widget="number_input",
     label="{} to",
     help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are private, and "
     "refused where they are public.",
@@ -221,7 +221,7 @@ TO = Question(
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
 PERIOD = Question(
     key="period_{}",
-    asked="selectbox",
+    widget="selectbox",
     label="Comes again",
     default="nothing",
     help="What you expect to come again along {}, for example every year for clinic visits. It is looked for, and "
@@ -231,7 +231,7 @@ PERIOD = Question(
 _ORDERS = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))
 _FIRST_DAY = Question(
     key="from_day_{}",
-    asked="date_input",
+    widget="date_input",
     label="{} from",
     help="The first day of the curve. Say what you knew before, not the first in the table.",
     look={"min_value": date(1000, 1, 1), "max_value": date(2999, 12, 31)},
@@ -252,7 +252,7 @@ def days(column: str, order: Format) -> list[Question]:
 
 LENGTHSCALE = Question(
     key="length_{}",
-    asked="number_input",
+    widget="number_input",
     label="Lengthscale",
     help="Over what distance in {} the curve can change, for example 20 years of age for a wage. Longer needs less "
     "noise. Choosing it by looking at results is not covered by the guarantee.",
@@ -260,7 +260,7 @@ LENGTHSCALE = Question(
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
 _POINTS = Question(
     key="grid_{}",
-    asked="number_input",
+    widget="number_input",
     label="Points",
     help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's own place.",
     look={"min_value": 2, "max_value": 2000},
@@ -277,7 +277,7 @@ def points(column: str, inputs: int) -> Question:
 
 MECHANISM = Question(
     key="mechanism",
-    asked="selectbox",
+    widget="selectbox",
     label="Mechanism",
     help="The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for "
     "example places of weather stations, the second hides outputs alone with less noise. The card says which one was "
@@ -288,10 +288,10 @@ ABOUT_MODELS = (
     "numbers. Any other model can be tried after the release, at no budget."
 )
 ONLY_BAYES = "Groups: only Bayes cloaking takes them, so the other mechanisms are not offered."
-KERNEL = Question(key="kernel", asked="selectbox", label="Kernel")
+KERNEL = Question(key="kernel", widget="selectbox", label="Kernel")
 NOISE = Question(
     key="noise",
-    asked="number_input",
+    widget="number_input",
     label="Spread of people",
     default=0.3,
     help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example 0.3.",
@@ -299,7 +299,7 @@ NOISE = Question(
 )
 CELLS = Question(
     key="cells",
-    asked="number_input",
+    widget="number_input",
     label="Cells along each input",
     default=6,
     help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more people.",
@@ -307,7 +307,7 @@ CELLS = Question(
 )
 EPSILON = Question(
     key="epsilon",
-    asked="number_input",
+    widget="number_input",
     label="ε of this release",
     default=1.0,
     help=f"{GROWTH.capitalize()}.",
@@ -315,7 +315,7 @@ EPSILON = Question(
 )
 DELTA = Question(
     key="delta",
-    asked="number_input",
+    widget="number_input",
     label="δ",
     default=1e-5,
     help=DELTA_HELP,
@@ -323,7 +323,7 @@ DELTA = Question(
 )
 TOTAL = Question(
     key="total",
-    asked="number_input",
+    widget="number_input",
     label="Total ε for all releases",
     help="All releases from this table together, for example 2. It is fixed by the first release, and one that would "
     "pass it is refused.",
@@ -331,17 +331,17 @@ TOTAL = Question(
 )
 CENTILES = Question(
     key="centiles",
-    asked="checkbox",
+    widget="checkbox",
     label="Publish centiles too: how people are spread about the curve, as in a growth chart",
     default=False,
     help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",
 )
-TOLERANCE = Number(  # in the link, unlike what is declared about the table: a number that is nobody's
+TOLERANCE = Number(  # in the link, unlike the declaration of the table: a number that is nobody's
     "tolerance",
     "Precision you need (optional), {}",
     low=0.0,
     help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
     "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
-    place=HERE,
+    section=HERE,
 )

@@ -20,79 +20,79 @@ from pages._ui.visitor import fresh, known_by
 from pages._ui.work import waiting
 
 
-def account(held: Table | None = None) -> Account:
-    """The ledger of this browser, and what is known of a table; a page that cannot have it says why and ends."""
+def account(table: Table | None = None) -> Account:
+    """The ledger of this browser, and whether it counts a table; a page that cannot have it says why and ends."""
     try:
-        table = None if held is None else held.digest
-        browser, everywhere = token(), _everywhere(held)
+        digest = None if table is None else table.digest
+        browser, everywhere = token(), _everywhere(table)
         with waiting.aside():  # a database may take its time
-            return of_this_server().find(browser, table, everywhere=everywhere)
+            return of_this_server().find(browser, digest, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
         waiting.end_page()
 
 
-def spend(browser: str, spec: ReleaseSpec, held: Table, because: str) -> Spent:
+def spend(browser: str, spec: ReleaseSpec, table: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    everywhere = _everywhere(held)
+    everywhere = _everywhere(table)
     with waiting.aside():
         return of_this_server().spend(
             browser,
             f"{spec.y} by {spec.built.label.lower()}",
             spec.guarantee,
             spec.limit,
-            held.digest,
+            table.digest,
             because=because,
             everywhere=everywhere,
         )
 
 
 def issued(spent: Spent, published: Published) -> Issued:
-    """The zip of a release, kept so that a reload does not lose what was paid for."""
+    """The zip of a release, kept so that a reload does not lose it."""
     ledgers = of_this_server()
     content = bundle(published, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
     new = Issued(spent.name, content)
     DELIVERIES.keep(spent.id, new)
-    with suppress(LedgerUnavailable), waiting.aside():  # it is made, whatever the ledger says
+    with suppress(LedgerUnavailable), waiting.aside():  # it is made all the same
         ledgers.made(spent)
     return new
 
 
 def make_token() -> None:
     """Another token for this browser's ledger; the one before ends."""
-    with _said():
+    with _reported():
         OWN_LEDGER_TOKEN.put(of_this_server().new_token(token()))
 
 
 def make_inputs_public() -> None:
     """Record that inputs are public from now on; there is no way back."""
-    with _said():
+    with _reported():
         of_this_server().declare_inputs_public(token())
 
 
 def begin_anew() -> None:
     """An empty ledger, for a table about other people."""
-    with _said():
+    with _reported():
         of_this_server().begin_anew(token())
         OWN_LEDGER_TOKEN.pop()
 
 
 @contextmanager
-def _said() -> Iterator[None]:
-    """Put what goes wrong on the page, in a sentence."""
+def _reported() -> Iterator[None]:
+    """Report an error on the page, in a sentence."""
     try:
         yield
     except ValueError as error:
         st.error(plain(f"{error}."))
 
 
-def _everywhere(held: Table | None) -> bool:
+def _everywhere(table: Table | None) -> bool:
     """Whether all ledgers are asked about a table, not only those that this browser went on with.
 
     So it is where nobody but users of this machine can ask: a stranger who knows all records but one could otherwise
     try out tables until one is known here. Tables for practice are everybody's, and begin anew in every browser.
     """
-    return listens_here() and not environment.hosts() and held is not None and not is_practice(held)
+    return listens_here() and not environment.hosts() and table is not None and not is_practice(table)
 
 
 def token() -> str:
@@ -117,7 +117,7 @@ _GUARDS = (
 
 
 def show_ledger(account: Account) -> None:
-    """Sidebar: what is spent and left, the token where it is new, and the ways to another ledger."""
+    """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
         st.subheader("Ledger of your table")
@@ -154,7 +154,7 @@ def _others(account: Account) -> None:
     st.caption(_GUARDS)
     owner = st.text_input("Token of a ledger", type="password", key="own_owner", max_chars=100)
     if st.button("Go on with its ledger") and owner:
-        with _said():
+        with _reported():
             of_this_server().go_on(token(), owner)
             st.rerun()
     if account.ledger.entries:
@@ -162,7 +162,7 @@ def _others(account: Account) -> None:
     if environment.switched_on("DPGP_UPLOADS"):
         card = st.file_uploader("release.json of a ledger that this server has lost", type=["json"], key="own_card")
         if card is not None and st.button("Continue from its card"):
-            with _said():
+            with _reported():
                 OWN_LEDGER_TOKEN.put(of_this_server().recover(token(), card.getvalue()))
                 st.rerun()
     st.caption("A table about other people has a budget of its own; what was spent on the first stays spent.")

@@ -1,4 +1,4 @@
-"""A visitor's own table: what is kept of it and answered about it, in this session's memory and nowhere else."""
+"""A visitor's own table: its slots and the form's answers, in this session's memory and nowhere else."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 OWN_TABLE: Slot[Table] = Slot("own_table")
-OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of what the uploader holds, and how it is written
-OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8: its encoding is asked for
+OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of the uploaded file, and how it is written
+OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8, whose encoding is a question
 OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # of a workbook, by its digest
 OWN_LINES: Kept[str] = Kept("own_lines")  # of a file, by its digest: lines that may be no rows
-OWN_READY: Kept[Prepared] = Kept("own_ready")  # of a table, by its digest, and what is declared of it
-OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # of what is declared
+OWN_READY: Kept[Prepared] = Kept("own_ready")  # by the table's digest and the specification
+OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # by the specification
 OWN_OUTLOOK: Kept[FloatArray] = Kept("own_outlook")  # the same with other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published]] = Slot("own_released")
 OWN_APART: Kept[Difference] = Kept("own_apart")  # of a release, by its digest: two groups
@@ -35,9 +35,8 @@ OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number
 OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
 OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
 
-
 _PREFIX = "own_f_"  # of the keys of the form's controls
-_EMPTY: dict[str, dict[str, Any]] = {  # what streamlit is told where nothing is answered at first
+_EMPTY: dict[str, dict[str, Any]] = {  # arguments of widgets without an answer at first
     "selectbox": {"index": None},
     "radio": {"index": None},
     "number_input": {"value": None},
@@ -50,15 +49,14 @@ class Question:
     """A question of the form.
 
     Attributes:
-        key: of its answer.
-        asked: the control that asks it, as streamlit calls it.
+        widget: its name in streamlit.
         label, help: on the screen.
         default: the answer that it begins with; None for none.
-        look: what else streamlit is told: range, format, options.
+        look: further arguments of the widget: range, format, options.
     """
 
     key: str
-    asked: str
+    widget: str
     label: str
     default: Any = None
     help: str | None = None
@@ -71,29 +69,24 @@ class Question:
         return replace(self, key=self.key.format(column), label=self.label.format(name), help=text)
 
     def among(self, options: Sequence[Any], **rest: Any) -> Question:
-        """With these to choose from, and whatever else is another. An answer that is none of them gives way."""
+        """With these options, and other fields by name. An answer that is none of them gives way."""
         return replace(self, look={**self.look, "options": options}, **rest)
 
-    def stands(self) -> Any:
+    def current(self) -> Any:
         """The answer, also before the question is drawn."""
         key = _PREFIX + self.key
         answer = session.begin(key, self.default)
-        if self.asked == "selectbox" and answer not in (None, *self.look["options"]):
+        if self.widget == "selectbox" and answer not in (None, *self.look["options"]):
             session.move({key: self.default})
             return self.default
         return answer
 
     def ask(self, where: Any = st, **look: Any) -> Any:
-        """The answer to the question, which is drawn.
-
-        Args:
-            where: the container.
-            look: what else streamlit is told.
-        """
-        self.stands()
-        empty = _EMPTY.get(self.asked, {}) if self.default is None else {}
-        told = {"label": self.label, "help": self.help, **empty, **self.look, **look}
-        return getattr(where, self.asked)(key=_PREFIX + self.key, persist_state="session", **told)
+        """The answer to the question, which is drawn."""
+        self.current()
+        empty = _EMPTY.get(self.widget, {}) if self.default is None else {}
+        arguments = {"label": self.label, "help": self.help, **empty, **self.look, **look}
+        return getattr(where, self.widget)(key=_PREFIX + self.key, persist_state="session", **arguments)
 
 
 def answer(key: str) -> Any:
@@ -101,7 +94,7 @@ def answer(key: str) -> Any:
     return session.control(_PREFIX + key)
 
 
-def say(answers: Mapping[str, Any]) -> None:
+def set_answers(answers: Mapping[str, Any]) -> None:
     """Callback: answer questions, by their keys."""
     session.move({_PREFIX + key: value for key, value in answers.items()})
 

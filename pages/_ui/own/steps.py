@@ -1,4 +1,4 @@
-"""The steps of a release: previewed, planned, protected, counted, made; and what other budgets would give."""
+"""The steps of a release: previewed, planned, protected, counted, made; and its errors at other budgets."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ INPUTS_PUBLIC = (
 )
 
 
-def said(spec: ReleaseSpec, account: Account) -> str:
+def recount_reason(spec: ReleaseSpec, account: Account) -> str:
     """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
 
     A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
@@ -96,13 +96,14 @@ def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
     return ""
 
 
-def show_plan(spec: ReleaseSpec, ready: Prepared) -> None:
-    """Error against budget for this design, worked out when asked for; it reads no output."""
+def show_plan(prepared: Prepared) -> None:
+    """Error against budget for this design, worked out on a click; it reads no output."""
+    spec = prepared.plan.spec
     if spec.bounds_unit is not None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, ready)))
+            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, prepared)))
         widths = OWN_OUTLOOK.of(spec)
         if widths is None:
             return
@@ -159,43 +160,47 @@ _ZIP_GONE = (
 _NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, as it may have been computed."
 
 
-def ready(held: Table, spec: ReleaseSpec) -> Prepared | None:
-    """What is known before the release; None, with a sentence, if table and declaration do not fit."""
+def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:
+    """The table read and the release planned; None, with a sentence, if table and declaration do not fit."""
     doing = "Reading the table and designing the noise"
     try:
-        found = OWN_READY.made((held.digest, spec), lambda: cached.of_one_session(doing, upload.prepared, held, spec))
+        result = OWN_READY.made(
+            (table.digest, spec), lambda: cached.of_one_session(doing, upload.prepared, table, spec)
+        )
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
-    if found.not_of_its_kind:
+    if result.not_of_its_kind:
         remedy = "If that is not meant, correct the column or declare another kind."
-        st.warning(f"{plain(found.not_of_its_kind)} {remedy}", icon=":material/rule:")
-    return replace(found, plan=found.plan.with_spec(spec))
+        st.warning(f"{plain(result.not_of_its_kind)} {remedy}", icon=":material/rule:")
+    return replace(result, plan=result.plan.with_spec(spec))
 
 
-def told(spec: ReleaseSpec, prepared: Prepared) -> None:
-    """What the owner should know before anything is spent: outcomes that count as a bound, and a delta above 1/n."""
-    if prepared.told:
-        st.warning(plain(prepared.told), icon=":material/visibility:")
-    if too_large := large_delta(spec.delta, prepared.plan.n):
+def warn(prepared: Prepared) -> None:
+    """Warn the owner before anything is spent: of outcomes outside the bounds, and a delta above 1/n."""
+    if prepared.notice:
+        st.warning(plain(prepared.notice), icon=":material/visibility:")
+    if too_large := large_delta(prepared.plan.spec.delta, prepared.plan.n):
         st.warning(plain(too_large), icon=":material/priority_high:")
 
 
-def preview(held: Table, spec: ReleaseSpec, prepared: Prepared) -> None:
-    """The fit without noise, after a click that says what it reveals."""
+def preview(table: Table, prepared: Prepared) -> None:
+    """The fit without noise, after a warning and a click."""
+    spec = prepared.plan.spec
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
         if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, held, prepared.plan)
+            values = cached.of_one_session("Fitting without noise", upload.previewed, table, prepared.plan)
             OWN_PREVIEW.put((spec, values))
         fit = OWN_PREVIEW.of(spec)
         if fit is not None:
             pictures.chart(figures.previewed(spec, fit), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
-def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Account) -> None:
-    """The button that spends, and what came of it."""
-    because = said(spec, account)
+def release(table: Table, prepared: Prepared, account: Account) -> None:
+    """The button that spends, and the release."""
+    spec = prepared.plan.spec
+    because = recount_reason(spec, account)
     because_not = protection_refusal(spec, account)
     if because_not and not _last_is_ours(account):
         st.info(plain(f"{because_not}."), icon=":material/block:")
@@ -207,8 +212,8 @@ def release(held: Table, spec: ReleaseSpec, prepared: Prepared, account: Account
     if because_not:
         label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
-        OWN_REFUSED.put(_make(held, spec, prepared, because))
-        st.rerun()  # the ledger stands in several places
+        OWN_REFUSED.put(_make(table, prepared, because))
+        st.rerun()  # the ledger is drawn in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
     released = OWN_RELEASED.find()
@@ -234,8 +239,8 @@ def fetch_again(account: Account) -> None:
         st.caption(_ZIP_GONE)
 
 
-def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> str:
-    """Spend, then release; what was refused and why, or nothing.
+def _make(table: Table, prepared: Prepared, because: str) -> str:
+    """Spend, then release. Returns the refusal, "" for none.
 
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
     the visitor has touched a control meanwhile: the budget would be gone and nothing released.
@@ -243,13 +248,13 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
     browser = session.token()
     with st.spinner("Releasing …"):
         try:
-            spent = session.spend(browser, spec, held, because)
+            spent = session.spend(browser, prepared.plan.spec, table, because)
         except ValueError as error:
             return f"Refused: {error}."
         if spent.token is not None:
             OWN_LEDGER_TOKEN.put(spent.token)
         try:
-            published = cached.unstoppable(upload.released, held, prepared.plan)
+            published = cached.unstoppable(upload.released, table, prepared.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = session.issued(spent, published)
@@ -259,13 +264,13 @@ def _make(held: Table, spec: ReleaseSpec, prepared: Prepared, because: str) -> s
 
 def _show(issued: Issued, published: Published) -> None:
     spec = published.spec
-    said = f"{plain(issued.name)}. {figures.worth(published)}{figures.bought(published)}"
+    sentence = f"{plain(issued.name)}. {figures.worth(published)}{figures.bought(published)}"
     if within_tolerance(published).all() and figures.fits(published):
-        st.success(said, icon=":material/verified_user:")
+        st.success(sentence, icon=":material/verified_user:")
     else:
-        st.warning(said, icon=":material/blur_on:")
-    drawn, said = figures.released(published), figures.released_caption(spec)
-    pictures.chart(drawn, "own_released_chart", said, as_it_is(drawn, _about(published, said)))
+        st.warning(sentence, icon=":material/blur_on:")
+    figure, caption = figures.released(published), figures.released_caption(spec)
+    pictures.chart(figure, "own_released_chart", caption, as_it_is(figure, _about(published, caption)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published)
     st.dataframe(upload.greyed(published), hide_index=True, key="own_values")
@@ -275,7 +280,7 @@ def _show(issued: Issued, published: Published) -> None:
 
 
 def _apart(issued: Issued, published: Published) -> None:
-    """The difference of two groups: read off what was released, so it is free."""
+    """The difference of two groups, computed from the release: free."""
     spec = published.spec
     with st.expander("How far apart are two groups?"):
         [levels] = spec.levels.values()
@@ -294,7 +299,7 @@ def _about(published: Published, shows: str) -> About:
 
 
 def _explore(issued: Issued) -> None:
-    """Other models, points and thresholds for the released numbers: the page where they cost nothing."""
+    """A link to the page where other models, points and thresholds cost nothing."""
     st.header("Explore this release, free")
     st.markdown(
         "Try other lengthscales, kernels, grids and levels on the released numbers as often as you like. Whatever is "
@@ -306,7 +311,7 @@ def _explore(issued: Issued) -> None:
 
 
 def download(issued: Issued, again: bool = False) -> None:
-    """The zip of a release, and out of it what people look at."""
+    """The zip of a release, and out of it card and figure."""
     suffix = " again" if again else ""
     with st.container(horizontal=True):
         _file(f"Download {plain(issued.name)}{suffix}", issued.bundle, "release.zip", "download", "zip", again)

@@ -1,4 +1,4 @@
-"""A visitor's own table and what is made of it. It lives in that visitor's session, nowhere else; no streamlit here."""
+"""A visitor's own table and its results, which live in that visitor's session, nowhere else. No streamlit here."""
 
 from __future__ import annotations
 
@@ -54,12 +54,11 @@ class Table:
 
     Attributes:
         name: of one to practise with; empty for a visitor's, whose name stays in the browser.
-        content: its bytes.
         columns: names in its header line that one column alone has.
         writing: separator and encoding, as declared or as its first line says.
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
-        survey: what each column can be read as; shown to its owner only.
-        no_rows: lines that look as if they were no rows; shown to its owner only.
+        survey: possible readings of each column; for its owner only.
+        no_rows: lines that look as if they were no rows; for its owner only.
     """
 
     name: str
@@ -93,37 +92,35 @@ def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
     return Table(name, content, columns, writing, _digest(content), overview, lines_within(overview))
 
 
-def lines_beside(content: bytes, declared: Writing) -> tuple[int | str, ...]:
+def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
     """Lines above a table and below it that look as if they were none of its rows. Raises ValueError as ``opened``."""
-    found = with_ignored(io.BytesIO(content), declared)
-    if found is None or found.ignore is None:
+    writing = with_ignored(io.BytesIO(content), declared)
+    if writing is None or writing.ignore is None:
         return ()
-    return (*found.ignore, *(each for each in opened("", content, found).no_rows if each not in found.ignore))
+    return (*writing.ignore, *(each for each in opened("", content, writing).no_rows if each not in writing.ignore))
 
 
-def words(held: Table, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
+def words(table: Table, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
     """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
 
     Args:
-        held: the table.
-        column: its name.
         numbers: a way of writing these, which are then none of the texts; None: they are.
         order: of dates, which are then none likewise.
     """
-    stream = io.BytesIO(held.content)
-    found = words_of(stream, column, held.writing, MOST_WORDS + 1, numbers=numbers, order=order)
-    return found if len(found) <= MOST_WORDS else []
+    stream = io.BytesIO(table.content)
+    texts = words_of(stream, column, table.writing, MOST_WORDS + 1, numbers=numbers, order=order)
+    return texts if len(texts) <= MOST_WORDS else []
 
 
-def examples(held: Table, column: str, most: int = 1) -> list[str]:
+def examples(table: Table, column: str, most: int = 1) -> list[str]:
     """Texts of a column, the commonest, for the eyes of its owner."""
-    return words_of(io.BytesIO(held.content), column, held.writing, most)
+    return words_of(io.BytesIO(table.content), column, table.writing, most)
 
 
-def unit(held: Table, column: str) -> tuple[str, str]:
+def unit(table: Table, column: str) -> tuple[str, str]:
     """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
-    about = held.survey[column]
-    return ("", "") if about.ways or about.orders else unit_of(examples(held, column, _SOME))
+    about = table.survey[column]
+    return ("", "") if about.ways or about.orders else unit_of(examples(table, column, _SOME))
 
 
 def check_size(content: bytes) -> None:
@@ -136,7 +133,7 @@ def check_size(content: bytes) -> None:
 
 
 def _digest(content: bytes) -> str:
-    """What saving the same rows again in another program does not change."""
+    """Of the content, line ends aside, which another program may change."""
     plain = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").rstrip(b"\n")
     return hashlib.sha256(plain).hexdigest()
 
@@ -146,37 +143,37 @@ def practice(of: Practice = TABLES[0]) -> Table:
     return opened(of.file, contents()[TABLES.index(of)])
 
 
-def is_practice(held: Table) -> bool:
-    """Whether a table is one of those that are everybody's."""
-    return held.digest in {_digest(content) for content in contents()}
+def is_practice(table: Table) -> bool:
+    """Whether a table is one of the public ones."""
+    return table.digest in {_digest(content) for content in contents()}
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What is known before a release: the table is read and the noise designed once for preview, outlook and release.
+    """The state before a release: the table is read and the noise designed once for preview, outlook and release.
 
     Attributes:
         left_out: rows that lack a value, or people without a complete row: public.
-        plan: what will be measured; without any output.
-        told: what the owner is told of outcomes outside the bounds; not private.
+        plan: of the measurement; without any output.
+        notice: to the owner, of outcomes outside the bounds; not private.
         not_of_its_kind: the same of outcomes that are moved into their declared kind.
     """
 
     left_out: int
     plan: ReleasePlan = field(repr=False)
-    told: str = field(repr=False)
+    notice: str = field(repr=False)
     not_of_its_kind: str = field(repr=False)
 
 
-def prepared(held: Table, spec: ReleaseSpec) -> Prepared:
+def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
     """Read the table as declared and design the noise.
 
     Raises:
         ValueError: the file does not fit the declaration.
     """
-    table = _read(held, spec)
-    plan = plan_release(spec, table.X, table.person)
-    return Prepared(table.left_out, plan, to_owner(spec, table), not_of_its_kind(spec, table))
+    data = _read(table, spec)
+    plan = plan_release(spec, data.X, data.person)
+    return Prepared(data.left_out, plan, to_owner(spec, data), not_of_its_kind(spec, data))
 
 
 def outlook(ready: Prepared) -> FloatArray:
@@ -184,9 +181,9 @@ def outlook(ready: Prepared) -> FloatArray:
     return foreseen(ready.plan, OUTLOOK)
 
 
-def _read(held: Table, spec: ReleaseSpec) -> Dataset:
-    """The table with outcomes as they are, unless it is more than a server that others wait for should take."""
-    data = read_outcomes(io.BytesIO(held.content), spec)
+def _read(table: Table, spec: ReleaseSpec) -> Dataset:
+    """The table with outcomes as they are, unless it is too large for a server with other visitors."""
+    data = read_outcomes(io.BytesIO(table.content), spec)
     points = math.prod(spec.grid)
     if data.people * points > MAX_WORK:  # the number of rows may be private, that of people is not
         counted = "rows" if spec.person is None else "people"
@@ -197,22 +194,22 @@ def _read(held: Table, spec: ReleaseSpec) -> Dataset:
     return data
 
 
-def previewed(held: Table, plan: ReleasePlan) -> NotPrivate:
+def previewed(table: Table, plan: ReleasePlan) -> NotPrivate:
     """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
-    return preview(plan, as_measured(plan.spec.outcome, _read(held, plan.spec)))
+    return preview(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
 
 
-def released(held: Table, plan: ReleasePlan) -> Published:
+def released(table: Table, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
-    return publish(plan, as_measured(plan.spec.outcome, _read(held, plan.spec)))
+    return publish(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
 
 
 def values(published: Published) -> pd.DataFrame:
     """Released values and their intervals, as in the downloaded file; rates in per cent."""
     spec = published.spec
     names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
-    places = [_places(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
-    columns: dict[str, Any] = dict(zip(names, places, strict=True))
+    inputs = [_input_column(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
+    columns: dict[str, Any] = dict(zip(names, inputs, strict=True))
     rate = spec.y_kind == "yes/no"
     columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
     intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
@@ -225,7 +222,7 @@ def values(published: Published) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _places(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[str]:
+def _input_column(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[str]:
     """An input as the table writes it."""
     if name in spec.levels:
         return [safe_text(spec.levels[name][int(code)]) for code in x]
@@ -239,10 +236,10 @@ def greyed(published: Published) -> pd.DataFrame | Styler:
     sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
     if within.all() and not any(are_years(*side) for side in sides):
         return predicted
-    places = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
+    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
     inputs = list(predicted)[: len(spec.x)]
     formats: dict[Any, Any] = {
-        name: "{:.10g}" if name in inputs else f"{{:.{places}f}}" for name in predicted.select_dtypes("number")
+        name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
     }
     return predicted.style.format(formats).apply(
         lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1

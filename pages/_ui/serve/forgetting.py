@@ -1,4 +1,4 @@
-"""What the server forgets of its visitors, and downloads that are theirs alone."""
+"""Forgetting data of visitors, and downloads that are theirs alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Owners:
             self._of.pop(file, None)
 
     def may_have(self, path: str, token: str | None) -> bool:
-        """Whether a browser may have what stands under a path: also what belongs to nobody, as a page's icon."""
+        """Whether a browser may have the file of a path: also one that belongs to nobody, as a page's icon."""
         with self._lock:
             owners = self._of.get(PurePosixPath(path).stem)
         return owners is None or token in owners or None in owners
@@ -126,7 +126,7 @@ def _read_at_most(size: int) -> None:
 
 
 def give_back() -> None:
-    """Drop unused results, collect garbage, and return to the system what no longer holds anything."""
+    """Drop unused results, collect garbage, and return freed memory to the system."""
     cached.give_back()
     gc.collect()
     return_freed_memory()
@@ -150,12 +150,12 @@ async def forget_ended_sessions() -> None:
         await asyncio.sleep(LOOK_SECONDS)
         if Runtime.exists() and _end_expired():
             _FORGOTTEN.set()
-        now = _FORGOTTEN.is_set()
+        forgotten = _FORGOTTEN.is_set()
         _FORGOTTEN.clear()
-        if now or again or time.monotonic() > collected + COLLECT_SECONDS:
+        if forgotten or again or time.monotonic() > collected + COLLECT_SECONDS:
             await asyncio.to_thread(give_back)
             collected = time.monotonic()
-        again = now  # once more when the threads of a session have ended
+        again = forgotten  # once more when the threads of a session have ended
 
 
 def _end_expired() -> int:

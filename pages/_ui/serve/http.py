@@ -1,4 +1,4 @@
-"""What every answer of the server carries, and which requests it takes."""
+"""The headers of the server's answers, and its checks of requests."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from pages._ui.work import cached
 _PORTS = {"http": 80, "https": 443}
 
 
-class Doorkeeper:
+class OriginMiddleware:
     """ASGI middleware: refuses requests and connections that no page of this server's makes.
 
     Args:
-        app: what it stands before.
-        hosts: names that this server is known by, with a port where only that one counts; this machine's own always
+        hosts: names of this server, with a port where only that one counts; this machine's own always
             belong to them. None: any name where the server listens on the network, this machine's where it does not.
         listens_here: whether the server listens on this machine's own addresses only.
     """
@@ -59,13 +58,13 @@ class Doorkeeper:
             [host] = map(Host.read, hosts)
         except ValueError:
             return "The request names no host."
-        if not self._known(host):
+        if not self._is_own(host):
             return "This server is not known by that name; whoever runs it can add the name to DPGP_HOSTS."
         if origins and not (len(origins) == 1 and _same(origins[0], host)):
             return "The request comes from a page of another site."
         return None
 
-    def _known(self, host: Host) -> bool:
+    def _is_own(self, host: Host) -> bool:
         if host.is_this_machine:
             return True
         if self.hosts is None:
@@ -116,7 +115,7 @@ HEADERS = {
 }
 _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
 _STREAMLIT = "/_stcore/"
-_DOORS = ("health", "host-config", "stream")  # what a page asks of streamlit; metrics and agents are nobody's business
+_ENDPOINTS = ("health", "host-config", "stream")  # used by pages; metrics and agents are nobody's business
 _UPLOADS = "upload_file/"
 _NOT_PAGES = (_STREAMLIT, "/static/", forgetting.PATH, "/component/", "/readyz")
 
@@ -140,16 +139,12 @@ async def readyz(_request: Request) -> JSONResponse:
 
 
 async def page_script(_request: Request) -> FileResponse:
-    """What pages do in the browser; a file of our own, which a policy without inline scripts allows."""
+    """The pages' script; a file of our own, which a policy without inline scripts allows."""
     return FileResponse(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
-class Reception:
-    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining.
-
-    Args:
-        app: what it stands before.
-    """
+class VisitorMiddleware:
+    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -180,7 +175,7 @@ class Reception:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 if path.startswith(forgetting.PATH):
-                    headers["Cache-Control"] = "no-store"  # what was downloaded stays in no cache on the way
+                    headers["Cache-Control"] = "no-store"  # a download stays in no cache on the way
                 if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
@@ -189,15 +184,15 @@ class Reception:
 
 
 def _below_base(path: str) -> str:
-    """The path without the one that the whole server stands under (``server.baseUrlPath``), if it does."""
+    """The path without that of the whole server (``server.baseUrlPath``), if it has one."""
     base = str(config.get_option("server.baseUrlPath") or "").strip("/")
     return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def _is_closed(path: str) -> bool:
-    """Whether it is a door of streamlit's, under whatever prefix, that no page uses."""
-    _, _, door = path.partition(_STREAMLIT)
-    return _STREAMLIT in path and door not in _DOORS and not door.startswith(_UPLOADS)
+    """Whether it is an endpoint of streamlit, under any prefix, that no page uses."""
+    _, _, endpoint = path.partition(_STREAMLIT)
+    return _STREAMLIT in path and endpoint not in _ENDPOINTS and not endpoint.startswith(_UPLOADS)
 
 
 def _cookie(scope: Scope) -> str | None:
@@ -212,7 +207,7 @@ def _cookie(scope: Scope) -> str | None:
 
 
 def _may_have(scope: Scope) -> bool:
-    """Whether a download is this browser's; to others it is not there, wherever they have its address from."""
+    """Whether a download is this browser's; for others it is not there, wherever they have its address from."""
     return forgetting.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
 
 
@@ -224,8 +219,8 @@ def _is_page(scope: Scope, path: str) -> bool:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    said = "This server is being replaced. Reload the page in a moment."
-    await _answer(PlainTextResponse(said, 503, {"Retry-After": "5"}), scope, receive, send)
+    refusal = "This server is being replaced. Reload the page in a moment."
+    await _answer(PlainTextResponse(refusal, 503, {"Retry-After": "5"}), scope, receive, send)
 
 
 async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:
@@ -238,6 +233,9 @@ async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) 
 ROUTES = [
     Route("/readyz", readyz),
     Route("/page.js", page_script),
-    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below the path that it stands under itself
+    Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below its own path
 ]
-MIDDLEWARE = [Middleware(Doorkeeper, hosts=environment.hosts(), listens_here=listens_here), Middleware(Reception)]
+MIDDLEWARE = [
+    Middleware(OriginMiddleware, hosts=environment.hosts(), listens_here=listens_here),
+    Middleware(VisitorMiddleware),
+]

@@ -1,4 +1,4 @@
-"""The start of the server: its own first visits, when it is ready, and what it says meanwhile."""
+"""The start of the server: its own first visits, its readiness, and its only line of output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dpgp_core.mechanisms import Cloaking
 from dpgp_core.table import Column, Dataset, Outcome
 from pages._ui import environment, menu
 from pages._ui.serve import forgetting
-from pages._ui.visitor import HOUSE
+from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.workers import leave_no_folder
 
@@ -46,7 +46,7 @@ def shared_modules() -> list[str]:
 
 
 def pages_compile() -> None:
-    """Every page is there and is Python; every module the pages share can be imported, with what it imports."""
+    """Every page is there and is Python; every module the pages share can be imported, with its imports."""
     for script in sorted(PAGES.glob("*.py")):
         compile(script.read_text(encoding="utf-8"), script.name, "exec")
     for name in shared_modules():
@@ -80,8 +80,8 @@ def release_is_right() -> None:
     cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
     noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
     # one record tested where it lies: c = k / (k + s^2), M = c^2, noise sd = d s' c
-    known = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
-    if not math.isclose(noise, known, rel_tol=1e-6):
+    expected = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
+    if not math.isclose(noise, expected, rel_tol=1e-6):
         raise ArithmeticError("the noise of a release is wrong")
 
 
@@ -94,7 +94,7 @@ CHECKS: Checks = (
 
 
 class Probe:
-    """Whether the processes that compute still do: sends one a task whose answer is known, at most one at a time.
+    """Whether the processes still compute: sends one a task whose answer is known, at most one at a time.
 
     A task that waits behind others is no sign of anything: they may take long, and are stopped if they take too long.
 
@@ -111,26 +111,26 @@ class Probe:
         self, submit: Callable[[Callable[[], None]], Future[None]], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._submit, self._clock = submit, clock
-        self._asked: Future[None] | None = None
+        self._pending: Future[None] | None = None
         self._since, self._answered = 0.0, False
 
     def problem(self) -> str | None:
-        """What is wrong, in words fit for strangers; None if nothing is."""
-        now = self._clock()
-        old = now - self._since > self.FRESH_SECONDS
-        if self._asked is not None and self._asked.done() and self._asked.exception() is None and old:
-            self._asked = None
+        """The fault, in words fit for strangers; None if there is none."""
+        moment = self._clock()
+        old = moment - self._since > self.FRESH_SECONDS
+        if self._pending is not None and self._pending.done() and self._pending.exception() is None and old:
+            self._pending = None
         try:
-            if self._asked is None:
-                self._since, self._asked = now, self._submit(release_is_right)
-            self._asked.result(self.ANSWER_SECONDS)
+            if self._pending is None:
+                self._since, self._pending = moment, self._submit(release_is_right)
+            self._pending.result(self.ANSWER_SECONDS)
         except TimeoutError:
-            if self._answered and now - self._since < self.PATIENCE_SECONDS:
+            if self._answered and moment - self._since < self.PATIENCE_SECONDS:
                 return None
             return "no process has computed anything yet" if not self._answered else "the processes compute nothing"
         except Exception as error:  # whatever it is, nothing can be computed
             _LOG.warning("not ready: a process does not compute (%s)", type(error).__name__)
-            self._asked = None
+            self._pending = None
             return f"a process cannot compute ({type(error).__name__})"
         self._answered = True
         return None
@@ -140,8 +140,8 @@ class Readiness:
     """Runs its checks until they pass once; after that it only asks the probe.
 
     Args:
-        checks: (what is wrong if it fails, check that raises) pairs.
-        probe: what is asked every time; None: nothing is.
+        checks: pairs (fault if it fails, check that raises).
+        probe: asked every time; None: no probe.
     """
 
     def __init__(self, checks: Checks = CHECKS, probe: Probe | None = None) -> None:
@@ -149,7 +149,7 @@ class Readiness:
         self._probe = probe
 
     def problem(self) -> str | None:
-        """What is wrong, in words fit for strangers (no paths, no values); None if nothing is."""
+        """The fault, in words fit for strangers (no paths, no values); None if there is none."""
         with self._lock:
             return self._check() or (self._probe.problem() if self._probe is not None else None)
 
@@ -170,7 +170,7 @@ _LOOK_SECONDS = 0.05  # between looks whether a page is being made
 
 
 class Tab(SessionClient):
-    """A browser's tab without a screen: ``write_forward_msg`` takes what a page sends, and knows when that was all.
+    """A browser's tab without a screen: ``write_forward_msg`` takes a page's messages, and notices the last.
 
     Attributes:
         ended: the page has been sent, as far as it goes.
@@ -193,7 +193,7 @@ class Tab(SessionClient):
 async def visit(page: menu.Page) -> None:
     """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
     runtime, tab = Runtime.instance(), Tab()
-    number = runtime.connect_session(tab, {}, session_id_override=HOUSE + secrets.token_urlsafe(16))
+    number = runtime.connect_session(tab, {}, session_id_override=WARM_UP + secrets.token_urlsafe(16))
     message = BackMsg()
     message.rerun_script.page_name = "" if page is menu.PAGES[0] else page.file
     try:
@@ -206,7 +206,7 @@ async def visit(page: menu.Page) -> None:
 async def open_pages() -> None:
     """Open every page that visitors share, one after another whenever no page is being made for anybody."""
     for page in menu.shared():
-        while not waiting.PLACES.idle:
+        while not waiting.RENDERING.idle:
             await asyncio.sleep(_LOOK_SECONDS)
         await visit(page)
 
@@ -231,7 +231,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         asyncio.create_task(asyncio.to_thread(cached.begin)),
     ]
     if warming:
-        tasks.append(asyncio.create_task(_visit_ourselves()))
+        tasks.append(asyncio.create_task(_warm_up()))
     # Streamlit says it before it loads ``app.py``, which may refuse.
     print(f"Dashboard URL: {address()}", flush=True)
     try:
@@ -243,14 +243,14 @@ async def lifespan(_: App) -> AsyncIterator[None]:
         leave_no_folder()
 
 
-async def _visit_ourselves() -> None:
-    cached.open_house()
+async def _warm_up() -> None:
+    cached.begin_warm_up()
     await open_pages()
-    await asyncio.to_thread(cached.close_house)
+    await asyncio.to_thread(cached.end_warm_up)
 
 
 def _spare_the_collector() -> None:
-    """Load what pages will need and exempt it from garbage collection.
+    """Load the modules of pages and exempt them from garbage collection.
 
     Streamlit collects all generations after every run of a page. Going through the modules, which never become
     garbage, took longer than the run itself.

@@ -83,7 +83,7 @@ def _start(name: str) -> SparseDefaults:
 
 def _inducing(name: str) -> Slider[int]:
     start, label = _start(name), "Inducing inputs along each input"
-    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", place="Model")
+    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", section="Model")
 
 
 def _noise(name: str) -> Slider[float]:
@@ -91,20 +91,20 @@ def _noise(name: str) -> Slider[float]:
 
 
 def _lengthscale(name: str) -> Slider[float]:
-    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, place="Model")
+    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, section="Model")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparseSettings(Promise):
     """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
 
-    dataset: str = carried(DATASET, beside=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
+    dataset: str = carried(DATASET, below=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
     overlay: bool = carried(offers.OVERLAY)
     view: SparseView = carried(VIEW)
     lengthscale: float = carried(lambda chosen: _lengthscale(chosen.dataset))
     noise: float = carried(lambda chosen: _noise(chosen.dataset))
     inducing: int = carried(lambda chosen: _inducing(chosen.dataset))
-    number: int = carried(replace(offers.DRAW, place="Model"))
+    number: int = carried(replace(offers.DRAW, section="Model"))
 
     @property
     def release(self) -> SparseSetting:

@@ -257,13 +257,13 @@ FAMILY: Menu[Family] = menu(
         "laplace": "Laplace: binning (δ = 0)",
         "any": "Any: nothing known but (ε, δ)",
     },
-    place="What is released",
+    section="What is released",
 )
 MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the recommended one first
     "Method",
     "decide_by",
     {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
-    place="What is released",
+    section="What is released",
 )
 _PRIOR = Slider(
     "prior",
@@ -291,7 +291,7 @@ class Decision(Promise):
     """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
 
     percent: int = carried(_PRIOR)
-    dataset: str = carried(DATASET, beside=delta_fits)
+    dataset: str = carried(DATASET, below=delta_fits)
     family: Family = carried(FAMILY)
     mechanism: str = carried(_fitting)
     overlay: bool = carried(offers.OVERLAY)

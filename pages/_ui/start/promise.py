@@ -152,7 +152,7 @@ def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
-_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, place=HERE, width=320)
+_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, section=HERE, width=320)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
@@ -182,5 +182,5 @@ def split_sentence(draw: Draw, share: float) -> str:
 
 def show(draw: Draw) -> None:
     """A slider for the share, and the two budgets."""
-    share = settings.stand(_SPLIT)
+    share = settings.value_of(_SPLIT)
     st.markdown(split_sentence(draw, float(share) / 100))

@@ -1,7 +1,7 @@
 """Results that ship with the dashboard, because every first visitor would wait for them; ``opening`` says which.
 
 One file of arrays without pickles: a result is written as its arrays and a text that says how they belong together.
-What cannot be read, or is of other settings, is computed as if there were no file.
+Results that cannot be read, or are of other settings, are computed as if there were no file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OURS = ("dpgp_core.", "pages.")  # whose classes a file may name
 
 
 def name_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> str:
-    """By what a result stands in the file."""
+    """The name of a result in the file."""
     return f"{function.__module__}.{function.__qualname__}{settings!r}"
 
 
@@ -43,13 +43,13 @@ def read(path: Path) -> dict[str, Any]:
         arrays = {name: archive[name] for name in archive.files}
     for array in arrays.values():
         array.setflags(write=False)  # shared by all sessions
-    found = {}
+    results = {}
     for name, form in json.loads(str(arrays.pop("forms"))).items():
         try:
-            found[name] = _put_together(form, arrays)
+            results[name] = _put_together(form, arrays)
         except (AttributeError, ImportError, KeyError, TypeError, ValueError):
             continue
-    return found
+    return results
 
 
 def write(results: Iterable[tuple[str, Any]], path: Path = FILE) -> None:
@@ -69,9 +69,9 @@ def change(old: Any, new: Any) -> float:
     before, after = (np.array([*_sizes(_taken_apart(value, arrays), arrays)]) for value in (old, new))
     if before.shape != after.shape or (np.isfinite(before) != np.isfinite(after)).any():
         return np.inf
-    known = np.isfinite(after) & (after != before)
+    differing = np.isfinite(after) & (after != before)
     with np.errstate(divide="ignore"):
-        return float(np.max(np.abs(before[known] / after[known] - 1), initial=0.0))
+        return float(np.max(np.abs(before[differing] / after[differing] - 1), initial=0.0))
 
 
 def _sizes(form: Any, arrays: Mapping[str, Any]) -> Iterator[float]:

@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dpgp_core.table import Dataset
 from pages._ui import environment
 from pages._ui.model import load_dataset
-from pages._ui.visitor import is_house, known_by
+from pages._ui.visitor import is_warm_up, known_by
 from pages._ui.work import beforehand
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
@@ -34,7 +34,7 @@ class Wish(NamedTuple):
 
     Attributes:
         function: a pure function at the top level of its module.
-        settings: what the result depends on.
+        settings: the arguments that determine the result.
         given: results of earlier stages.
     """
 
@@ -53,10 +53,10 @@ class _GivenUp(Exception):
 
 
 class Ahead:
-    """One wish after the other, the latest page's first, while nobody waits for a process; then it gives way at once.
+    """Computes one wish after the other, the latest page's first; gives way at once to pages that wait for a process.
 
     Args:
-        jobs: whose results they become; without workers nothing is done.
+        jobs: keeps the results; without workers nothing is done.
     """
 
     def __init__(self, jobs: Jobs) -> None:
@@ -89,20 +89,17 @@ class Ahead:
             except _GivenUp:
                 with self._changed:
                     self._wishes.setdefault(wish.key, wish)
-            except Exception:  # whoever asks for it in earnest is told
+            except Exception:  # a page that needs the result gets the error
                 continue
 
     def _next(self) -> Wish | None:
         with self._changed:
             while not self._ended:
-                if self._wishes and self._idle():
+                workers = self._jobs.workers
+                if self._wishes and workers is not None and workers.has_room():
                     return self._wishes.popitem()[1]
                 self._changed.wait(timeout=_PAUSE if self._wishes else None)
         return None
-
-    def _idle(self) -> bool:
-        workers = self._jobs.workers
-        return workers is not None and workers.has_room()
 
     def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
         if self._ended or crowded:
@@ -120,17 +117,17 @@ _UNUSED_SECONDS = 300.0  # after which a result of settings that somebody chose 
 
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
-    "{what}: many visitors ask for something new at the moment, and this is not done yet. It goes on; look again in a "
+    "{label}: many visitors ask for something new at the moment, and this is not done yet. It goes on; look again in a "
     "moment."
 )
 
 jobs = Jobs(ROOM, shipped=beforehand.find)
 _ahead: list[Ahead] = []  # one, in a server that computes ahead
-_closing: list[Workers] = []  # of the house, while it ends
+_closing: list[Workers] = []  # of the warm-up, while it ends
 
 
 def start() -> None:
-    """Run work in processes from now on: what a server does, and a test need not."""
+    """Run work in processes from now on, as a server does."""
     count = environment.whole("DPGP_WORKERS")
     jobs.workers, jobs.private = Workers(count, spare=_SPARE), private_pool()
     jobs.owner = _visitor
@@ -142,18 +139,18 @@ def begin() -> None:
         jobs.workers.begin()
 
 
-def open_house() -> None:
-    """Have processes of their own, behind all others, do the work of the server's own visits."""
+def begin_warm_up() -> None:
+    """Have processes of their own, behind all others, do the work of the warm-up: the server's own visits."""
     if jobs.workers is not None:
-        jobs.house = Workers(environment.whole("DPGP_WORKERS"), behind=jobs.workers)
+        jobs.warm_up = Workers(environment.whole("DPGP_WORKERS"), behind=jobs.workers)
 
 
-def close_house() -> None:
+def end_warm_up() -> None:
     """End those processes when they are done."""
-    pool = jobs.house
+    pool = jobs.warm_up
     if pool is not None:
         _closing.append(pool)  # first: whoever stops the server meanwhile finds it in one place or in both
-        jobs.house = None
+        jobs.warm_up = None
         while pool.busy:
             time.sleep(_LOOK_SECONDS)
         if pool in _closing:
@@ -167,7 +164,7 @@ def private_pool() -> Workers:
 
 
 def work_ahead() -> None:
-    """Have idle processes do what ``wish`` is told."""
+    """Have idle processes compute the wishes."""
     _ahead.append(Ahead(jobs))
 
 
@@ -175,51 +172,51 @@ def stop() -> None:
     """Stop the processes."""
     while _ahead:
         _ahead.pop().stop()
-    for pool in (jobs.house, jobs.workers, jobs.private):
+    for pool in (jobs.warm_up, jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
     while _closing:
         _closing.pop().stop()
-    jobs.workers = jobs.private = jobs.house = None
+    jobs.workers = jobs.private = jobs.warm_up = None
 
 
 def give_back() -> None:
-    """Forget results that nobody has asked for in a while; those of the pages as they open stay."""
+    """Forget results unused for a while; those of the pages as they open stay."""
     jobs.give_back(_UNUSED_SECONDS)
 
 
 def send(function: Callable[[], None]) -> Future[None]:
-    """Have a process run something that no page waits for. Raises RuntimeError if there are no processes."""
+    """Have a process run a task for no page. Raises RuntimeError if there are no processes."""
     if jobs.workers is None:
         raise RuntimeError("no processes have been started")
     return jobs.workers.submit(function)[0]
 
 
 def answer(
-    what: str,
+    label: str,
     function: Callable[..., T],
     *settings: Hashable,
     given: tuple[Any, ...] = (),
     here: bool = False,
 ) -> Answer[T]:
-    """What ``Jobs.get`` answers, with ``what`` on the page while it waits; a page whose work was ended stops here."""
-    with _with_bar(what, postpones=True) as bar:
+    """The result of ``Jobs.get``, with a labelled bar while the page waits; a page whose work was ended stops here."""
+    with _with_bar(label, postpones=True) as bar:
         return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
 def within(
-    seconds: float, what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
+    seconds: float, label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
 ) -> Answer[T] | None:
     """``answer`` if it is there in so many seconds; else None, and both go on.
 
     It is waited for to its end where there are no processes, and while others wait for one: they come first.
     """
-    with _with_bar(what) as bar:
+    with _with_bar(label) as bar:
 
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
             if time.perf_counter() - bar.start > seconds and not crowded:
-                raise Postponed(what)
+                raise Postponed(label)
 
         try:
             return jobs.get(function, *settings, given=given, waiting=look, postponable=True)
@@ -228,19 +225,19 @@ def within(
 
 
 def soon(
-    seconds: float, what: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
+    seconds: float, label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
 ) -> T | None:
-    """What is kept, or is there in so many seconds; else None, and it goes on."""
-    known = find(function, *settings)
-    if known is None:
-        made = within(seconds, what, function, *settings, given=given)
-        known = None if made is None else made.value
-    return known
+    """The result if it is kept, or there in so many seconds; else None, and it goes on."""
+    kept = find(function, *settings)
+    if kept is None:
+        made = within(seconds, label, function, *settings, given=given)
+        kept = None if made is None else made.value
+    return kept
 
 
-def value(what: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
+def value(label: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
     """``function(*given, *settings)``, computed once for everybody; ``answer`` without its times."""
-    return answer(what, function, *settings, **options).value
+    return answer(label, function, *settings, **options).value
 
 
 def find(function: Callable[..., T], *settings: Hashable) -> T | None:
@@ -249,11 +246,11 @@ def find(function: Callable[..., T], *settings: Hashable) -> T | None:
 
 
 def wish(*wishes: Wish) -> None:
-    """What is likely to be asked for next: idle processes compute it, the first of them first.
+    """Likely next results: idle processes compute them, the first first.
 
-    The server's own visits ask for nothing next.
+    The warm-up has no wishes.
     """
-    if _ahead and not is_house(_visitor()):
+    if _ahead and not is_warm_up(_visitor()):
         _ahead[0].wish(wishes)
 
 
@@ -267,9 +264,9 @@ def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> g
 
     Args:
         make: a function of ``figures`` or the like.
-        parts: what it takes: settings, options, results that carry their ``settings``, and whatever else ``of``
+        parts: its arguments: settings, options, results that carry their ``settings``, and others that ``of``
             determines.
-        of: the settings of parts that do not know theirs.
+        of: the settings of parts that do not carry theirs.
     """
     settings = (of, *filter(_is_setting, (getattr(part, "settings", part) for part in parts)))
     if of is None and len(settings) < len(parts) + 1:
@@ -279,9 +276,9 @@ def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> g
     return go.Figure(figure.value, _validate=False)  # it was valid when it was made
 
 
-def of_one_session(what: str, function: Callable[..., T], *args: Any) -> T:
+def of_one_session(label: str, function: Callable[..., T], *args: Any) -> T:
     """``function(*args)`` off the page's thread for data that belong to one session: kept nowhere."""
-    with _with_bar(what) as bar:
+    with _with_bar(label) as bar:
         return jobs.once(function, *args, waiting=bar)
 
 
@@ -303,15 +300,15 @@ def _visitor() -> str | None:
 
 
 @contextlib.contextmanager
-def _with_bar(what: str, postpones: bool = False) -> Iterator[Bar]:
-    bar = Bar(what, postpones)
+def _with_bar(label: str, postpones: bool = False) -> Iterator[Bar]:
+    bar = Bar(label, postpones)
     try:
         yield bar
     except (WorkStopped, ClusterUnavailable) as error:
-        st.error(f"{what}: {error}.")
+        st.error(f"{label}: {error}.")
         end_page()
     except Postponed:
-        st.info(_POSTPONED.format(what=what), icon=":material/hourglass_top:")
+        st.info(_POSTPONED.format(label=label), icon=":material/hourglass_top:")
         st.button(LOOK_AGAIN, key="look_again", icon=":material/refresh:")
         end_page()
     finally:

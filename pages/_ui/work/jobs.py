@@ -11,17 +11,16 @@ from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from pebble import ProcessExpired
 
-from pages._ui.visitor import is_house
+from pages._ui.visitor import is_warm_up
 from pages._ui.work import waiting as pages_waiting
 from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Frames, Handed, Workers, packed, unpack
 
-POLL_SECONDS = 0.1  # how often a waiting page is told how far its work is, and may move on instead
-
+POLL_SECONDS = 0.1  # between updates of a waiting page, at each of which it may move on instead
 LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
 KEPT_SECONDS = 60.0  # that a postponed task goes on for
 
@@ -40,22 +39,21 @@ class WorkStopped(RuntimeError):
     """A computation took too long or too much memory, and was ended."""
 
 
-class Waiting(Protocol):
-    """Called while a page waits; may raise to move on, or ``Postponed`` to have the work go on meanwhile."""
+Waiting = Callable[[float, float | None, bool], None]
+"""Called while a page waits, with the fraction done, the seconds expected and whether others wait for a process too.
 
-    def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
-        """Show the fraction done and the seconds expected; ``crowded``: others wait for a process too."""
+It may raise to move on, or ``Postponed`` to have the work go on meanwhile.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What is to be done.
+    """A task to be done.
 
     Attributes:
         function: importable by name.
-        args: what it takes.
-        owner: who asks; see ``Workers.submit``.
-        keep: takes a result that nobody waits for; None: then nothing goes on that nobody waits for.
+        owner: see ``Workers.submit``.
+        keep: takes a result that nobody waits for; None: the task ends when nobody waits for it.
     """
 
     function: Callable[..., Any]
@@ -79,18 +77,12 @@ class _Task:
 
 
 @dataclass(eq=False)
-class _Postponed:
-    key: Hashable
-    task: _Task
-    since: float = field(default_factory=time.monotonic)
-
-
-@dataclass(eq=False)
 class Tasks:
-    """The tasks that run or wait for their turn, by what they compute."""
+    """The tasks that run or wait for their turn, by the keys of their results."""
 
     _going: dict[Hashable, _Task] = field(default_factory=dict, init=False)
-    _postponed: dict[Hashable, _Postponed] = field(default_factory=dict, init=False)  # one at most of each owner
+    _postponed: dict[Hashable, tuple[Hashable, _Task, float]] = field(default_factory=dict, init=False)
+    """Of an owner the key of the latest, the task, and when it was postponed."""
     _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -122,22 +114,19 @@ class Tasks:
         try:
             if not task.future.done():
                 with pages_waiting.aside():
-                    self._wait(workers, task, work, waiting)
+                    while not wait_for([task.future], POLL_SECONDS).done:
+                        workers.dispatch()
+                        if task.took_too_long():
+                            raise WorkStopped(_TOO_LONG)
+                        if waiting is not None:
+                            expected = self._seconds.get(work.function.__qualname__)
+                            waiting(workers.fraction(task.slot), expected, workers.crowded)
             return task.future.result()
         except Postponed:
             self._postpone(key, task, work)
             raise
         finally:
             self._leave(key, task)
-
-    def _wait(self, workers: Workers, task: _Task, work: Work, waiting: Waiting | None) -> None:
-        while not wait_for([task.future], POLL_SECONDS).done:
-            workers.look()
-            if task.took_too_long():
-                raise WorkStopped(_TOO_LONG)
-            if waiting is not None:
-                expected = self._seconds.get(work.function.__qualname__)
-                waiting(workers.fraction(task.slot), expected, workers.crowded)
 
     def _joined(self, workers: Workers, key: Hashable, work: Work) -> _Task:
         with self._lock:
@@ -155,7 +144,7 @@ class Tasks:
         keep = work.keep
         with self._lock:
             task.waiting += 1
-            self._postponed[work.owner] = _Postponed(key, task)
+            self._postponed[work.owner] = key, task, time.monotonic()
 
         def done(future: Future[Frames]) -> None:
             if not future.cancelled() and future.exception() is None:
@@ -167,13 +156,13 @@ class Tasks:
         timer.start()
 
     def _give_up(self, owner: Hashable | None) -> None:
-        """Leave what this owner, who asks again, has postponed; and what others have not come back for."""
-        now = time.monotonic()
+        """Leave the task that this owner, who asks again, has postponed; and those whose owners did not come back."""
+        before = time.monotonic() - KEPT_SECONDS
         with self._lock:
-            old = [who for who, each in self._postponed.items() if who == owner or now - each.since > KEPT_SECONDS]
+            old = [who for who, (_, _, since) in self._postponed.items() if who == owner or since < before]
             left = [self._postponed.pop(who) for who in old]
-        for each in left:
-            self._leave(each.key, each.task)
+        for key, task, _ in left:
+            self._leave(key, task)
 
     def _leave(self, key: Hashable, task: _Task) -> None:
         with self._lock:
@@ -221,22 +210,22 @@ class Jobs:
     Attributes:
         room: bytes kept at most; the least recently used results go first.
         workers: where work runs; None: in the caller's thread.
-        private: where work runs of which nothing may be left; None: where the other work does.
-        house: where work of the server's own visits runs; None: the same.
-        owner: who asks in this thread; see ``Workers.submit``.
+        private: where private work runs, which leaves nothing behind; None: where the other work does.
+        warm_up: where work of the server's own visits runs; None: the same.
+        owner: of this thread's tasks; see ``Workers.submit``.
         shipped: gives the result of a function and its settings that need not be computed; None where it must.
     """
 
     room: int
     workers: Workers | None = None
     private: Workers | None = None
-    house: Workers | None = None
+    warm_up: Workers | None = None
     owner: Callable[[], Hashable | None] = lambda: None
     shipped: Callable[[Callable[..., Any], tuple[Hashable, ...]], Any | None] = lambda function, settings: None
     _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
     _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
-    _held: int = field(default=0, init=False)
-    _asked: dict[Hashable, float] = field(default_factory=dict, init=False)  # for what is kept, when a visitor last did
+    _size: int = field(default=0, init=False)
+    _last_used: dict[Hashable, float] = field(default_factory=dict, init=False)  # by a visitor, in seconds
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -249,25 +238,25 @@ class Jobs:
         here: bool = False,
         postponable: bool = False,
     ) -> Answer[T]:
-        """``function(*given, *settings)``, from the cache if these settings were asked for before.
+        """``function(*given, *settings)``, from the cache if it is there.
 
         Args:
             function: a pure function at the top level of its module; if it takes ``progress``, it says how far it is.
-            settings: what the result depends on.
+            settings: the arguments that determine the result.
             given: results of earlier stages, which the settings determine: no part of the key.
             waiting: see ``Waiting``.
             here: compute in the caller's thread: for milliseconds, which a process would only make longer.
-            postponable: a page may postpone it and go on; it runs beside what the page asks for then.
+            postponable: a page may postpone it and go on; it runs beside the page's further tasks.
         """
         start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
-        if (kept := self._find(key, is_house(asks))) is not None:
+        if (kept := self._find(key, is_warm_up(asks))) is not None:
             return Answer(kept[0], False, time.perf_counter() - start)
         if (ready := self.shipped(function, settings)) is not None:
             return Answer(cast(T, ready), False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
             parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
-            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}, is_house(asks)))
+            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}, is_warm_up(asks)))
 
         work = Work(
             function=function,
@@ -275,7 +264,7 @@ class Jobs:
             owner=(asks, function.__qualname__) if postponable else asks,
             keep=keep,
         )
-        workers = self.house if self.house is not None and is_house(asks) else self.workers
+        workers = self.warm_up if self.warm_up is not None and is_warm_up(asks) else self.workers
         value = keep(self._compute(workers, key, work, waiting, here))
         return Answer(value, True, time.perf_counter() - start)
 
@@ -288,36 +277,36 @@ class Jobs:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                self._asked[key] = max(self._asked[key], math.inf if always else time.monotonic())
+                self._last_used[key] = max(self._last_used[key], math.inf if always else time.monotonic())
                 return (self._kept[key][0],)
         return None
 
     def once(self, function: Callable[..., T], *args: Any, waiting: Waiting | None = None) -> T:
-        """``function(*args)`` off the page's thread, kept nowhere: for what belongs to one session."""
+        """``function(*args)`` off the page's thread, kept nowhere: for data of one session."""
         handed = Handed(args)
         work = Work(function=function, args=handed, owner=self.owner())
         try:
             return cast(T, unpack(self._compute(self.private or self.workers, object(), work, waiting)))
         finally:
-            handed.args = ()  # whoever passed it on and still holds it, holds nothing
+            handed.args = ()  # of all who still hold it
 
     @property
-    def held(self) -> int:
-        """Bytes in the cache; what several results share counts once."""
+    def size(self) -> int:
+        """Bytes in the cache; shared parts of results count once."""
         with self._lock:
-            return self._held
+            return self._size
 
     def clear(self) -> None:
         """Forget every result."""
         with self._lock:
-            while self._kept:
-                self._drop()
+            for key in list(self._kept):
+                self._forget(key)
 
     def give_back(self, seconds: float) -> None:
-        """Forget what no visitor has asked for in so many seconds, but for what every first visit shows."""
+        """Forget results that no visitor has used for so many seconds, but for those of the warm-up."""
         with self._lock:
             before = time.monotonic() - seconds
-            for key in [key for key, asked in self._asked.items() if asked < before]:
+            for key in [key for key, last in self._last_used.items() if last < before]:
                 self._forget(key)
 
     def _compute(
@@ -325,7 +314,7 @@ class Jobs:
     ) -> Frames:
         if here or workers is None:
             return packed(work.function, work.args)
-        # of the house's processes, which have what others leave, no visitor waits for anything
+        # the key names the workers: no visitor waits for the warm-up, which has only the rest of the machine
         return self._tasks.done(workers, (workers, key), work, waiting)
 
     def _keep(self, key: Hashable, value: Any, parts: Parts, always: bool) -> Any:
@@ -334,27 +323,23 @@ class Jobs:
                 return self._kept[key][0]
             if sum(part.size for part in parts.values()) <= self.room:
                 self._kept[key] = (value, parts)
-                self._asked[key] = math.inf if always else time.monotonic()
-                self._held += sum(part.size for number, part in parts.items() if not self._uses[number])
+                self._last_used[key] = math.inf if always else time.monotonic()
+                self._size += sum(part.size for number, part in parts.items() if not self._uses[number])
                 self._uses.update(parts.keys())
-                while self._held > self.room:
-                    self._drop()
+                while self._size > self.room:
+                    self._forget(next(iter(self._kept)))  # the least recently used
         return value
-
-    def _drop(self) -> None:
-        """Forget the result that was asked for least recently."""
-        self._forget(next(iter(self._kept)))
 
     def _forget(self, key: Hashable) -> None:
         _, parts = self._kept.pop(key)
-        del self._asked[key]
+        del self._last_used[key]
         self._uses.subtract(parts.keys())
         for number, part in parts.items():
             if not self._uses[number]:
-                self._held -= part.size
+                self._size -= part.size
                 del self._uses[number]
 
 
 def key_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
-    """By what a result is kept."""
+    """The key of a result."""
     return function.__module__, function.__qualname__, settings

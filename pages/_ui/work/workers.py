@@ -1,4 +1,4 @@
-"""A few processes for work above a blink: whose turn it is, what is handed over, and how it is stopped."""
+"""A few processes for longer tasks: the queue, arguments and results in bytes, and how tasks are stopped."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Handed:
     args: tuple[Any, ...] = field(repr=False)
 
 
-Progress = Callable[[float], None]  # told the fraction done
+Progress = Callable[[float], None]  # takes the fraction done
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progress) -> Any:
@@ -47,10 +47,8 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progre
     return function(*args, progress=progress) if takes else function(*args)
 
 
-def packed(
-    function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda fraction: None
-) -> Frames:
-    """What ``called`` returns; an array that came out of a frame goes back as that frame."""
+def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda _: None) -> Frames:
+    """The result of ``called``; an array that came out of a frame goes back as that frame."""
     value = called(function, args.args if isinstance(args, Handed) else args, progress)
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
@@ -62,7 +60,7 @@ def _frame(array: pickle.PickleBuffer) -> bytes:
         owner: Any = content.obj
         while isinstance(owner, np.ndarray):
             owner = owner.base
-        # bytes never change, so whoever looks at all of them may share them
+        # bytes never change, so an array of all of them may share them
         return owner if isinstance(owner, bytes) and len(owner) == content.nbytes else bytes(content)
 
 
@@ -75,7 +73,7 @@ SLOW_SECONDS = 3.0  # after which a task makes room beside it
 _REMEMBERED = 1000  # owners, and when they were served
 
 
-class Turn(Future[Any]):
+class QueuedTask(Future[Any]):
     """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs."""
 
     def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]]) -> None:
@@ -103,11 +101,6 @@ class Turn(Future[Any]):
         else:
             self.set_result(work.result())
 
-    def give_up(self, error: Exception) -> None:
-        """End with an error unless it has ended."""
-        with suppress(InvalidStateError):
-            self.set_exception(error)
-
     def _cancelled(self) -> bool:
         done = super().cancel()
         if done:
@@ -116,65 +109,59 @@ class Turn(Future[Any]):
 
 
 @dataclass(eq=False)
-class Turns:
-    """Which of the waiting tasks may start. Not safe to use from several threads at once.
+class TaskQueue:
+    """Decides which waiting task may start. Not safe to use from several threads at once.
 
     Attributes:
-        places: how many tasks start side by side.
-        most: how many run side by side when some of them are slow.
+        limit: tasks that start side by side.
+        most: tasks that run side by side when some of them are slow.
         clock: seconds that only move forward.
     """
 
-    places: int
+    limit: int
     most: int
     clock: Callable[[], float] = time.monotonic
-    waiting: list[Turn] = field(default_factory=list)
-    running: list[Turn] = field(default_factory=list)
+    waiting: list[QueuedTask] = field(default_factory=list)
+    running: list[QueuedTask] = field(default_factory=list)
     _served: OrderedDict[Hashable, int] = field(default_factory=OrderedDict)
     _count: int = 0
 
-    def next(self) -> Turn | None:
+    def next(self) -> QueuedTask | None:
         """The task to start now, counted as running from here on; None if none may start."""
-        self.waiting = [turn for turn in self.waiting if not turn.done()]
-        now = self.clock()
-        busy = {turn.owner for turn in self.running if turn.owner is not None}
-        able = [turn for turn in self.waiting if turn.owner not in busy]
-        if not able or not self._has_room(now):
+        self.waiting = [task for task in self.waiting if not task.done()]
+        moment = self.clock()
+        busy = {task.owner for task in self.running if task.owner is not None}
+        able = [task for task in self.waiting if task.owner not in busy]
+        quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
+        if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
-        turn = min(able, key=lambda turn: self._served.get(turn.owner, 0))  # the first of equals
-        self.waiting.remove(turn)
-        self.running.append(turn)
-        turn.since = now
-        self._remember(turn.owner)
-        return turn
+        task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equals
+        self.waiting.remove(task)
+        self.running.append(task)
+        task.since = moment
+        self._count += 1
+        if task.owner is not None:
+            self._served[task.owner] = self._count
+            self._served.move_to_end(task.owner)
+            if len(self._served) > _REMEMBERED:
+                self._served.popitem(last=False)
+        return task
 
     @property
     def crowded(self) -> bool:
-        """Whether there is more to do than there are places for it."""
-        return len(self.running) > self.places or bool(self.waiting)
+        """Whether there are more tasks than may start."""
+        return len(self.running) > self.limit or bool(self.waiting)
 
-    def _has_room(self, now: float) -> bool:
-        quick = sum(now - each.since < SLOW_SECONDS for each in self.running)
-        return quick < self.places and len(self.running) < self.most
-
-    def clear(self) -> list[Turn]:
+    def clear(self) -> list[QueuedTask]:
         """Forget the tasks that run or wait, and return them."""
         left = [*self.running, *self.waiting]
         self.running, self.waiting = [], []
         return left
 
-    def end(self, turn: Turn) -> None:
+    def end(self, task: QueuedTask) -> None:
         """Count a task as running no more."""
-        if turn in self.running:
-            self.running.remove(turn)
-
-    def _remember(self, owner: Hashable | None) -> None:
-        self._count += 1
-        if owner is not None:
-            self._served[owner] = self._count
-            self._served.move_to_end(owner)
-            if len(self._served) > _REMEMBERED:
-                self._served.popitem(last=False)
+        if task in self.running:
+            self.running.remove(task)
 
 
 if sys.platform != "win32":  # where there is no limit on memory
@@ -205,10 +192,9 @@ class Workers:
     """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
 
     Args:
-        count: number of processes.
         tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
         spare: processes more, for newcomers while others are slow.
-        behind: whose work comes first: these get what it leaves of the machine.
+        behind: workers that come first: these get the rest of the machine.
     """
 
     def __init__(
@@ -216,7 +202,7 @@ class Workers:
     ) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
         self._count, self._tasks_each, self._behind = count + spare, tasks_each, behind
-        self._turns = Turns(places=count, most=count + spare)
+        self._queue = TaskQueue(limit=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", SLOTS)
         self._free = list(range(SLOTS))
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
@@ -229,19 +215,18 @@ class Workers:
 
         Args:
             function: importable by name.
-            args: what it takes.
-            owner: who asked: of one owner one task runs at a time; None: of nobody's.
+            owner: a visitor, of whose tasks one runs at a time; None: nobody.
         """
         with self._lock:
             slot = self._free.pop() if self._free else -1
         if slot >= 0:
             self._fractions[slot] = 0.0
-        turn = Turn(owner, lambda: self._started().schedule(_call, (slot, function, args)))
-        turn.add_done_callback(lambda _: self._give_back(slot))
+        task = QueuedTask(owner, lambda: self._started().schedule(_call, (slot, function, args)))
+        task.add_done_callback(lambda _: self._give_back(slot))
         with self._lock:
-            self._turns.waiting.append(turn)
-        self.look()
-        return turn, slot
+            self._queue.waiting.append(task)
+        self.dispatch()
+        return task, slot
 
     def begin(self) -> None:
         """Start the processes, which the first task would do otherwise."""
@@ -249,26 +234,26 @@ class Workers:
             if self._pool is not None:
                 self._started()
 
-    def look(self) -> None:
-        """Start whatever may start now; to be called now and then, as tasks become slow without a word."""
+    def dispatch(self) -> None:
+        """Start the tasks that may start; to be called now and then, as a slow task makes room without notice."""
         with self._lock:
-            while (turn := self._turns.next()) is not None:
-                self._start(turn)
+            while (task := self._queue.next()) is not None:
+                self._start(task)
 
-    def _start(self, turn: Turn) -> None:
+    def _start(self, task: QueuedTask) -> None:
         try:
-            turn.work = turn.start()
+            task.work = task.start()
         except (OSError, BrokenProcessPool) as error:
-            self._turns.end(turn)
-            turn.set_exception(BrokenProcessPool(str(error)))
+            self._queue.end(task)
+            task.set_exception(BrokenProcessPool(str(error)))
             return
-        turn.work.add_done_callback(lambda work: self._end(turn, work))
+        task.work.add_done_callback(lambda work: self._end(task, work))
 
-    def _end(self, turn: Turn, work: Future[Any]) -> None:
+    def _end(self, task: QueuedTask, work: Future[Any]) -> None:
         with self._lock:
-            self._turns.end(turn)
-        turn.take_over(work)
-        self.look()
+            self._queue.end(task)
+        task.take_over(work)
+        self.dispatch()
 
     @property
     def crowded(self) -> bool:
@@ -276,13 +261,13 @@ class Workers:
         if self._behind is not None:
             return self._behind.crowded
         with self._lock:
-            return self._turns.crowded
+            return self._queue.crowded
 
     @property
     def busy(self) -> bool:
         """Whether any task runs or waits."""
         with self._lock:
-            return bool(self._turns.running or self._turns.waiting)
+            return bool(self._queue.running or self._queue.waiting)
 
     def fraction(self, slot: int) -> float:
         """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
@@ -291,25 +276,26 @@ class Workers:
     def has_room(self) -> bool:
         """Whether a task would start at once, beside no slow one."""
         with self._lock:
-            return not self._turns.waiting and len(self._turns.running) < self._turns.places
+            return not self._queue.waiting and len(self._queue.running) < self._queue.limit
 
     def stop(self) -> None:
-        """Stop everything that is running; what waits is not begun any more, and whoever waits is told."""
+        """Stop all running tasks; waiting ones are not begun any more, and their futures get an error."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.stop()
             pool.join()
         with self._lock:
-            left = self._turns.clear()
-        for turn in left:  # pebble leaves futures of what it stops as they are
-            turn.give_up(BrokenProcessPool(_STOPPED))
+            left = self._queue.clear()
+        for task in left:  # pebble leaves futures of stopped tasks as they are
+            with suppress(InvalidStateError):  # it has ended
+                task.set_exception(BrokenProcessPool(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
 
         Raises:
-            BrokenProcessPool: stopped; what waited goes with it.
+            BrokenProcessPool: stopped, and waiting tasks with it.
         """
         if self._pool is None:
             raise BrokenProcessPool(_STOPPED)
@@ -357,7 +343,7 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _without_main(name: str) -> dict[str, Any]:
-    # A worker would import ``__main__``, which in a streamlit server is the page's script of the moment.
+    # A worker would import ``__main__``, which in a streamlit server is the script of the current page.
     return {key: value for key, value in _preparation(name).items() if not key.startswith("init_main")}
 
 
@@ -379,7 +365,7 @@ def _end_with_the_server() -> None:
 
 
 def return_freed_memory() -> None:
-    """Have the C library give what it has freed back to the system; it would keep it for the next task."""
+    """Have the C library return freed memory to the system; it would keep it for the next task."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -18,10 +18,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from pages._ui import menu
 from pages._ui.serve import startup
-from pages._ui.visitor import HOUSE, is_house
+from pages._ui.visitor import WARM_UP, is_warm_up
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.waiting import Places
+from pages._ui.work.waiting import FairSemaphore
 from pages._ui.work.workers import Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
@@ -29,33 +29,33 @@ from tests.waiting import PATIENCE, wait_until
 
 def test_the_servers_own_work_has_processes_behind_those_of_visitors():
     visitors = Workers(1)
-    house = Workers(1, behind=visitors)
-    jobs = Jobs(room=10**6, workers=visitors, house=house, owner=lambda: HOUSE + "x")
+    warm_up = Workers(1, behind=visitors)
+    jobs = Jobs(room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: WARM_UP + "x")
     try:
         behind = jobs.get(niceness, 0).value
         jobs.owner = lambda: "a visitor"
         assert jobs.get(niceness, 1).value < behind
-        jobs.owner, jobs.house = lambda: HOUSE + "x", None  # the visits are over
+        jobs.owner, jobs.warm_up = lambda: WARM_UP + "x", None  # the visits are over
         assert jobs.get(niceness, 2).value < behind
     finally:
-        house.stop()
+        warm_up.stop()
         visitors.stop()
 
 
-def test_a_visitor_waits_for_nothing_that_the_house_has_begun(tmp_path):
+def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(tmp_path):
     visitors = Workers(1)
-    house = Workers(1, behind=visitors)
+    warm_up = Workers(1, behind=visitors)
     here = current_thread()
     jobs = Jobs(
-        room=10**6, workers=visitors, house=house, owner=lambda: None if current_thread() is here else HOUSE + "x"
+        room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: None if current_thread() is here else WARM_UP + "x"
     )
     with ThreadPoolExecutor(1) as visits:
         begun = visits.submit(jobs.get, tell, str(tmp_path), "twice")
-        wait_until(lambda: any(tmp_path.iterdir()), "the house's work to begin")
+        wait_until(lambda: any(tmp_path.iterdir()), "the warm-up to begin")
         jobs.get(tell, str(tmp_path), "twice")
         begun.result(timeout=PATIENCE)
     assert len({path.name.split("-")[1] for path in tmp_path.iterdir()}) == 2  # one of each
-    house.stop()
+    warm_up.stop()
     visitors.stop()
 
 
@@ -91,28 +91,28 @@ def test_whoever_waits_for_processes_that_are_stopped_is_told(monkeypatch):
     assert not pool.busy
 
 
-def test_the_house_is_closed_when_its_work_is_done(monkeypatch, tmp_path):
-    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: HOUSE + "x"))
-    cached.open_house()
+def test_the_warm_up_ends_when_its_work_is_done(monkeypatch, tmp_path):
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: WARM_UP + "x"))
+    cached.begin_warm_up()
     with ThreadPoolExecutor(1) as visits:
         last = visits.submit(cached.jobs.get, beat, str(tmp_path), 1.0)
         wait_until((tmp_path / "process").exists, "the last visit's work to begin")
-        cached.close_house()
+        cached.end_warm_up()
         assert last.result(timeout=PATIENCE).computed  # it was not cut off
-    assert cached.jobs.house is None
+    assert cached.jobs.warm_up is None
     cached.stop()
 
 
-def test_a_server_that_is_stopped_while_the_house_closes_leaves_nothing(monkeypatch, tmp_path):
+def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(monkeypatch, tmp_path):
     """What is left over, the terminal tells of: "2 leaked semaphore objects"."""
     before, children = semaphores(), set(active_children())
-    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: HOUSE + "x"))
-    cached.open_house()
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: WARM_UP + "x"))
+    cached.begin_warm_up()
     with ThreadPoolExecutor(2) as others:
         last = others.submit(cached.jobs.get, beat, str(tmp_path), 20.0)
         wait_until((tmp_path / "process").exists, "the last visit's work to begin")
-        closing = others.submit(cached.close_house)
-        wait_until(lambda: cached.jobs.house is None, "the house to close")
+        closing = others.submit(cached.end_warm_up)
+        wait_until(lambda: cached.jobs.warm_up is None, "the warm-up to end")
         cached.stop()
         assert (semaphores(), set(active_children())) == (before, children)
         assert last.exception(timeout=PATIENCE) is not None
@@ -179,14 +179,14 @@ def finished(how):
 WHOLE, AGAIN = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
 
 
-class House:
+class Server:
     """A runtime whose pages send what the test says: by page, one list of messages a visit."""
 
     def __init__(self, sends):
         self.sends, self.visited, self.tabs, self.most = sends, [], {}, 0
 
     def connect_session(self, client, user_info, session_id_override):
-        assert is_house(session_id_override)
+        assert is_warm_up(session_id_override)
         self.tabs[session_id_override] = client
         self.most = max(self.most, len(self.tabs))
         return session_id_override
@@ -202,9 +202,9 @@ class House:
 
 
 @pytest.fixture
-def house(monkeypatch):
+def warmed(monkeypatch):
     def made(sends):
-        found = House(sends)
+        found = Server(sends)
         monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
         asyncio.run(startup.open_pages())
         assert found.tabs == {}  # every tab is closed
@@ -213,24 +213,24 @@ def house(monkeypatch):
     return made
 
 
-def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(house):
-    found = house({})
+def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(warmed):
+    found = warmed({})
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
     assert found.visited == ["", *files[1:]]  # the first page is at the root
     assert found.most == 1
 
 
 def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
-    found, places = House({}), Places(2)
+    found, permits = Server({}), FairSemaphore(2)
     monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
-    monkeypatch.setattr(startup.waiting, "PLACES", places)
+    monkeypatch.setattr(startup.waiting, "RENDERING", permits)
 
     async def beside_a_visitor():
-        places.take()
+        permits.acquire()
         visits = asyncio.create_task(startup.open_pages())
         await asyncio.sleep(5 * startup._LOOK_SECONDS)
         begun = len(found.visited)
-        places.give_back()
+        permits.release()
         await visits
         return begun
 
@@ -238,11 +238,11 @@ def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
     assert len(found.visited) == len(menu.shared())
 
 
-def test_a_page_that_is_made_again_is_waited_for_to_its_end(house):
-    assert len(house({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
+def test_a_page_that_is_made_again_is_waited_for_to_its_end(warmed):
+    assert len(warmed({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
 
 
 def test_its_work_and_nobody_elses_gives_way():
-    assert is_house(startup.HOUSE + "x")
-    assert not is_house(None)
-    assert not is_house("a visitor's token of enough length")
+    assert is_warm_up(startup.WARM_UP + "x")
+    assert not is_warm_up(None)
+    assert not is_warm_up("a visitor's token of enough length")
