@@ -14,7 +14,7 @@ the mixture has as many as there are kernels.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -172,21 +172,22 @@ class CellFilter(Filter[CellState]):
         return [i for i in candidates if of_noise[self.models[i].noise_variance] >= least] or candidates
 
     def linearised(
-        self, posterior: Posterior[CellState], query: Observation, moments: Mapping[int, CurveMoments] | None = None
+        self,
+        posterior: Posterior[CellState],
+        query: Observation,
+        moments: Mapping[int, CurveMoments] | None = None,
+        among: Iterable[int] | None = None,
     ) -> dict[int, Linear]:
-        """The residual sums under each active model; with ``moments`` of f - g, if they were computed before."""
-        return {i: self._linear(i, posterior, query, (moments or {}).get(i)) for i in self.active(posterior)}
-
-    def _linear(
-        self, i: int, posterior: Posterior[CellState], query: Observation, moments: CurveMoments | None
-    ) -> Linear:
-        """The same of one model."""
-        model, expected = self.models[i], self.expected_noise(posterior)
+        """The residual sums under each active model, or each among some; ``moments`` of f - g save computing them."""
+        linear, expected = dict[int, Linear](), self.expected_noise(posterior)
         noise = 0.0 if expected is None else float(expected[0])
-        noise_variance = noise if 0 < noise < self.least_noise else model.noise_variance
-        return linearise(
-            model, self.counts, posterior.states[i], query, self.half_range, noise, moments, noise_variance
-        )
+        for i in self.active(posterior) if among is None else among:
+            model, before = self.models[i], None if moments is None else moments[i]
+            noise_variance = noise if 0 < noise < self.least_noise else model.noise_variance
+            linear[i] = linearise(
+                model, self.counts, posterior.states[i], query, self.half_range, noise, before, noise_variance
+            )
+        return linear
 
     def updated(
         self, posterior: Posterior[CellState], observation: Observation, linear: Any = None
@@ -265,7 +266,7 @@ class CellFilter(Filter[CellState]):
         moments = {i: curve_moments(self.models[i], posterior.states[i], g) for i in active}
         strategies = []
         for query in queries:
-            linear = {i: self._linear(i, posterior, query, moments[i]) for i, _ in pairs}
+            linear = self.linearised(posterior, query, moments, [i for i, _ in pairs])
             strategies.append(self._strategy(posterior, linear, pairs, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS))
         risks = np.array([[strategy.risk] for strategy in strategies])
         best = int(widest(risks, TIED * risks.min(axis=0))[0])

@@ -55,7 +55,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StoredFeatures:
     """Features with V kept in memory, block by block as a cluster's workers compute it.
 
     Picked rows are computed anew, as they are there: a product over other columns rounds differently, and
@@ -186,7 +186,7 @@ def factorise(
         left = prior - explained
         residual = max(float(left.sum() / prior.sum()), 0.0)
         if residual <= tolerance:
-            rows = features if V is None else Kept(features, V)
+            rows = features if V is None else StoredFeatures(features, V)
             return LowRank(features=features, rows=rows, triangle=triangle, residual=residual)
         if round_ and len(features.Z) == before:
             break

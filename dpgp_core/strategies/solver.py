@@ -34,7 +34,7 @@ _STEP_TO_BOUNDARY = 0.95
 _CENTRING = (1e-3, 0.5)  # least and largest share of the complementarity kept
 _NODES = 1.3  # distance of quadrature nodes: an error of about 1 %
 _TILE = 256  # columns of the curvature computed at a time
-_UNDAMPED, _GONE = 3e-3, 5.0  # exponents below which exp(-x) counts as 1, and above which as 0
+_UNDAMPED, _VANISHED = 3e-3, 5.0  # exponents below which exp(-x) counts as 1, and above which as 0
 
 
 class Root(NamedTuple):
@@ -97,7 +97,7 @@ class _Trace(Objective):
         s, n = root.values, rows.shape[1]
         nodes = np.exp(np.arange(-np.log(2 * s[0]) - 5.0, -np.log(2 * s[-1]) + 2.0, _NODES))[::-1]
         # s and so the exponents s node / 2 fall with the index: rows first ... last are partly counted
-        first, last = (np.searchsorted(-s, -2 * x / nodes) for x in (_GONE, _UNDAMPED))
+        first, last = (np.searchsorted(-s, -2 * x / nodes) for x in (_VANISHED, _UNDAMPED))
         pieces = []
         for node, i, j, end in zip(nodes, first, last, [len(s), *last], strict=False):
             pieces.append((_NODES * node, rows[i:j] * np.exp(-s[i:j, None] * (node / 2)), rows[j:end]))
