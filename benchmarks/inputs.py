@@ -3,19 +3,21 @@
     python -m benchmarks inputs
     python -m benchmarks inputs --places five_values towns --sizes 3000 --epsilons 1 --protects inputs --repeats 6
     python -m benchmarks inputs --curves --sizes 3000 30000
+    python -m benchmarks inputs --drawn --places towns diagonal --outcomes normal --sizes 300000 --epsilons 1
 
 Inputs stand on few values, in clusters, on a part of the box; or are even, and the curve has a kink, a jump, a peak.
 The curve is judged where people are: at 61 inputs drawn as theirs are. error: root mean squared over all repeats;
 inside: share of these inputs inside the 95 % interval for the curve, on average, and in the least of five fifths; fit:
 median of ``release.fit.ratio``; widened: the most that intervals were widened. protects: "outputs", or "inputs" for
-both. ``--first 100`` draws other people, and other noise.
+both. ``--first 100`` draws other people, and other noise. ``--drawn`` draws the curve of each repeat from a Gaussian
+process, of lengthscale 1/4, 1/2 and 1 of the box in turn.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -32,6 +34,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import Dataset, Kind
 
 JUDGED = 61
+_WAVES, _LENGTHSCALES = 400, (1 / 4, 1 / 2, 1.0)  # of drawn curves
 Draw = Callable[[int, np.random.Generator], FloatArray]
 
 
@@ -169,17 +172,18 @@ class World:
     places: Places
     curve: Callable[[FloatArray], FloatArray]
     outcomes: Outcomes
+    along: Callable[[FloatArray], FloatArray] = along
 
     def truth(self, X: FloatArray) -> FloatArray:
         """Mean of clipped outcomes at X (P, D): (P,)."""
-        f = self.outcomes.unit * self.curve(along(X))
+        f = self.outcomes.unit * self.curve(self.along(X))
         mean: FloatArray = np.clip(self.outcomes.quantile(_QUANTILES[:, None], f), *self.outcomes.bounds).mean(axis=0)
         return mean
 
     def table(self, n: int, rng: np.random.Generator) -> Dataset:
         """N people."""
         X = np.repeat(self.places.draw(n, rng), self.places.rows, axis=0)
-        f = self.outcomes.unit * self.curve(along(X))
+        f = self.outcomes.unit * self.curve(self.along(X))
         y = np.clip(
             np.asarray(self.outcomes.quantile(rng.uniform(0, 1, len(X)), f), dtype=float), *self.outcomes.bounds
         )
@@ -191,19 +195,32 @@ class World:
         return simulated(X, y, self.outcomes.bounds, self.places.box, **more)
 
 
-def measured(world: World, n: int, mechanism: BayesCloaking, repeats: Iterable[int]) -> dict[str, str]:
-    """One mechanism in one world, in repeats of these numbers."""
+def drawn_curve(dim: int, repeat: int) -> Callable[[FloatArray], FloatArray]:
+    """A function of X (n, D) about 28, of standard deviation 8, by random features of an EQ kernel (Rahimi 2007)."""
+    rng = np.random.default_rng([7, repeat])
+    frequencies = rng.standard_normal((_WAVES, dim)) / _LENGTHSCALES[repeat % 3]
+    phases, heights = rng.uniform(0, 2 * np.pi, _WAVES), rng.standard_normal(_WAVES) * (2 / _WAVES) ** 0.5
+    return lambda X: np.clip(28 + 8 * np.cos(X @ frequencies.T + phases) @ heights, 5, 55)
+
+
+def measured(
+    world: World, n: int, mechanism: BayesCloaking, repeats: Iterable[int], drawn: bool = False
+) -> dict[str, str]:
+    """One mechanism in one world, in repeats of these numbers; each with a curve of its own if it is ``drawn``."""
     X, releases, fits = world.places.judged, [], []
     if world.curve is not wage:
         X = np.linspace(0.01, 0.99, JUDGED)[:, None]
     for repeat in repeats:
         rng = np.random.default_rng([n, repeat])
+        if drawn:
+            world = replace(world, curve=drawn_curve(X.shape[1], repeat), along=np.asarray)
         data = world.table(n, rng)
         release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-        releases.append((release.samples[0], *(end[0] for end in release.interval(LEVEL, "function"))))
+        ends = (end[0] for end in release.interval(LEVEL, "function"))
+        releases.append([each - world.truth(X) for each in (release.samples[0], *ends)])
         fits.append((release.fit.ratio, release.fit.widened))
     curves, low, high = map(np.array, zip(*releases, strict=True))
-    found = summarised(curves, low, high, world.truth(X))
+    found = summarised(curves, low, high, np.zeros(len(X)))
     fit, widened = np.array(fits).T
     return {name: f"{getattr(found, name):.3g}" for name in ("error", "inside", "least", "width")} | {
         "fit": f"{np.median(fit):.2f}",
@@ -224,7 +241,7 @@ def rows(given: Namespace) -> Iterator[dict[str, object]]:
     for (name, world), n, epsilon, which in product(worlds.items(), given.sizes, given.epsilons, given.protects):
         mechanism = BayesCloaking(epsilon=epsilon, delta=DELTA, protects=PROTECTS[which])
         yield {"world": name, "n": n, "epsilon": epsilon, "protects": which} | measured(
-            world, n, mechanism, range(given.first, given.first + given.repeats)
+            world, n, mechanism, range(given.first, given.first + given.repeats), given.drawn
         )
 
 
@@ -232,7 +249,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     names = {"places": list(PLACES), "outcomes": list(OUTCOMES), "protects": list(PROTECTS)}
     numbers: dict[str, list[float]] = {"sizes": [300, 3000, 30_000, 300_000], "epsilons": [0.2, 1.0, 5.0]}
-    given = options_of(__doc__, argv, names, **numbers, repeats=6, first=0, curves=False)
+    given = options_of(__doc__, argv, names, **numbers, repeats=6, first=0, curves=False, drawn=False)
     given.sizes = [int(n) for n in given.sizes]
     print(machine())
     print(f"delta {DELTA:g}, {given.repeats} repeats")
