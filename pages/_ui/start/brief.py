@@ -117,11 +117,11 @@ def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
 def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
     """What the errors against epsilon show, with their values."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    strict, middle, loose = (cost.shown(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
+    strict, middle, loose = (cost.with_unit(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
     return (
         f"Error of a published {curve}: {strict} at epsilon 0.1, {middle} at 1, {loose} at 100. Without privacy: "
-        f"{cost.shown(cost.nonprivate)}.{so_far}"
+        f"{cost.with_unit(cost.nonprivate)}.{so_far}"
     )
 
 
@@ -167,12 +167,12 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     """
     contest, scale = chosen.contest, scale_of(data)
     compute.foresee(contest, [chosen.mechanism])
-    plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
+    plain = float(scale.convert(left_out.without_privacy(contest.model.dataset, contest.model)))
     with frame.growing() as fresh:
-        for grown in compute.growing(contest, chosen.mechanism):
-            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
-            if grown.folds < FOLDS:
+        for curve, folds in compute.growing(contest, chosen.mechanism):
+            curve_cost = Cost(scale.convert(curve.mean), plain, scale)
+            if folds < FOLDS:
                 with fresh():
                     picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, curve_cost, grown.folds))
+                    look_pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
     return curve_cost

@@ -108,7 +108,7 @@ class Cost:
         near = np.flatnonzero(self.errors <= CLOSE * self.nonprivate)
         return CURVE_EPSILONS[near[0]] if len(near) else None
 
-    def shown(self, value: float) -> str:
+    def with_unit(self, value: float) -> str:
         """With its unit."""
         return f"{text.number(value)} {self.scale.short}"
 
@@ -177,7 +177,7 @@ def recommendation(cost: Cost) -> str:
 
 def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
     """The error of a method at the budget that is asked about beside the one without privacy; ``gained`` it is of."""
-    now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
+    now, plain = cost.with_unit(cost.at(draw.epsilon)), cost.with_unit(cost.nonprivate)
     return f"{method} then publishes {gained} with an error of **{now}**. Without privacy it is {plain}."
 
 
