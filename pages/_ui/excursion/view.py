@@ -108,8 +108,8 @@ class ExcursionSettings(Settings):
         )
 
 
-def said_of(explored: Explored, view: View) -> None:
-    """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
+def release_caption(explored: Explored, view: View) -> None:
+    """Epsilon, kernel and method of a release, which have no control here: epsilon follows from others."""
     epsilon = at_most(explored.guarantee.budget.epsilon)
     draws = "one path" if view.L == 1 else f"{view.L} paths"
     with settings.place(TOP):
@@ -120,7 +120,7 @@ def said_of(explored: Explored, view: View) -> None:
 
 
 def search_if_asked() -> None:
-    """Run the search before the controls are drawn, show its progress, and set them to what it found."""
+    """Run the search before the controls are drawn, show its progress, and set them to its result."""
     if not session.SEARCH_ASKED.pop():
         return
     at = session.controls()
@@ -128,7 +128,15 @@ def search_if_asked() -> None:
     noise, delta = at.get("data_noise", study.noise), float(at["path_delta"])
     budget, paths = float(at["search_budget"]), int(at["paths"])
     try:
-        best = compute.found_settings(study.name, float(noise), delta, paths, budget)
+        best = cached.value(
+            "Searching settings on simulated data",
+            compute.find_settings,
+            study.name,
+            float(noise),
+            delta,
+            paths,
+            budget,
+        )
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
@@ -176,7 +184,7 @@ TABLE = "Columns marked “not private” show true data. The others may be publ
 
 
 def overlap_of(explored: Explored, bayes: BayesSet | None) -> str:
-    """Overlap of the area that Bayes cloaking says."""
+    """Overlap of the area of Bayes cloaking."""
     return f"none above ε = {MOST_TESTED:g}" if bayes is None else f"{explored.iou_of(bayes.inside):.2f}"
 
 
@@ -187,12 +195,7 @@ def _cost(explored: Explored) -> str:
 
 
 def metrics(explored: Explored, bayes: BayesSet | None, best: float | None) -> list[Metric]:
-    """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
-
-    Args:
-        found, bayes: what is published.
-        best: overlap without privacy; None while the overlay is off.
-    """
+    """Overlap of one path, without privacy (``best``, None while the overlay is off) and of Bayes cloaking; epsilon."""
     spent = Metric(
         "ε of what is published",
         text.at_most(explored.guarantee.budget.epsilon),
