@@ -166,7 +166,7 @@ def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
 
 def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
-    assert len(table) == directions.SHOWN
+    assert len(table) == directions.COUNT
     share = table["share of the noise [%]"]
     assert share.is_monotonic_decreasing
     assert 50 < share.sum() <= 100

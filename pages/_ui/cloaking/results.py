@@ -1,4 +1,4 @@
-"""A release and all that pages show of it: from the core's stages to one result."""
+"""A release on the pages: from the core's stages to one result."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Draws:
-    """What the numbers of Bayes cloaking depend on: budget, number of the first draw, and how many."""
+    """Settings of the numbers of Bayes cloaking: budget, number of the first draw, and how many."""
 
     budget: Budget
     first: int
@@ -139,10 +139,10 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What the stages of Bayes cloaking released. May be published, were it not for numbered draws.
+    """Released by the stages of Bayes cloaking. May be published, were it not for numbered draws.
 
     Attributes:
-        measured: what came of every stage, and of the distances to the curve that they gave, in model units.
+        measured: of every stage, and the distances to the curve of them all, in model units.
         guarantee: of all draws together.
     """
 
@@ -160,9 +160,9 @@ class Result:
     """Everything a page needs for one setting.
 
     Attributes:
-        model, design, draw: what was chosen.
+        model, design, draw: settings.
         dataset, fit, plan, outcome, intervals: the stages' results.
-        draws, numbers: what Bayes cloaking measured, and what came of it; None where noise is added once.
+        draws, numbers: of Bayes cloaking; None where noise is added once.
         times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
     """
 
@@ -185,17 +185,17 @@ class Result:
 
     @property
     def chosen(self) -> tuple[Model, Design, Draw]:
-        """What was chosen."""
+        """Its settings."""
         return self.model, self.design, self.draw
 
     @property
     def settings(self) -> tuple[object, ...]:
-        """What all of it depends on."""
+        """All that it depends on."""
         return (*self.chosen, self.planned_for)
 
     @property
     def released(self) -> tuple[object, ...]:
-        """What the release depends on: numbers that stages measured are read with any model, for nothing."""
+        """Settings of the release: numbers that stages measured are read with any model, for nothing."""
         return (self.model.dataset, *self.chosen[1:]) if self.design.in_stages else self.chosen
 
     @property
@@ -231,7 +231,7 @@ def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
 
 
 def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
-    """Stage 2: what is released per unit budget and change; public."""
+    """Stage 2: the plan per unit budget and change; public."""
     # The plan does not depend on the budget: any will do.
     mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
     if isinstance(mechanism, OptimisedNoise) and design.objective == "trace" and design.focus == "records":

@@ -42,7 +42,7 @@ from pages._ui.work.jobs import Answer
 
 
 class LeftOutNumbers(NamedTuple):
-    """What simulated draws without some of the people released.
+    """Numbers of simulated draws without some of the people.
 
     Attributes:
         plan: they were measured by.
@@ -56,7 +56,7 @@ class LeftOutNumbers(NamedTuple):
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """What each stage measures best; public."""
+    """The best plan of every stage; public."""
     weights = scene.at_records if budget.focus == "records" else None
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
     half_range = dataset.output_range / dataset.y_scale / 2
@@ -92,7 +92,7 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
 
 
 def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
-    """What the numbers say at X_test (P, D)."""
+    """Prediction at X_test (P, D) from the numbers."""
     mixed = models(dataset, plan, model)
     filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
     prediction = filtered.read_and_predict(numbers.measured.stages)
@@ -154,14 +154,14 @@ def outcome(
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
-PATIENCE_SECONDS = 1.0  # for what is best, before something else serves
+PATIENCE_SECONDS = 1.0  # for the best plan, before another serves
 
 Given = tuple[Dataset, Scene]  # whose budgets these are
 
 
 def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
     """The plan that is made for a budget."""
-    return cached.answer(_what(budget), plan_stages, budget, given=given)
+    return cached.answer(_planning(budget), plan_stages, budget, given=given)
 
 
 def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
@@ -174,7 +174,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
     if near is None or near == budget:
         return best(budget, given), budget
-    ready = cached.within(PATIENCE_SECONDS, _what(budget), plan_stages, budget, given=given)
+    ready = cached.within(PATIENCE_SECONDS, _planning(budget), plan_stages, budget, given=given)
     if ready is not None:
         return ready, budget
     waiting.afterwards(lambda: best(budget, given))
@@ -196,7 +196,7 @@ def nearest(budget: Budget) -> Budget | None:
 
 
 def likely(budget: Budget) -> list[Budget]:
-    """What is asked for next: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
+    """Likely next budgets: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
 
     def at(epsilons: Iterable[float]) -> Iterator[Budget]:
         return (replace(budget, epsilon=float(epsilon)) for epsilon in epsilons)
@@ -218,7 +218,7 @@ def _noise(budget: Budget) -> float:
     return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).shares("number").curve
 
 
-def _what(budget: Budget) -> str:
+def _planning(budget: Budget) -> str:
     return f"Planning what to measure at ε = {budget.epsilon:g}"
 
 
