@@ -125,9 +125,9 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
     assert "write ages from 0 to 100" in app.warning[0].value
     assert not app.exception
     assert not open_page(PAGE, step="spend", measured_at="9" * 500).exception
-    assert spend.read_places("inf", 0.0, 100.0)[0] == ()
-    assert spend.read_places("1e9", 0.0, 100.0)[0] == ()
-    many, wrong = spend.read_places(" ".join(map(str, range(30))), 0.0, 100.0)
+    assert spend.read_positions("inf", 0.0, 100.0)[0] == ()
+    assert spend.read_positions("1e9", 0.0, 100.0)[0] == ()
+    many, wrong = spend.read_positions(" ".join(map(str, range(30))), 0.0, 100.0)
     assert len(many) == 20
     assert "at most 20" in wrong
 

@@ -45,7 +45,7 @@ KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points
 
 @dataclass(frozen=True)
 class Clip:
-    """Bounds in points, and which share of them about their middle is kept [%]."""
+    """Bounds in points, and the share of them about their middle that is kept [%]."""
 
     low: float
     high: float
@@ -53,7 +53,7 @@ class Clip:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """What outcomes are clipped to."""
+        """The interval that outcomes are clipped to."""
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
         return middle - half * self.kept / 100, middle + half * self.kept / 100
 
@@ -117,7 +117,7 @@ def _controls() -> Clip:
 
 
 def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
-    """What the clip buys and what it costs."""
+    """The benefit and the cost of the clip."""
     low, high = clip.ends
     bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in clipped.items()}
     noise = text.number(next(iter(clipped.values())).noise)
