@@ -1,4 +1,4 @@
-"""What released numbers say under other models and at other points: post-processing, at no budget. No streamlit."""
+"""Released numbers read under other models and at other points: post-processing, at no budget. No streamlit."""
 
 from __future__ import annotations
 
