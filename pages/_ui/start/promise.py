@@ -1,4 +1,4 @@
-"""What a budget promises in full: the best attacker against a kind of noise, and two releases from one budget."""
+"""The promise of a budget in full: the best attacker against a kind of noise, and two releases from one budget."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Whose outcome is meant has three readings:
   and delta grows by more than that.
 """
 
-WHAT = """
+MEANING = """
 Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
 exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
 fails more often than delta says; “All that is promised” draws what such noise promises in full.
@@ -97,7 +97,7 @@ def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack
 
 
 def _any_release(like: Guarantee) -> Guarantee:
-    """What (epsilon, delta) says by itself."""
+    """The guarantee of (epsilon, delta) by itself."""
     loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
     return replace(
         like,
@@ -170,7 +170,7 @@ def halves(draw: Draw, share: float) -> tuple[float, float]:
 
 
 def split_sentence(draw: Draw, share: float) -> str:
-    """What each may spend, and what dividing epsilon would give away."""
+    """The budget of each, and the loss from dividing epsilon instead."""
     first, second = (text.at_least(each) for each in halves(draw, share))
     plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
     return (
