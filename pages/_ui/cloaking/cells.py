@@ -1,4 +1,4 @@
-"""The map of a release: its layers, the table of its cells, and what it says."""
+"""The map of a release: its layers, the table of its cells, and its sentences."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
 
 
 def _factor(half: FloatArray) -> FloatArray:
-    """By what a price is multiplied where its logarithm grows by half an interval (P,)."""
+    """Factor of a price whose logarithm grows by half an interval (P,)."""
     factor: FloatArray = np.exp(np.minimum(half, _BEYOND)).round(3)
     return factor
 

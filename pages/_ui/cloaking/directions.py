@@ -52,7 +52,7 @@ class Directions(NamedTuple):
     """The eigenvectors of M with the largest eigenvalues, on a drawn curve or map. Public: no output enters.
 
     Attributes:
-        x: the first input of what is drawn (G,).
+        x: the first input (G,).
         shapes: one standard deviation of the noise along each (k, G), in the output's unit.
         shares: of the noise's variance (k,).
         sds: length of each, root of the eigenvalue, times d s (k,).
@@ -101,7 +101,7 @@ def turning(directions: Directions, seed: int, count: int) -> FloatArray:
 
 
 def table(directions: Directions, result: Result) -> pd.DataFrame:
-    """One row a direction: its share, its noise, and how far anybody can move what is drawn along it."""
+    """One row a direction: its share, its noise, and how far anybody can move the curve or map along it."""
     unit, points = result.dataset.y_unit, "grid points" if result.outcome.scene.labels is None else "hexagons"
     return pd.DataFrame(
         {

@@ -59,7 +59,7 @@ class Outcome:
     """One release, and the curve when nothing is hidden, which is not private.
 
     Attributes:
-        samples: what may be published (draws, P), in the output's unit.
+        samples: to publish (draws, P), in the output's unit.
         guarantee: of all samples together.
         scene: where.
         nonprivate: the curve without privacy at every row (P,), in the output's unit.

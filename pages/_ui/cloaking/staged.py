@@ -100,14 +100,7 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers
 
 
 def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
-    """Of simulated draws on each fold, as in ``held_out_errors``.
-
-    Args:
-        held: each fold.
-        budget: of one draw.
-        draws: simulated releases.
-        seed: of the simulation.
-    """
+    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     numbers = []
     for index, fold in enumerate(held):
@@ -138,16 +131,7 @@ def outcome(
     _draws: Draws,
     model: Model,
 ) -> tuple[Outcome, Intervals]:
-    """Released curves and their intervals.
-
-    Args:
-        dataset: the records.
-        scene: where.
-        plan: from ``plan_stages``.
-        numbers: from ``measure``.
-        nonprivate: the curve without privacy (P,), in the output's unit.
-        model: read with it, among others.
-    """
+    """Released curves and their intervals, read with a model among others."""
     uncertainty = read(dataset, scene.X_test, plan, numbers, model)
     published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
@@ -165,7 +149,7 @@ def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
 
 
 def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
-    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with what that is for.
+    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with that of the plan.
 
     A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
     ``likely`` budgets.

@@ -204,12 +204,7 @@ _CHOICES = {"play": "Play, one after another", "pause": "Pause"}
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
-    """Under the charts a way to many draws; with many, the player above them.
-
-    Args:
-        charts: key of a chart -> its figure; all of the same draws.
-        above: where the player stands.
-    """
+    """Under the charts (figures by key, of the same draws) a button for many draws; with many, the player above."""
     count = count_of(next(iter(charts.values())))
     if count == 1:
         st.button(

@@ -1,4 +1,4 @@
-"""What a release says in words and tables: the answer, what it measures, how its noise is made."""
+"""A release in words and tables: the answer, its measurements, the design of its noise."""
 
 from __future__ import annotations
 

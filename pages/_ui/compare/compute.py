@@ -33,7 +33,7 @@ _MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those 
 
 
 def dataset(contest: Contest) -> Dataset:
-    """What the contest is about."""
+    """The data set of the contest."""
     return cached.dataset(contest.model.dataset)
 
 
@@ -45,10 +45,7 @@ def curve(contest: Contest, name: str) -> Curve:
 def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[tuple[Curve, int]]:
     """The same from ever more folds as they are done, and their number, where each takes long; the last is whole.
 
-    Args:
-        contest: settings.
-        name: of the contender.
-        progress: before its title, on the bar while the page waits.
+    ``progress`` stands before the contender's title on the bar while the page waits.
     """
     concern, folds = concerning(contest, name), FOLDS
     if (whole := _whole(concern, name)) is not None:
@@ -92,7 +89,7 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Contenders with the same settings. Errors are not private, nor is what is needed for one.
+    """Contenders with the same settings. Neither errors nor epsilons needed are private.
 
     Attributes:
         contest: the settings.
@@ -123,7 +120,7 @@ class Compared:
 
 
 def compared(contest: Contest, epsilon: float, curves: dict[str, Curve], target: float) -> Compared:
-    """Curves that are there, with what each contender needs for a target error, in the output's unit."""
+    """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""
     needs = {name: needed(contest, name, target) for name in curves}
     return Compared(contest, epsilon, curves, without_privacy(contest.model.dataset, contest.model), needs)
 
@@ -172,12 +169,7 @@ def opening_curves() -> Iterator[Wish]:
 
 
 def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
-    """Wish for the curves of this contest that are yet to come, then for those one step of a slider away.
-
-    Args:
-        contest: settings on screen.
-        names: contenders that the page shows.
-    """
+    """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
     chosen, data = tuple(names), dataset(contest)
     wanted: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
@@ -208,7 +200,7 @@ def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[
 
 SEED = 1  # number of the draw
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], spread="")  # an interval also holds what the model leaves open: it hides no value
+LAYER = replace(LAYERS["private"], spread="")  # an interval is also of the model's uncertainty: it hides no value
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +259,7 @@ _ANY_EPSILON, _ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 1.0, 0.3, 1, 0.01  # of a con
 
 
 class _Watched:
-    """Parameters that note which of them are read."""
+    """Parameters that note their own reading."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters, self._read = parameters, set[str]()

@@ -1,4 +1,4 @@
-"""Methods that are compared: their releases, what errors are possible, and plans of others."""
+"""Methods that are compared: their releases, the errors possible, and peers at their best."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def prior_of(dataset: Dataset, model: Model) -> tuple[Stationary, float, float]:
 def possible(
     dataset: Dataset, model: Model, delta: float, *, progress: Callable[[float], None] = lambda fraction: None
 ) -> Possible:
-    """All budgets, one after another or on the cluster (``engine``). Only inputs and what is declared are read."""
+    """All budgets, one after another or on the cluster (``engine``). Only inputs and declared values are read."""
     rows: list[tuple[Limits, Reached]] = []
     with engine() as executor:
         arguments = ([value] * len(EPSILONS) for value in (dataset.X, dataset.x_box, prior_of(dataset, model), delta))
@@ -268,7 +268,7 @@ def _at(
 
 
 def figure(bounds: Possible, scale: Scale) -> go.Figure:
-    """Limits under the prior and what Bayes cloaking reaches, with two standard errors either way."""
+    """Limits under the prior and the error of Bayes cloaking, with two standard errors either way."""
     drawn = go.Figure()
     x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
     low, high = (scale.convert(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
@@ -298,7 +298,7 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
 
 
 def caption() -> str:
-    """What is drawn under the prior, and for whom each line is proven."""
+    """Caption of the limits: the prior, and the mechanisms that each line is proven for."""
     return (
         "The expected error of the curve where people are, on average over worlds drawn from the sidebar's prior. It "
         "is not the error on people left out. The worlds are scaled so that the bounds hold all outputs but "

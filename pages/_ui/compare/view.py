@@ -1,4 +1,4 @@
-"""Controls and figures of the comparison, and what one of its releases looks like."""
+"""Controls and figures of the comparison, and the picture of one release."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class CompareSettings(Promise):
 
     @property
     def contest(self) -> Contest:
-        """What is compared."""
+        """Settings of the comparison."""
         model = Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
         return Contest(model, float(self.delta), self.bins, self.inducing)
 
@@ -188,7 +188,7 @@ def _short(name: str) -> str:
 
 
 def drawn_first(names: Iterable[str], every: bool) -> list[str]:
-    """Those of the contenders that are drawn: all, or at first at most five, and what was asked for."""
+    """The contenders that are drawn: all, or at first at most five, and those on request."""
     return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
 
 
@@ -284,15 +284,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
 
 
 def curves(picture: go.Figure, alt_text: str, contest: Contest, name: str | None, epsilon: float) -> None:
-    """The curves; with a contender chosen, one of its releases beside them.
-
-    Args:
-        picture: of all curves.
-        alt_text: what they show, with their values.
-        contest: settings.
-        name: of the contender; None: none is chosen.
-        epsilon: of the release.
-    """
+    """The curves; with a contender chosen (``name``), one of its releases beside them."""
     left, right = (st.container(), None) if name is None else st.columns([3, 2])
     with left:
         pictures.clickable(picture, CHART, f"{alt_text} {words.ERRORS_CAPTION}", words.CLICK, take_point)
@@ -371,14 +363,9 @@ def with_pinned_columns(table: pd.DataFrame, pinned: Compared, scale: Scale) -> 
 def growing_curves(
     contest: Contest, names: Sequence[str], question: str, epsilon: float, nonprivate: float, target: float
 ) -> dict[str, Curve]:
-    """Curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
+    """Curves in the order of the table; until the slowest is done, question, answer and picture of the others.
 
-    Args:
-        contest: settings.
-        names: of the contenders, in the order of computing.
-        question: the page's title.
-        epsilon: where mechanisms are ranked.
-        nonprivate, target: lines of the picture, in the output's unit.
+    ``names`` are in the order of computing; ``nonprivate`` and ``target`` are lines of the picture.
     """
     compute.foresee(contest, names)
     arrived, scale = dict[str, Curve](), scale_of(compute.dataset(contest))

@@ -1,4 +1,4 @@
-"""What the comparison says: errors, ranks, what a budget buys, and what each method asks for."""
+"""The comparison in words: errors, ranks, promises, and the epsilon that each method needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages._ui.look import text
 
 
 def protects(contest: Contest, name: str, epsilon: float) -> str:
-    """What a contender protects and whether its promise holds at this epsilon."""
+    """The protection of a contender and whether its promise holds at this epsilon."""
     guarantee = contender(contest, name, epsilon).guarantee
     if not guarantee.established:
         return f"{guarantee.protects}; not established at this ε"
@@ -81,7 +81,7 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
 
 
 def lead(compared: Compared, scale: Scale, target: float) -> str:
-    """The answer once every curve is there: the best, the next, without privacy, and what the target needs."""
+    """The answer once every curve is there: the best, the next, without privacy, and epsilon for the target."""
     best, runner_up = ranking(compared.curves, compared.epsilon)[:2]
     return (
         f"At epsilon = {compared.epsilon:g}: {best.title}, **{scale.with_unit(best.error)}**. "
@@ -91,15 +91,9 @@ def lead(compared: Compared, scale: Scale, target: float) -> str:
 
 
 def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int, of: int) -> str:
-    """The answer while some curves are still being computed.
+    """The answer while the curve of contender ``name`` is still being computed, as one ``of`` so many.
 
-    Args:
-        curves: those that are there.
-        epsilon: where they are ranked.
-        scale: writes errors.
-        name: of the contender that is being computed.
-        folds: how many of its folds are done; 0: it is not among ``curves``.
-        of: how many curves there will be.
+    ``folds`` of it are done; 0: it is not among ``curves``.
     """
     done = {each: curve for each, curve in curves.items() if each != name}
     coming = f"**{CONTENDERS[name].title}** is being computed"
@@ -140,13 +134,7 @@ def _reachable(compared: Compared, target: str) -> str:
 
 
 def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
-    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
-
-    Args:
-        curves: of the contenders.
-        contest: their settings.
-        epsilon: one of ``CURVE_EPSILONS``.
-    """
+    """Contenders that keep their promise and that no other beats: smaller error, protecting as much."""
     at = CURVE_EPSILONS.index(epsilon)
     held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
 
@@ -167,7 +155,7 @@ _QUOTED = (0.1, 1.0, 100.0)
 
 
 def errors_alt(compared: Compared, names: Sequence[str], scale: Scale) -> str:
-    """What the errors against epsilon show, with the values of each method that is drawn, the best at last first."""
+    """Of the errors against epsilon, with the values of each method that is drawn, the best at last first."""
     ordered = sorted(names, key=lambda name: error_of(compared.curves, name, _QUOTED[-1]))
     runs = (
         f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(compared.curves, name, each)) for each in _QUOTED)}"

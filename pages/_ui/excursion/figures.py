@@ -56,7 +56,7 @@ LAYERS = {
 
 
 def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
-    """One input: the truth and the prediction without privacy (overlay), and what is published, against the level."""
+    """One input: the truth and the prediction without privacy (overlay), and the releases, against the level."""
     x = explored.grid[:, 0]
     figure = go.Figure()
     if plain is not None:
@@ -116,43 +116,35 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
 
 def truth_map(explored: Explored) -> go.Figure:
     """Two inputs: the true function, and where it exceeds the level."""
-    axis = np.linspace(0, 1, SIDE)
-    figure = go.Figure(
-        go.Heatmap(
-            z=explored.truth.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            colorscale=PREDICTION_SCALE,
-            colorbar={"title": "truth"},
-        )
-    )
+    figure = _heat(explored.truth, colorscale=PREDICTION_SCALE, colorbar={"title": "truth"})
     _boundary(figure, explored.truth, explored.level, "level", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
 
 def overlap_map(explored: Explored) -> go.Figure:
     """Two inputs: where the first published path is right, misses the true set, or is false."""
-    axis, code = np.linspace(0, 1, SIDE), _codes(explored)
     colours = [NEITHER, *(colour for _, colour in PARTS)]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
-    figure = go.Figure(
-        go.Heatmap(
-            z=code.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            zmin=0,
-            zmax=len(PARTS),
-            colorscale=steps,
-            showscale=False,
-            hoverinfo="skip",
-            name="overlap",
-            meta=NOT_PRIVATE,
-        )
+    figure = _heat(
+        _codes(explored),
+        zmin=0,
+        zmax=len(PARTS),
+        colorscale=steps,
+        showscale=False,
+        hoverinfo="skip",
+        name="overlap",
+        meta=NOT_PRIVATE,
     )
     for name, colour in PARTS:
         marker = {"symbol": "square", "size": 12, "color": colour}
         figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=marker)
     return _square(figure)
+
+
+def _heat(values: FloatArray, **look: Any) -> go.Figure:
+    """Values (P,) at the points of the square grid."""
+    axis = np.linspace(0, 1, SIDE)
+    return go.Figure(go.Heatmap(z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, **look))
 
 
 def _square(figure: go.Figure) -> go.Figure:
@@ -186,20 +178,9 @@ def _boundary(
 
 
 def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
-    """Two inputs: share of published paths above the level, with the boundaries of what is published."""
-    axis = np.linspace(0, 1, SIDE)
-    figure = go.Figure(
-        go.Heatmap(
-            z=100 * explored.votes.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            zmin=0,
-            zmax=100,
-            colorscale=PREDICTION_SCALE,
-            colorbar={"title": "paths above [%]"},
-            opacity=0.85,
-        )
-    )
+    """Two inputs: share of published paths above the level, with the boundaries of the releases."""
+    bar = {"title": "paths above [%]"}
+    figure = _heat(100 * explored.votes, zmin=0, zmax=100, colorscale=PREDICTION_SCALE, colorbar=bar, opacity=0.85)
     for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
         _boundary(figure, path, explored.level, "published path", REFINED, "solid", 1.5, index == 0)
     if bayes is not None:
@@ -242,7 +223,7 @@ def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figur
 
 
 def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> pd.DataFrame:
-    """One row a test point: what is published, and under the overlay (``plain`` is not None) what is true.
+    """One row a test point: the releases, and under the overlay (``plain`` is not None) the truth.
 
     On London a row is a hexagon of the public grid: where sales are is private, so only the overlay has it.
     """

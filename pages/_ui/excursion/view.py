@@ -49,7 +49,7 @@ _DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default
 
 
 def excursion_layer(show_overlay: bool, bayes: bool) -> str:
-    """What the London map shows; ``bayes``: whether there is a Bayes release."""
+    """Layer of the London map; ``bayes``: whether there is a Bayes release."""
     offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
     return settings.stand(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
 
@@ -76,7 +76,7 @@ def _find(_: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcursionSettings(Settings):
-    """The whole sidebar, and the tabs above the picture: which data, what is released, whether the overlay is on."""
+    """The whole sidebar, and the tabs above the picture: data, release, whether the overlay is on."""
 
     study: str = carried(STUDY)
     r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
@@ -93,7 +93,7 @@ class ExcursionSettings(Settings):
 
     @property
     def release(self) -> View:
-        """What is computed."""
+        """Settings of the release."""
         return View(
             name=self.study,
             lengthscale=float(self.lengthscale),
@@ -159,7 +159,7 @@ TITLE = "Where is the level exceeded?"
 
 
 def overlap_alt(explored: Explored, bayes: BayesSet | None, best: float) -> str:
-    """What the picture of the overlaps shows, with its values."""
+    """Text alternative of the overlaps, with their values."""
     low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
     return (
         "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
@@ -267,7 +267,7 @@ def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
 
 
 def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tuple[object, Guarantee]]:
-    """Settings and guarantees of what is on screen."""
+    """Settings and guarantees of the releases on screen."""
     paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
     return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
@@ -275,20 +275,20 @@ def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tup
 def pictures_of(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
-    """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
+    """The releases, and under the overlay (``plain`` is not None) the truth beside them."""
     {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain, numbers)
 
 
 def _curve(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
-    picture = partial(cached.drawn, of=(view, plain is None))
-    curve = picture(figures.curve, explored, bayes, plain)
-    public = _public(explored, partial(figures.curve, explored, bayes, None), CURVE)
-    pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public, numbers)
-    sets = picture(figures.sets, explored, bayes, plain)
-    public = _public(explored, partial(figures.sets, explored, bayes, None), SETS)
-    pictures.chart(sets, "path_sets", SETS if plain is None else SETS_WITH_TRUTH, public)
+    for figure, key, public_alt, alt, rows in (
+        (figures.curve, "path_curves", CURVE, CURVE_WITH_TRUTH, numbers),
+        (figures.sets, "path_sets", SETS, SETS_WITH_TRUTH, None),
+    ):
+        drawn = cached.drawn(figure, explored, bayes, plain, of=(view, plain is None))
+        public = _public(explored, partial(figure, explored, bayes, None), public_alt)
+        pictures.chart(drawn, key, public_alt if plain is None else alt, public, rows)
 
 
 def _field(

@@ -87,7 +87,7 @@ def _share(chosen: Any) -> Slider[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreSettings(Settings):
-    """The sidebar: the release that is shown, and how it is read."""
+    """The sidebar: the release, and the settings of its reading."""
 
     epsilon: float = carried(offers.EPSILON, when=_is_example)
     delta: float = carried(offers.PROMISED, when=_is_example)

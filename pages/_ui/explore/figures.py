@@ -43,25 +43,20 @@ _SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # a
 
 def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
     """The view along one input or over two."""
-    columns = numbers_of(statistics)
-    dims, figure = len(columns), go.Figure()
+    column, *others = numbers_of(statistics)
     if len(read.groups) > 1:
-        if dims == 1 and view.group is None:
+        if not others and view.group is None:
             return _several(statistics, read, view)
         read = read.of_group(view.group or 0)
-    values, title = values_of(statistics, read, view)
-    if dims > 1:
-        return _map(figure, statistics, read, view, values, title)
-    x = read.X_test[:, columns[0]]
+    if others:
+        return _map(statistics, read, view)
+    figure, x, (values, title) = go.Figure(), read.X_test[:, column], values_of(statistics, read, view)
     if view.threshold is not None:
         draw_line(figure, x, values, "probability above", PRIVATE)
         figure.update_yaxes(range=[-3, 103])
     else:
         fit_axis(figure, _curves(figure, x, read, view), read.bounds)
-    figure.update_xaxes(title=_title(statistics.x_names[columns[0]], statistics.x_units[columns[0]]))
-    figure.update_yaxes(title=title)
-    finished = _dated(finish(figure, HEIGHT), statistics)
-    return finished if view.centiles and read.knows_people else named_lines(finished, _SHORT)
+    return _along(figure, statistics, column, title, named=not (view.centiles and read.knows_people))
 
 
 def values_of(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
@@ -116,7 +111,7 @@ def _along(
     figure.update_xaxes(title=_title(statistics.x_names[column], statistics.x_units[column]))
     figure.update_yaxes(title=title)
     finished = _dated(finish(figure, HEIGHT), statistics)
-    return named_lines(finished) if named else finished
+    return named_lines(finished, _SHORT) if named else finished
 
 
 def difference(statistics: Statistics | CellStatistics, compared: Difference, level: float, name: str) -> go.Figure:
@@ -186,16 +181,10 @@ def uninformative(read: Filtered, view: View) -> BoolArray:
     return wide
 
 
-def _map(
-    figure: go.Figure,
-    statistics: Statistics | CellStatistics,
-    read: Filtered,
-    view: View,
-    values: FloatArray,
-    title: str,
-) -> go.Figure:
+def _map(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
     """Coloured where the value is informative; the rest is grey and hatched, not the brightest colour."""
-    columns = list(numbers_of(statistics)[:2])
+    figure, columns = go.Figure(), list(numbers_of(statistics)[:2])
+    values, title = values_of(statistics, read, view)
     x, y = (np.unique(read.X_test[:, column]) for column in columns)
     bar = {"title": {"text": title, "side": "right"}}
     hidden = uninformative(read, view)

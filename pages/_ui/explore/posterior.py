@@ -129,10 +129,8 @@ def filtered(
     Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them.
 
     Args:
-        statistics: what was released.
         kernel: class name in ``dpgp_core.kernels``.
         lengthscales: candidates, one length for each input.
-        X_test: where to predict (P, D).
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2

@@ -405,10 +405,5 @@ def choices(setting: SparseSetting) -> Choices:
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:
-    """The error when nothing is hidden, in the output's unit. Not private.
-
-    Args:
-        setting: whose dataset is on screen.
-        plain: of the sparse Gaussian process itself, which counts where it does better.
-    """
+    """The error when nothing is hidden, or ``plain``, that of the sparse Gaussian process, if less. Not private."""
     return min(plain, cached.value("Fitting without privacy", best_without_privacy, setting.dataset))

@@ -70,7 +70,7 @@ class Attack(NamedTuple):
     Attributes:
         before: chance of being right without a release.
         after: the same with it.
-        noise: its standard deviation over what one record can move; None if no kind of noise is assumed.
+        noise: its standard deviation over the move of one record; None if no kind of noise is assumed.
         guarantee: the promise of that kind of release.
     """
 
@@ -159,10 +159,6 @@ def halves(draw: Draw, share: float) -> tuple[float, float]:
     """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
 
     Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
-
-    Args:
-        draw: the budget of both together.
-        share: of the first, in (0, 1).
     """
     mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
     first, second = (epsilon_of(1 / (mu * math.sqrt(each)), draw.delta) for each in (share, 1 - share))
