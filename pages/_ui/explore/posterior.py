@@ -38,14 +38,12 @@ class Filtered:
         X_test: where (P, D), group after group.
         uncertainty: the models' predictions, in the output's unit.
         log_evidence: of each model (M,).
-        lengthscales: the candidates.
         groups: names of the groups, in the order of their points; one without a name where there are none.
     """
 
     X_test: FloatArray
     uncertainty: MixtureUncertainty
     log_evidence: FloatArray
-    lengthscales: Lengthscales
     groups: tuple[str, ...] = ("",)
 
     @property
@@ -75,7 +73,7 @@ class Filtered:
     @property
     def lengthscale_probabilities(self) -> FloatArray:
         """Posterior probability of each candidate, from equal ones before (L,)."""
-        return np.asarray(self.mixture.weights[0].reshape(-1, len(self.lengthscales), len(NOISES)).sum(axis=(0, 2)))
+        return np.asarray(self.mixture.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
@@ -88,7 +86,7 @@ class Filtered:
 
         It is cut to the bounds.
         """
-        shape = -1, len(self.lengthscales), len(NOISES)
+        shape = -1, len(SHARES), len(NOISES)
         chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(shape)
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
         chosen[:, rows, columns] = True
@@ -121,20 +119,15 @@ class Filtered:
         return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
 
 
-def filtered(
-    statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales, X_test: FloatArray
-) -> Filtered:
+def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: FloatArray) -> Filtered:
     """Read released numbers under every pair of a lengthscale and a noise, of equal weight beforehand.
 
-    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them.
-
-    Args:
-        kernel: class name in ``dpgp_core.kernels``.
-        lengthscales: candidates, one length for each input.
+    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them. The
+    kernel is a class name in ``dpgp_core.kernels``.
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    models = across_levels(models_of(kernel, lengthscales, half), statistics.x_box)
+    models = across_levels(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
@@ -142,7 +135,6 @@ def filtered(
         X_test=X_test,
         uncertainty=uncertainty_read(statistics, predicted.with_people()),
         log_evidence=predicted.log_evidence,
-        lengthscales=lengthscales,
         groups=groups_of(statistics),
     )
 

@@ -21,6 +21,7 @@ from dpgp_core.bayes.spread import Distances
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement import Measurement, Stage, Statistics
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
+from dpgp_core.measurement.measurement import from_zero
 from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, StageSquares
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
@@ -131,17 +132,13 @@ def _explored(data: Dataset, measured: Measured, curve: FloatArray, example: Exa
 
 def _squares(squares: Squares) -> StageSquares:
     high = squares.high[0]
-    measurement = Measurement(
-        B=np.ones((1, len(high))), low=0 * high, high=high, bounds=(0.0, float(high.max())), noise_multiplier=squares.s
-    )
+    measurement = from_zero(np.ones((1, len(high))), high, (0.0, float(high.max())), squares.s)
     return StageSquares(measurement=measurement, g=squares.g[0], z=squares.z[:1])
 
 
 def _distances(distances: Distances, data: Dataset, curve: FloatArray) -> MeasuredDistances:
-    n, reach = data.n, float(distances.reach[0])
-    measurement = Measurement(
-        B=distances.B, low=np.zeros(n), high=np.full(n, reach), bounds=(0.0, reach), noise_multiplier=distances.s
-    )
+    reach = float(distances.reach[0])
+    measurement = from_zero(distances.B, np.full(data.n, reach), (0.0, reach), distances.s)
     g = (curve - data.midpoint) / data.y_scale
     return MeasuredDistances(measurement=measurement, g=g, sd=float(distances.sd[0]), z=distances.z[0])
 
@@ -296,7 +293,7 @@ def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | Non
     """A release read under all models on a grid over its box."""
     box = explored.statistics.x_box
     X_test = posterior.grid_over(box, max(_LEAST, refit.points // max(1, groups_of(box) // _FEW)))
-    return posterior.filtered(explored.statistics, refit.kernel, posterior.shares_of(box), X_test)
+    return posterior.filtered(explored.statistics, refit.kernel, X_test)
 
 
 def group_difference(
