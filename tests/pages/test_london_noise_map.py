@@ -202,7 +202,7 @@ def sales_result():
     plan = results.stage_plan(few, scene, fit, model, design)
     outcome = results.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
     halves = results.stage_halves(few, scene, plan, model, design, draw)
-    intervals = halves.about(outcome.samples)
+    intervals = results.Intervals.about(outcome.samples, *halves)
     return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 
 

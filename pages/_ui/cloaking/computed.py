@@ -14,7 +14,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Draws, Result, Scene
+from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
@@ -60,7 +60,7 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answe
         fit.value,
         plan.value,
         outcome.value,
-        intervals=halves.value.about(outcome.value.samples),
+        Intervals.about(outcome.value.samples, *halves.value),
         times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
     )
 

@@ -91,26 +91,6 @@ class Ends:
 
 
 @dataclass(frozen=True, eq=False)
-class Halves:
-    """Halves of intervals of ``LEVEL`` about any released curve (P,), in the output's unit. Public.
-
-    Attributes:
-        output: hold one further record's output.
-        curve: hold the latent curve.
-        noise: hold the curve that the same outputs give without noise.
-    """
-
-    output: FloatArray
-    curve: FloatArray
-    noise: FloatArray
-
-    def about(self, samples: FloatArray) -> Intervals:
-        """The intervals about released curves (draws, P)."""
-        output, curve = (Ends(samples - half, samples + half) for half in (self.output, self.curve))
-        return Intervals(output, curve, self.noise)
-
-
-@dataclass(frozen=True, eq=False)
 class Intervals:
     """Of ``LEVEL`` about every released curve, in the output's unit. Public.
 
@@ -126,6 +106,11 @@ class Intervals:
     curve: Ends
     noise: FloatArray | None = None
     scatter: FloatArray | None = None
+
+    @classmethod
+    def about(cls, samples: FloatArray, output: FloatArray, curve: FloatArray, noise: FloatArray) -> Intervals:
+        """About released curves (draws, P), from halves (P,) as of ``stage_halves``."""
+        return cls(*(Ends(samples - half, samples + half) for half in (output, curve)), noise)
 
 
 @dataclass(frozen=True)
@@ -251,13 +236,15 @@ def stage_outcome(
     return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
 
 
-def stage_halves(dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
-    """Beside stage 3: how far the truth may lie from a released curve. The same for every draw, and public."""
+def stage_halves(
+    dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Beside stage 3: halves of intervals of ``LEVEL`` about any released curve (P,), the same for every draw. Public.
+
+    They hold one further record's output, the latent curve, and the curve that the same outputs give without noise.
+    """
     mechanism = mechanism_of(model, design, draw)
     uncertainty = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
     assert isinstance(uncertainty, SimulatedInterval)
-    return Halves(
-        output=uncertainty.half_width(LEVEL, "outputs"),
-        curve=uncertainty.half_width(LEVEL, "function"),
-        noise=uncertainty.noise_half_width(LEVEL),
-    )
+    output, curve = (uncertainty.half_width(LEVEL, of) for of in ("outputs", "function"))
+    return output, curve, uncertainty.noise_half_width(LEVEL)

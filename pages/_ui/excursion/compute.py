@@ -88,7 +88,6 @@ class Explored:
         dataset: the data.
         grid: test points (P, D).
         truth: true function (P,), in model units; NaN where there is none (London: no sale).
-        mean: posterior mean (P,).
         probability: excursion probability at every test point (P,).
         cutoff: chosen on separate validation data.
         paths: released paths (L, P).
@@ -104,7 +103,6 @@ class Explored:
     dataset: Dataset
     grid: FloatArray
     truth: FloatArray
-    mean: FloatArray
     probability: FloatArray
     cutoff: float
     paths: FloatArray
@@ -182,7 +180,6 @@ def explore(view: View, cutoff: float) -> Explored:
         dataset=dataset,
         grid=grid,
         truth=truth,
-        mean=mean[0],
         probability=probability,
         cutoff=cutoff,
         paths=paths[: view.L],

@@ -38,7 +38,8 @@ class Filtered:
         X_test: where (P, D), group after group.
         uncertainty: the models' predictions, in the output's unit.
         log_evidence: of each model (M,).
-        groups: names of the groups, in the order of their points; one without a name where there are none.
+        groups: every combination of levels by name, in the order of their points; one without a name where there are
+            none.
     """
 
     X_test: FloatArray
@@ -131,18 +132,13 @@ def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: Float
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
+    declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
         uncertainty=uncertainty_read(statistics, predicted.with_people()),
         log_evidence=predicted.log_evidence,
-        groups=groups_of(statistics),
+        groups=tuple(", ".join(levels) for levels in itertools.product(*declared)),
     )
-
-
-def groups_of(statistics: Statistics | CellStatistics) -> tuple[str, ...]:
-    """Every combination of levels by name; one without a name where no input is a category."""
-    declared = [each.levels for each in statistics.columns if each.levels is not None]
-    return tuple(", ".join(levels) for levels in itertools.product(*declared))
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
@@ -170,7 +166,7 @@ def sides_of(points: int, dims: int) -> tuple[int, ...]:
 def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
     """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle.
 
-    Where inputs are categories, the grid of one group after the other, in the order of ``groups_of``.
+    Where inputs are categories, the grid of one group after the other, in the order of ``Filtered.groups``.
     """
     numbers = number_sides(box)
     sides = sides_of(points, len(numbers))
