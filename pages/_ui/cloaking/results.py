@@ -110,7 +110,7 @@ class Intervals:
     @classmethod
     def about(cls, samples: FloatArray, output: FloatArray, curve: FloatArray, noise: FloatArray) -> Intervals:
         """About released curves (draws, P), from halves (P,) as of ``stage_halves``."""
-        return cls(*(Ends(samples - half, samples + half) for half in (output, curve)), noise)
+        return cls(Ends(samples - output, samples + output), Ends(samples - curve, samples + curve), noise)
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,6 @@ class Numbers:
 
     measured: Measured
     guarantee: Guarantee
-
-    @property
-    def first(self) -> Numbers:
-        """Those of the first draw alone."""
-        return Numbers(self.measured.draws(slice(0, 1)), self.guarantee)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,5 +241,5 @@ def stage_halves(
     mechanism = mechanism_of(model, design, draw)
     uncertainty = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
     assert isinstance(uncertainty, SimulatedInterval)
-    output, curve = (uncertainty.half_width(LEVEL, of) for of in ("outputs", "function"))
+    output, curve = uncertainty.half_width(LEVEL, "outputs"), uncertainty.half_width(LEVEL, "function")
     return output, curve, uncertainty.noise_half_width(LEVEL)

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import together
+from dpgp_core.bayes.engine import Measured, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty, uncertainty_of
 from dpgp_core.bayes.models import Model as Mixed
@@ -46,12 +46,12 @@ class LeftOutNumbers(NamedTuple):
 
     Attributes:
         plan: they were measured by.
-        numbers: in model units, of the curve alone.
+        measured: in model units, of the curve alone.
         values: curves by the automatic models where those people are (draws, P), in the output's unit.
     """
 
     plan: BayesPlan
-    numbers: Numbers
+    measured: Measured
     values: FloatArray
 
 
@@ -91,12 +91,12 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
     return declared.models(dataset.x_box, plan.public.half_range)
 
 
-def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
-    """Prediction at X_test (P, D) from the numbers."""
+def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measured, model: Model) -> MixtureUncertainty:
+    """Prediction at X_test (P, D) from released numbers."""
     mixed = models(dataset, plan, model)
     filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
-    prediction = filtered.read_and_predict(numbers.measured.stages)
-    return uncertainty_of(dataset.outcome, filtered.with_people(prediction, numbers.measured.distances))
+    prediction = filtered.read_and_predict(measured.stages)
+    return uncertainty_of(dataset.outcome, filtered.with_people(prediction, measured.distances))
 
 
 def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
@@ -106,8 +106,7 @@ def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int
     for index, fold in enumerate(held):
         plan, rng = fold.plan_for(mechanism), np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        of_curve = Numbers(released.measured[0]._replace(distances=None), released.guarantee)
-        numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
+        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
     return numbers
 
 
@@ -116,7 +115,7 @@ def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], mod
     curves = [each.values for each in numbers]
     if model != usual(model.dataset):
         curves = [
-            read(fold.train, fold.X_test, each.plan, each.numbers, model).values
+            read(fold.train, fold.X_test, each.plan, each.measured, model).values
             for fold, each in zip(held, numbers, strict=True)
         ]
     return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
@@ -132,7 +131,7 @@ def outcome(
     model: Model,
 ) -> tuple[Outcome, Intervals]:
     """Released curves and their intervals, read with a model among others."""
-    uncertainty = read(dataset, scene.X_test, plan, numbers, model)
+    uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
     published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
@@ -236,7 +235,7 @@ class Growth:
 def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
     X = scene.X_test[scene.records :]
-    return _of(X, read(dataset, X, plan, numbers.first, model))
+    return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:

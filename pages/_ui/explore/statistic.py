@@ -95,7 +95,7 @@ def measured(data: Dataset, plan: BayesPlan, example: ExampleDraw) -> Explored:
 
 def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, example: ExampleDraw) -> Explored:
     """The same from numbers that were measured for another page, by its plan."""
-    curve = staged.read(data, data.X, plan, numbers, usual(example.dataset)).values[0]
+    curve = staged.read(data, data.X, plan, numbers.measured, usual(example.dataset)).values[0]
     return _explored(data, numbers.measured, curve, example)
 
 

@@ -125,14 +125,10 @@ def method(chosen: Decision) -> str:
     return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
 
 
-def named(data: Dataset) -> str:
-    """The outcome as people know it: a price, not its logarithm."""
-    return data.y_name.removeprefix("ln ")
-
-
 def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
+    outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
@@ -140,7 +136,7 @@ def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link
         price = decision.price(draw, cost, method(chosen), data.privacy_unit)
         advice = f"{decision.recommendation(cost)} {price} {advice}"
     return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
+        title=f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}",
         recommendation=advice,
         people=decision.frequencies(moved),
         setting=(
