@@ -141,14 +141,12 @@ def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
 
 def _factor(half: FloatArray) -> FloatArray:
     """Factor of a price whose logarithm grows by half an interval (P,)."""
-    factor: FloatArray = np.exp(np.minimum(half, _BEYOND)).round(3)
-    return factor
+    return np.asarray(np.exp(np.minimum(half, _BEYOND)).round(3))
 
 
 def _percent(half: FloatArray) -> FloatArray:
     """How much a price grows where its logarithm grows by half an interval (P,)."""
-    percent: FloatArray = (100 * np.expm1(half)).round(1)
-    return percent
+    return np.asarray((100 * np.expm1(half)).round(1))
 
 
 def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:

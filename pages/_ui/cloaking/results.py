@@ -82,8 +82,7 @@ class Ends:
     def half(self) -> FloatArray:
         """Half its width about the first curve (P,)."""
         low, high = self.of(0)
-        half: FloatArray = (high - low) / 2
-        return half
+        return np.asarray((high - low) / 2)
 
     def of(self, draw: int) -> FloatArray:
         """Of one curve (2, P), the lower ends first."""

@@ -101,15 +101,13 @@ class Curve:
     @property
     def mean(self) -> FloatArray:
         """Expected error at each epsilon (E,)."""
-        means: FloatArray = self.errors.mean(axis=1)
-        return means
+        return np.asarray(self.errors.mean(axis=1))
 
     @property
     def standard_error(self) -> FloatArray:
         """Of that mean, over the draws (E,)."""
         draws = self.errors.shape[1]
-        errors: FloatArray = self.errors.std(axis=1, ddof=1) / np.sqrt(draws)
-        return errors
+        return np.asarray(self.errors.std(axis=1, ddof=1) / np.sqrt(draws))
 
 
 def curve(

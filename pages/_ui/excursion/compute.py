@@ -117,20 +117,17 @@ class Explored:
     @property
     def has_truth(self) -> BoolArray:
         """Whether a point has a truth (P,)."""
-        finite: BoolArray = np.isfinite(self.truth)
-        return finite
+        return np.asarray(np.isfinite(self.truth))
 
     @property
     def true_set(self) -> BoolArray:
         """{f >= t} (P,), False without a truth."""
-        inside: BoolArray = self.truth >= self.level
-        return inside
+        return np.asarray(self.truth >= self.level)
 
     @property
     def estimate(self) -> BoolArray:
         """Non-private estimate {p >= cutoff} (P,)."""
-        inside: BoolArray = self.probability >= self.cutoff
-        return inside
+        return np.asarray(self.probability >= self.cutoff)
 
     @property
     def votes(self) -> FloatArray:
@@ -261,14 +258,12 @@ class BayesSet:
     @property
     def inside(self) -> BoolArray:
         """Where being above is likelier than not (P,)."""
-        likely: BoolArray = self.probability >= 0.5
-        return likely
+        return np.asarray(self.probability >= 0.5)
 
     @property
     def sure(self) -> BoolArray:
         """Where it has a probability of ``SURE`` (P,)."""
-        surely: BoolArray = self.probability >= SURE
-        return surely
+        return np.asarray(self.probability >= SURE)
 
 
 def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
@@ -319,8 +314,7 @@ def without_privacy(view: View, curves: Explored) -> FloatArray:
 
 
 def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
-    predicted: FloatArray = (without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2)
-    return predicted
+    return np.asarray((without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2))
 
 
 def best_without(curves: Explored, plain: FloatArray) -> float:

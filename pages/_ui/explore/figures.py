@@ -177,8 +177,7 @@ def uninformative(read: Filtered, view: View) -> BoolArray:
     if view.threshold is not None:
         return np.zeros(len(read.X_test), dtype=bool)
     low, high = read.interval(LEVEL, "function")
-    wide: BoolArray = high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve()))
-    return wide
+    return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve())))
 
 
 def _map(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:

@@ -32,8 +32,7 @@ _WAGES = lognorm(0.6, scale=30.0)
 
 def _yes_or_no(x: FloatArray) -> FloatArray:
     """P(y > x) where 30 in 100 say yes, which counts 100, and no counts 0."""
-    above: FloatArray = np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0))
-    return above
+    return np.asarray(np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0)))
 
 
 KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points

@@ -91,8 +91,7 @@ def ellipse(covariance: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 121)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    points: FloatArray = vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
-    return points
+    return np.asarray(vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle))
 
 
 def area_ratio(points: TwoPoints) -> float:

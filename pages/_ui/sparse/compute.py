@@ -242,8 +242,7 @@ def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
         assert isinstance(release.uncertainty, SparseInterval)
         reached = release.uncertainty.level_of(truth)
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
-    shares: FloatArray = np.mean(inside, axis=0)
-    return shares
+    return np.asarray(np.mean(inside, axis=0))
 
 
 def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
