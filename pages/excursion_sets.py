@@ -6,7 +6,7 @@ from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 top = st.container()
-excursion_view.search_if_asked()
+excursion_view.search_on_request()
 chosen = settings.chosen(excursion_view.ExcursionSettings)
 view, show = chosen.release, chosen.overlay
 explored = compute.explored(view)

@@ -161,18 +161,18 @@ TITLE = "Where does privacy blur the map?"
 def lead(ours: Result, errors: Trio | None) -> str:
     """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
     by_borough = _by_borough(ours)
-    where = f"The map is sharpest in **{by_borough.idxmin()}** and most blurred in **{by_borough.idxmax()}**."
+    ends = f"The map is sharpest in **{by_borough.idxmin()}** and most blurred in **{by_borough.idxmax()}**."
     setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
         return (
             f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
             f"**{words.error(errors.ours, text.factor_of)}** (typical error); "
-            f"without privacy by {text.factor_of(errors.without)}. {where}"
+            f"without privacy by {text.factor_of(errors.without)}. {ends}"
         )
     half = text.factor_of(words.at_records(ours, _blur(ours)))
     if ours.intervals.noise is None:
-        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {where}"
-    return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
+        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {ends}"
+    return f"{setting} privacy noise moves a typical price by less than **{half}**. {ends}"
 
 
 _FIVE = 5

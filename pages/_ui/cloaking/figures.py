@@ -148,9 +148,9 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
     line = {"color": PINNED, "width": 2, "dash": "dashdot"}
     figure.add_scatter(x=x, y=curve, name=_PINNED, mode="lines", legendgroup="pin", line=line)
-    there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
+    gap = [np.nan]
     figure.add_scatter(
-        x=there,
+        x=np.concatenate([x, gap, x]),
         y=np.concatenate([ends[1], gap, ends[0]]),
         mode="lines",
         name="pinned interval",
@@ -271,9 +271,9 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
-        spot = st.container()
+        container = st.container()
         person = _person(chart, data)
-        with spot:
+        with container:
             of = (ours.settings, overlay, person)
             source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
             picture = cached.drawn(growth, chart, data, person, plain, of=of)

@@ -139,7 +139,7 @@ def outcome(
 
 PATIENCE_SECONDS = 1.0  # for the best plan, before another serves
 
-Given = tuple[Dataset, Scene]  # whose budgets these are
+Given = tuple[Dataset, Scene]  # of a budget
 
 
 def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
@@ -228,8 +228,8 @@ class Growth:
 
     def below(self, x: float, y: float) -> float:
         """How many in 100 people at x lie below y; between 1 and 99."""
-        there = [float(np.interp(x, self.x, row)) for row in self.values]
-        return float(np.interp(y, there, LEVELS))
+        quantiles = [float(np.interp(x, self.x, row)) for row in self.values]
+        return float(np.interp(y, quantiles, LEVELS))
 
 
 def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:

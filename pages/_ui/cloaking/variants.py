@@ -246,8 +246,8 @@ def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
         turns = [each for each in (_traces(figure, DRAWS), _traces(figure, BANDS)) if each]
         layer = f".st-key-{chart} .scatterlayer > .trace"
         for index in range(count):
-            mine = ", ".join(f"{begun} {layer}:nth-child({group[index]})" for group in turns)
-            rules.append(f"{mine} {{ animation-delay: calc(var(--slot) * {index - count} - 1ms); }}")
+            selectors = ", ".join(f"{begun} {layer}:nth-child({group[index]})" for group in turns)
+            rules.append(f"{selectors} {{ animation-delay: calc(var(--slot) * {index - count} - 1ms); }}")
         every = ", ".join(f"{layer}:nth-child({number})" for group in turns for number in group)
         rules.append(
             f"{begun} :is({every}) {{ animation-name: player-turn; animation-timing-function: step-end; "

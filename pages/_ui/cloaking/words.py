@@ -66,12 +66,12 @@ def planned_for(result: Result) -> str:
     return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
 
 
-def meanwhile(result: Result, errors: Trio | None, wanted: bool) -> str:
-    """That a better plan, or errors if ``wanted``, are still being computed; nothing where nothing is missing."""
+def meanwhile(result: Result, errors: Trio | None, overlay: bool) -> str:
+    """That a better plan, or errors under the overlay, are still being computed; nothing where nothing is missing."""
     other, note = planned_for(result), ""
     if other:
         note += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if wanted and (errors is None or errors.ours is None or errors.paper is None):
+    if overlay and (errors is None or errors.ours is None or errors.paper is None):
         note += " The errors are being computed."
     return note
 

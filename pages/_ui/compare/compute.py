@@ -171,12 +171,12 @@ def opening_curves() -> Iterator[Wish]:
 def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
     """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
     chosen, data = tuple(names), dataset(contest)
-    wanted: dict[tuple[Contest, str], None] = {}  # in order, each once
+    ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
         likely = chosen if each == contest else [name for name in chosen if name in USUAL]
-        wanted |= {(concerning(each, name), name): None for name in likely}
+        ahead |= {(concerning(each, name), name): None for name in likely}
     cached.wish(
-        *(wish for concern, name in wanted if not is_ready(concern, name) for wish in _wishes(concern, name, (data,)))
+        *(wish for concern, name in ahead if not is_ready(concern, name) for wish in _wishes(concern, name, (data,)))
     )
 
 

@@ -151,7 +151,7 @@ def target(nonprivate: float, scale: Scale) -> float:
 
 
 def release_of() -> str | None:
-    """The contender whose release is shown beside the curves; None for none."""
+    """The contender of the release beside the curves; None for none."""
     name = settings.stand(RELEASE_OF)
     return None if name == _NONE else name
 
@@ -344,8 +344,8 @@ def metrics(pinned: Compared, current: Compared, target: float, scale: Scale) ->
     return [
         Metric("A | B: ε", f"{pinned.epsilon:g} | {current.epsilon:g}", pin.change(pinned.epsilon, current.epsilon)),
         *(
-            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.with_unit(other)}", pin.change(one, other), whose)
-            for name, one, other, whose in rows
+            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.with_unit(other)}", pin.change(one, other), note)
+            for name, one, other, note in rows
         ),
         Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.with_unit(target)}"),
     ]
@@ -368,21 +368,21 @@ def growing_curves(
     ``names`` are in the order of computing; ``nonprivate`` and ``target`` are lines of the picture.
     """
     compute.foresee(contest, names)
-    arrived, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
+    done, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(question, words.so_far(arrived, epsilon, scale, name, folds, len(names)))
-                picture = errors(arrived, nonprivate, epsilon, target, scale)
+                frame.heading_so_far(question, words.so_far(done, epsilon, scale, name, folds, len(names)))
+                picture = errors(done, nonprivate, epsilon, target, scale)
                 pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):
-            if arrived and not compute.is_ready(contest, name):
+            if done and not compute.is_ready(contest, name):
                 show(name, 0)
             progress = f"Comparing, {number} of {len(names)}: "
             for curve, folds in compute.growing(contest, name, progress):
-                arrived[name] = curve
+                done[name] = curve
                 if folds < FOLDS:
                     show(name, folds)
-    return {name: arrived[name] for name in CONTENDERS if name in arrived}
+    return {name: done[name] for name in CONTENDERS if name in done}

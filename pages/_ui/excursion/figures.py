@@ -248,6 +248,6 @@ def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None
 def _codes(explored: Explored) -> FloatArray:
     """Where the first path is right, misses the true set, or is false, as numbers; NaN without a truth."""
     code = np.where(explored.has_truth, 0.0, np.nan)
-    for part, where in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
-        code[where & explored.has_truth] = part
+    for part, points in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
+        code[points & explored.has_truth] = part
     return code

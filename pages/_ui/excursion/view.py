@@ -119,7 +119,7 @@ def release_caption(explored: Explored, view: View) -> None:
         )
 
 
-def search_if_asked() -> None:
+def search_on_request() -> None:
     """Run the search before the controls are drawn, show its progress, and set them to its result."""
     if not session.SEARCH_ASKED.pop():
         return
@@ -311,9 +311,9 @@ def _map(
 ) -> None:
     show = plain is not None
     layer = figures.LAYERS[excursion_layer(show, bayes is not None)]
-    spot = st.container()
+    container = st.container()
     picked = pictures.pick_hexagon(numbers)
-    with spot:
+    with container:
         pictures.hexagon_map(
             numbers, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
         )

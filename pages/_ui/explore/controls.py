@@ -180,19 +180,19 @@ def _view_options(
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
-        wanted = settings.stand(QUESTION.among([each for each in QUESTION.titles if compare or each != "difference"]))
-        group, pair = _groups(groups, wanted == "difference", one_input)
-    of = settings.stand(replace(OF, disabled=wanted != "curve"))
-    level = settings.stand(replace(_LEVEL, disabled=wanted != "curve"))
+        kind = settings.stand(QUESTION.among([each for each in QUESTION.titles if compare or each != "difference"]))
+        group, pair = _groups(groups, kind == "difference", one_input)
+    of = settings.stand(replace(OF, disabled=kind != "curve"))
+    level = settings.stand(replace(_LEVEL, disabled=kind != "curve"))
     threshold = None
-    if wanted == "threshold":
+    if kind == "threshold":
         with question:
             threshold = _threshold(explored, example)
     return {
         "of": of,
         "level": level / 100,
         "threshold": threshold,
-        "centiles": wanted == "centiles",
+        "centiles": kind == "centiles",
         "group": group,
         "pair": pair,
     }

@@ -199,10 +199,10 @@ def _contents(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def _unzipped(content: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            wanted = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
-            if sum(each.file_size for each in wanted) > MAX_UNPACKED:
+            members = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
+            if sum(each.file_size for each in members) > MAX_UNPACKED:
                 raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
-            files = {each.filename: archive.read(each) for each in wanted}
+            files = {each.filename: archive.read(each) for each in members}
     except UNREADABLE:
         raise ValueError(f"the zip is damaged; {_AGAIN}") from None
     if CARD not in files:

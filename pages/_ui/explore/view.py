@@ -27,7 +27,7 @@ from pages._ui.model import Model
 from pages._ui.work import cached
 
 TITLE = "What else can you ask of a release?"
-STANDS_STILL = (
+POST_PROCESSING = (
     "Nothing that is computed from released numbers costs more privacy (post-processing). No person is looked at again."
 )
 BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
@@ -69,7 +69,7 @@ def metrics(chosen: Chosen) -> list[Metric]:
         Metric(
             "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
         ),
-        Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
+        Metric("Spent by asking", "ε = 0", many, POST_PROCESSING),
         Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
         Metric(
             "Middle width of the range",
@@ -118,9 +118,9 @@ def _run(chosen: Chosen, read: Filtered, name: str) -> str:
     if view.centiles and read.knows_people:
         low_line, high_line = read.centile(CENTILES[0]), read.centile(CENTILES[-1])
         middle = _at_three(statistics, x, read.centile(_MEDIAN), unit)
-        whose = f", {plain(name)}" if name else ""
+        group = f", {plain(name)}" if name else ""
         return (
-            f"Middle line{whose}: {middle}; outermost lines {_width_range(statistics, x, high_line - low_line)} apart."
+            f"Middle line{group}: {middle}; outermost lines {_width_range(statistics, x, high_line - low_line)} apart."
         )
     low_end, high_end = read.interval(view.level, view.of)
     return (

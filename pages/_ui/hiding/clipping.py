@@ -73,12 +73,12 @@ def best(clip: Clip, draw: Draw) -> dict[str, float]:
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Choose bounds and clip, see bias and noise as two bars."""
-    spot = st.container()
+    container = st.container()
     clip = _controls()
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
-    with spot:
+    with container:
         drawn = figure(clipped)
         pictures.chart(drawn, "clip", ALT, as_it_is(drawn, of_theory(ALT)))
     rows = [

@@ -121,8 +121,8 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
             name=f"stage {stage + 1}",
             marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
         )
-    here = [each.settings.epsilon for each in measured].index(epsilon)
-    figure.add_annotation(x=here, y=sum(measured[here].ranks), text="here", showarrow=True, ax=0, ay=-22)
+    at = [each.settings.epsilon for each in measured].index(epsilon)
+    figure.add_annotation(x=at, y=sum(measured[at].ranks), text="here", showarrow=True, ax=0, ay=-22)
     figure.update_layout(barmode="stack")
     figure.update_xaxes(title="ε", type="category")
     figure.update_yaxes(title="numbers measured")
@@ -132,7 +132,7 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
 def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
     """Expected error over epsilon: the part that no budget buys, and the part of privacy on top."""
     x = [each.settings.epsilon for each in measured]
-    here = next(each for each in measured if each.settings.epsilon == epsilon)
+    current = next(each for each in measured if each.settings.epsilon == epsilon)
     figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     draw_line(
@@ -151,7 +151,7 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     nothing = [each.unmeasured for each in measured]
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
-    figure.add_annotation(x=np.log10(epsilon), y=here.error, text="here", showarrow=True, ax=18, ay=-22)
+    figure.add_annotation(x=np.log10(epsilon), y=current.error, text="here", showarrow=True, ax=18, ay=-22)
     figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
     figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])

@@ -225,12 +225,12 @@ _BLAMED = 0.05
 def answer(moved: Moved, data: Dataset) -> str:
     """The person and the move, the change of the curve, and the noise that hides it."""
     choice, unit, peak = moved.settings[-1], data.y_unit, moved.largest
-    where = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
+    point = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
     return (
         f"Person {choice.rank}, {data.x_names[0]} {text.number(moved.at, 3)} {data.x_units[0]}, has "
         f"{text.number(moved.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
-        f"by up to **{_size(moved, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
+        f"by up to **{_size(moved, peak)} {unit}** (at {point}). The privacy noise there has a standard deviation of "
         f"**{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
         f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
         "found."

@@ -146,13 +146,13 @@ _CLICK = "Click a cross to measure there, a diamond to stop."
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Place sums, see the prediction, then the best plan and the proven limit."""
     data = cached.dataset(DATASET)
-    spot = st.container()
+    container = st.container()
     positions, width = _controls(data)
     spending = Spending(positions, float(width), draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
         frame.heading(steps.TITLE, lead(spending, spent, data))
-    with spot:
+    with container:
         picture = cached.drawn(figure, spent, spending, data, of=spending)
         pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(positions))
     frame.metrics(metrics(spent, data), "spend")

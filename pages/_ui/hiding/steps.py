@@ -88,8 +88,8 @@ class HidingSettings(Promise):
     def release(self) -> ReleaseSettings:
         """Settings of the release, by cloaking."""
         names = {each.name for each in fields(ReleaseSettings)}
-        mine = {each.name: getattr(self, each.name) for each in fields(self) if each.name in names}
-        return replace(settings.untouched(ReleaseSettings), mechanism="cloaking", **mine)
+        shared = {each.name: getattr(self, each.name) for each in fields(self) if each.name in names}
+        return replace(settings.untouched(ReleaseSettings), mechanism="cloaking", **shared)
 
 
 def guarantee(chosen: ReleaseSettings) -> Guarantee:

@@ -181,13 +181,13 @@ def lead(points: TwoPoints) -> str:
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
-    spot = st.container()
+    container = st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
         pair = _sliders()
     points = build(pair)
     with top:
         look_frame.heading(steps.TITLE, lead(points))
-    with spot:
+    with container:
         _pictures(step, points, pair, chosen.draw)
         look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
