@@ -252,7 +252,7 @@ def test_probabilities_and_averages_are_those_of_the_evidence(found):
     wide_low, wide_high = read.interval(0.9, "outputs")
     assert (wide_high - wide_low > 0.9 * (high - low)).all()
     middle = (read.bounds[0] + read.bounds[1]) / 2
-    assert ((read.above(middle) > 0.5) == (read.interval(1e-9, "function")[0] > middle)).all()
+    assert ((read.percent_above(0.5) > 50) == (read.interval(1e-9, "function")[0] > middle)).all()
 
 
 def test_two_inputs_are_drawn_on_a_grid_over_their_box():

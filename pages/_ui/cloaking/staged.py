@@ -175,7 +175,7 @@ def nearest(budget: Budget) -> Budget | None:
     }
     noise = _noise(budget)
     by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / noise)))
-    return next(filter(_is_ready, by_noise), None)
+    return next((each for each in by_noise if cached.find(plan_stages, each) is not None), None)
 
 
 def likely(budget: Budget) -> list[Budget]:
@@ -191,10 +191,6 @@ def likely(budget: Budget) -> list[Budget]:
         *at(sorted(rest, key=lambda other: abs(math.log(other / budget.epsilon)))),
     ]
     return [each for each in dict.fromkeys(steps) if each != budget]
-
-
-def _is_ready(budget: Budget) -> bool:
-    return cached.find(plan_stages, budget) is not None
 
 
 def _noise(budget: Budget) -> float:

@@ -48,12 +48,6 @@ _ETA: Slider[float] = Slider(
 _DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, place=SIDE)
 
 
-def excursion_layer(show_overlay: bool, bayes: bool) -> str:
-    """Layer of the London map; ``bayes``: whether there is a Bayes release."""
-    offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
-    return settings.stand(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
-
-
 def _length(chosen: Any) -> Slider[float]:
     key, label, start = f"length_{chosen.study}", "Lengthscale [share of the domain]", STUDIES[chosen.study].start[0]
     return Slider(key, label, start, PATH_LENGTHS)
@@ -310,7 +304,8 @@ def _map(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
     show = plain is not None
-    layer = figures.LAYERS[excursion_layer(show, bayes is not None)]
+    offered = [kind for kind, layer in LAYERS.items() if layer.private or show]
+    layer = LAYERS[settings.stand(LAYER.among([kind for kind in offered if bayes is not None or kind != "bayes"]))]
     container = st.container()
     picked = pictures.pick_hexagon(numbers)
     with container:

@@ -62,8 +62,7 @@ def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View)
 def values_of(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
     """Values of the view for one group (P,), and their title."""
     if view.threshold is not None:
-        low, high = read.bounds
-        return 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
+        return read.percent_above(view.threshold), "probability above [%]"
     if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
         return read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {html.escape(statistics.y_name)}"
     return read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
@@ -80,11 +79,9 @@ def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View
     title = _title(statistics.y_name, statistics.y_unit)
     for at, name in enumerate(read.groups):
         part, colour, dash = read.of_group(at), COLOURS[at % len(COLOURS)], "dash" if at >= len(COLOURS) else "solid"
-        x, label, line = part.X_test[:, column], html.escape(name), {"color": colour, "width": 2, "dash": dash}
+        x, label = part.X_test[:, column], html.escape(name)
         if view.threshold is not None:
-            bottom, top = read.bounds
-            values = 100 * part.above(bottom + view.threshold * (top - bottom))
-            figure.add_scatter(x=x, y=values, name=label, mode="lines", line=line)
+            draw_line(figure, x, part.percent_above(view.threshold), label, colour, dash)
         elif view.centiles and part.knows_people:
             lines = {centile: part.centile(centile) for centile in CENTILES}
             centile_lines(figure, x, lines, colour, label)
@@ -94,7 +91,7 @@ def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View
             band(figure, x, low, high, colour, 0.15, f"{label}, {100 * view.level:g} %")
             figure.data[-1].showlegend = False
             curve = part.curve(view.lengthscale, view.noise)
-            figure.add_scatter(x=x, y=curve, name=label, mode="lines", line=line)
+            draw_line(figure, x, curve, label, colour, dash)
             drawn += [low, high, curve]
     if view.threshold is not None:
         title = "probability above [%]"

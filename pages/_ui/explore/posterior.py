@@ -114,10 +114,12 @@ class Filtered:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
         return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
-    def above(self, threshold: float) -> FloatArray:
-        """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
-        at = np.full(len(self.X_test), (threshold - self.uncertainty.midpoint) / self.uncertainty.y_scale)
-        return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
+    def percent_above(self, share: float) -> FloatArray:
+        """100 P(f > threshold) at every point (P,), averaged over all models; the threshold is a share of the range."""
+        low, high = self.bounds
+        threshold = (low + share * (high - low) - self.uncertainty.midpoint) / self.uncertainty.y_scale
+        at = np.full(len(self.X_test), threshold)
+        return np.asarray(100 * (1 - self.mixture.probability_below(at, "function")[0]))
 
 
 def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: FloatArray) -> Filtered:

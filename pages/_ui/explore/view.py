@@ -63,17 +63,23 @@ def answer(chosen: Chosen) -> str:
 
 def metrics(chosen: Chosen) -> list[Metric]:
     """The budget spent, the likeliest lengthscale and the width of the range."""
-    guarantee, (best, probability) = chosen.explored.guarantee, _likeliest(chosen)
+    guarantee, probabilities = chosen.explored.guarantee, chosen.read.lengthscale_probabilities
+    low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
+    half_width = f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
         Metric(
             "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
         ),
         Metric("Spent by asking", "ε = 0", many, POST_PROCESSING),
-        Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
+        Metric(
+            "Likeliest lengthscale",
+            controls.length_at(chosen.explored, int(probabilities.argmax())),
+            percent(float(probabilities.max())),
+        ),
         Metric(
             "Middle width of the range",
-            f"± {_half_width(chosen)}",
+            f"± {half_width}",
             f"{figures.RANGE_OF[chosen.view.of]}, {100 * chosen.view.level:g} %",
             "The middle one of all places drawn. For a typical person it is narrower: most are where it is narrow.",
         ),
@@ -111,9 +117,7 @@ def _run(chosen: Chosen, read: Filtered, name: str) -> str:
     [column] = figures.numbers_of(statistics)
     x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
     if view.threshold is not None:
-        low, high = read.bounds
-        values, unit = 100 * read.above(low + view.threshold * (high - low)), "%"
-        return f"{be} {_at_three(statistics, x, values, unit)}."
+        return f"{be} {_at_three(statistics, x, read.percent_above(view.threshold), '%')}."
     unit = plain(statistics.y_unit)
     if view.centiles and read.knows_people:
         low_line, high_line = read.centile(CENTILES[0]), read.centile(CENTILES[-1])
@@ -238,8 +242,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
     if view.centiles and read.knows_people:
         columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:
-        low, high = read.bounds
-        columns["probability above [%]"] = 100 * read.above(low + view.threshold * (high - low))
+        columns["probability above [%]"] = read.percent_above(view.threshold)
     rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
     if len(read.groups) > 1:
         rounded.insert(0, "group", groups)
@@ -271,16 +274,6 @@ def _measured(chosen: Chosen) -> str:
     if chosen.explored.guarantee.protects == "outputs":
         return "the outputs"
     return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
-
-
-def _likeliest(chosen: Chosen) -> tuple[int, float]:
-    probabilities = chosen.read.lengthscale_probabilities
-    return int(probabilities.argmax()), float(probabilities.max())
-
-
-def _half_width(chosen: Chosen) -> str:
-    low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
-    return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
 
 
 def pictured(chosen: Chosen) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -81,17 +81,18 @@ def _start(name: str) -> SparseDefaults:
     return start
 
 
-def _inducing(name: str) -> Slider[int]:
-    start, label = _start(name), "Inducing inputs along each input"
-    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", place="Model")
+def _inducing(chosen: Any) -> Slider[int]:
+    start, label = _start(chosen.dataset), "Inducing inputs along each input"
+    return Slider(f"inducing_{chosen.dataset}", label, start.start, start.inducing, help="Public.", place="Model")
 
 
-def _noise(name: str) -> Slider[float]:
-    return replace(offers.NOISE, key=f"noise_{name}", default=_start(name).noise, help=None)
+def _noise(chosen: Any) -> Slider[float]:
+    return replace(offers.NOISE, key=f"noise_{chosen.dataset}", default=_start(chosen.dataset).noise, help=None)
 
 
-def _lengthscale(name: str) -> Slider[float]:
-    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, place="Model")
+def _lengthscale(chosen: Any) -> Slider[float]:
+    label = f"Lengthscale [{exhibit(chosen.dataset).unit}]"
+    return replace(offers.lengthscale(chosen.dataset), label=label, help=None, place="Model")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +102,9 @@ class SparseSettings(Promise):
     dataset: str = carried(DATASET, beside=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
     overlay: bool = carried(offers.OVERLAY)
     view: SparseView = carried(VIEW)
-    lengthscale: float = carried(lambda chosen: _lengthscale(chosen.dataset))
-    noise: float = carried(lambda chosen: _noise(chosen.dataset))
-    inducing: int = carried(lambda chosen: _inducing(chosen.dataset))
+    lengthscale: float = carried(_lengthscale)
+    noise: float = carried(_noise)
+    inducing: int = carried(_inducing)
     number: int = carried(replace(offers.DRAW, place="Model"))
 
     @property
