@@ -8,16 +8,17 @@ from functools import partial
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from scipy.special import ndtr, ndtri
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
 from dpgp_core.table import Dataset
-from pages._ui.cloaking import computed, nearness, words
+from pages._ui.cloaking import computed, words
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
 from pages._ui.cloaking.words import Formatter
 from pages._ui.left_out import Trio
-from pages._ui.look import offers, pictures, settings, sheet
+from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
@@ -285,7 +286,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
         picture = cached.drawn(growth, other, data, person, None, True, of=(paper.settings, person))
         alt = _growth_alt("the method of 2018 (purple)", data, measured=False)
         pictures.chart(picture, "growth_paper", alt, public_growth(paper, other, person, alt, other=True))
-    nearness.show(ours, person[0], overlay)
+    _nearness(ours, person[0], chart, plain)
 
 
 def _growth_alt(source: str, data: Dataset, measured: bool) -> str:
@@ -311,6 +312,49 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
 
 def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
     return settings.stand(Range(key, label, start, low, high, 1, place=HERE))
+
+
+_STEPS = 20  # tolerances of the slider
+
+
+def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> None:
+    """A slider for a tolerance, and the chance that the value published at x is so near to the one without privacy.
+
+    And how much wider the range for one more person is than without privacy (``plain``), where that may be shown.
+    """
+    data = result.dataset
+    most = text.round_step(data.output_range / 4)
+    slider = Range(
+        f"within_{data.name}",
+        f"How near must it be? [{data.y_unit}]",
+        most / 4,
+        most / _STEPS,
+        most,
+        most / _STEPS,
+        format="%.3g",
+        width=320,
+        place=HERE,
+    )
+    tolerance = settings.stand(slider)
+    of = "value without privacy" if result.intervals.noise is not None else "curve, which nobody knows exactly"
+    chance = min(99.9, 100 * probability_within(result, x, tolerance))
+    near = (
+        f"At {text.number(x, 3)} {data.x_units[0]} the published {data.y_name} is within {text.number(tolerance)} "
+        f"{data.y_unit} of the {of}, with a chance of **{text.number(chance)} in 100**."
+    )
+    if plain is not None:
+        ratio = text.number(chart.width(x) / plain.width(x))
+        near += f" Its range, 3rd to 97th centile, is **{ratio} times** as wide as without privacy."
+    st.markdown(near)
+
+
+def probability_within(result: Result, x: float, tolerance: float) -> float:
+    """From the interval of the privacy noise; of a release in stages, from that of the curve, with the noise."""
+    scene, intervals = result.outcome.scene, result.intervals
+    grid = slice(scene.records, None)
+    half = intervals.curve.half if intervals.noise is None else intervals.noise
+    sd = float(np.interp(x, scene.X_test[grid, 0], half[grid])) / float(ndtri((1 + LEVEL) / 2))
+    return float(2 * ndtr(tolerance / sd) - 1) if sd > 0 else 1.0
 
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:

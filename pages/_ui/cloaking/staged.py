@@ -222,6 +222,11 @@ class Growth:
         """Those of a growth chart."""
         return {centile: self.values[LEVELS.index(centile)] for centile in CENTILES}
 
+    def width(self, x: float) -> float:
+        """Between the outermost lines at x, in the output's unit."""
+        low, *_, high = self.lines.values()
+        return float(np.interp(x, self.x, high - low))
+
     def below(self, x: float, y: float) -> float:
         """How many in 100 people at x lie below y; between 1 and 99."""
         quantiles = [float(np.interp(x, self.x, row)) for row in self.values]
