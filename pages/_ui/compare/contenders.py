@@ -316,7 +316,7 @@ NOTE = (
 )
 
 
-def best_peers(dataset: Dataset, name: str, delta: float, epsilon: float) -> dict[str, float]:
+def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> dict[str, float]:
     """Errors of polynomials and binned means, each at its best, by title, in the output's unit. Not private."""
     s, folds = noise_multiplier(epsilon, delta), folds_of(dataset)
     best = (in_hindsight(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
