@@ -13,21 +13,21 @@ data = cached.dataset(contest.model.dataset)
 scale = contenders.scale_of(data)
 cards = ["integral_bins", "bayes_cells" if "bayes_cells" in names else "sparse"]
 QUESTION = "Which method has the smallest error?"
-shown = scale.shown
+shown = scale.with_unit
 
 if show:
     nonprivate = left_out.without_privacy(contest.model.dataset, contest.model)
     target, one = view.target(nonprivate, scale), view.release_of()
     curves = view.growing_curves(contest, names, QUESTION, epsilon, nonprivate, target)
     now = compute.compared(contest, epsilon, curves, target)
-    kept = view.pinned_beside(now, target)
+    kept = view.pinned_comparison(now, target)
     best = words.ranking(curves, epsilon)[0]
     frame.heading(QUESTION, words.lead(now, scale, target))
     frame.overlay_banner("It takes the true data to know an error.")
     picture = cached.drawn(view.errors, curves, nonprivate, epsilon, target, scale, every, of=(contest, names))
     if kept is not None:
         picture = view.with_pinned(picture, kept, now, scale)
-    told = words.errors_alt(now, view.shown_first(curves, every), scale)
+    told = words.errors_alt(now, view.drawn_first(curves, every), scale)
     view.curves(picture, told, contest, one, epsilon)
     frame.metrics(
         [
@@ -46,7 +46,7 @@ if show:
         rows = words.table(now, scale)
         rows = rows if kept is None else view.with_pinned_columns(rows, kept, scale)
         frame.table(rows, "compare", words.TABLE_NOTE, true_data=True)
-        others = contenders.table(compute.otherwise(contest, epsilon), scale)
+        others = contenders.table(compute.peers(contest, epsilon), scale)
         frame.table(others, "otherwise", contenders.NOTE, true_data=True)
     with how:
         frame.steps(words.EXPLANATION)
@@ -63,5 +63,6 @@ else:
     cards = ["bayes", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
-        frame.guarantee_card(words.guarantee(contest, name, epsilon, data.privacy_unit))
+        promise = contenders.contender(contest, name, epsilon).guarantee.for_unit(data.privacy_unit)
+        frame.guarantee_card(promise)
 frame.state_link()

@@ -6,11 +6,11 @@ from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 top = st.container()
-excursion_view.search_if_asked()
+excursion_view.search_on_request()
 chosen = settings.chosen(excursion_view.ExcursionSettings)
 view, show = chosen.release, chosen.overlay
 explored = compute.explored(view)
-excursion_view.said_of(explored, view)
+excursion_view.release_caption(explored, view)
 bayes = compute.bayes_set(view, explored)
 plain = compute.without_privacy(view, explored) if show else None
 best = None if plain is None else compute.best_without(explored, plain)

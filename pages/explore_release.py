@@ -36,7 +36,7 @@ with lesson:
             ),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.taught else view.FILE_NOTE)
-if chosen.taught:
-    sidebar.spent(chosen.taught.dataset, (chosen.taught, guarantee))
+frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.example else view.FILE_NOTE)
+if chosen.example:
+    sidebar.spent(chosen.example.dataset, (chosen.example, guarantee))
     frame.state_link()

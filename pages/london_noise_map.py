@@ -13,7 +13,7 @@ errors = computed.trio(ours, paper) if show else None
 
 frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors, show))
 frame.banners(data.source if data.simulated else None, show)
-told = cells.told(ours)
+alt_text = cells.alt_text(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
 kind, both = cells.map_view(list(layers))
 layer = layers[kind]
@@ -23,7 +23,9 @@ if both:
     left, right = spot.columns(2)
     with left:
         st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=told)
+        pictures.hexagon_map(
+            table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=alt_text
+        )
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
@@ -34,7 +36,9 @@ if both:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 else:
     with spot:
-        pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=told)
+        pictures.hexagon_map(
+            table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=alt_text
+        )
 frame.metrics(cells.metrics(ours, paper, errors))
 varied = variants.chosen(model.dataset)
 if varied != "none":

@@ -28,7 +28,7 @@ with explained:
     st.markdown(text.listed())
 with who:
     st.markdown(promise.WHO)
-    st.markdown(promise.WHAT)
+    st.markdown(promise.MEANING)
 with promised:
     caption = f"{promise.TRADEOFF_ALT} {promise.FAMILY_NOTES[family]}"
     traded = cached.drawn(promise.tradeoff_figure, draw, family)

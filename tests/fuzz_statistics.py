@@ -28,12 +28,12 @@ from dpgp_core.release.json_text import guarantee_to_object
 from pages._ui.explore import figures, statistic
 from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
-from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
+from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
 from tests.core.measurement.sealing import cells_of_groups, known_cells, of_cells
 from tests.pages.reading import ROOT
 
-TAUGHT = Teaching("toy_1d", 1.0, 0.01)
+EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 OURS = ("dpgp_core", "pages")
 PYTHONS = ("could not convert", "invalid literal", "JSON compliant", "positive definite", "unsupported operand")
 VALUES: list[Any] = [0, -1, 1e308, -1e308, 1e-320, 10**400, 10**17, 0.5, "x", None, [], {}]
@@ -201,8 +201,8 @@ def published(statistics: Statistics | CellStatistics, guarantee: Guarantee) -> 
 
 def of_records() -> dict[str, bytes]:
     """A teaching draw over records."""
-    data = load_dataset(TAUGHT.dataset)
-    found = statistic.measured(data, statistic.planned(data, TAUGHT), TAUGHT)
+    data = load_dataset(EXAMPLE.dataset)
+    found = statistic.measured(data, statistic.planned(data, EXAMPLE), EXAMPLE)
     return published(found.statistics, found.guarantee)
 
 
@@ -217,12 +217,12 @@ def of_nine(make: Callable[[], CellStatistics]) -> dict[str, bytes]:
     """Two stages over nine cells of a box of two inputs, whose records are known or measured too."""
     found = make()
     with_squares = replace(found, stages=tuple(map(_with_squares, found.stages)), reading="any outcomes")
-    return published(with_squares, TAUGHT.mechanism.guarantee)
+    return published(with_squares, EXAMPLE.mechanism.guarantee)
 
 
 def of_levels() -> dict[str, bytes]:
     """A stage over three cells of each of three levels."""
-    return published(replace(cells_of_groups(), reading="any outcomes"), TAUGHT.mechanism.guarantee)
+    return published(replace(cells_of_groups(), reading="any outcomes"), EXAMPLE.mechanism.guarantee)
 
 
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {

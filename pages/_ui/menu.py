@@ -140,7 +140,7 @@ PAGES = (
         section="Publish",
         question="What else can you ask of a release?",
         settings=explore.ExploreSettings,
-        body=(explore.SHOWN, explore.OF),
+        body=(explore.QUESTION, explore.OF),
     ),
     Page(
         file="how_cloaking_works",

@@ -72,7 +72,7 @@ def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatc
         np.arange(6.0).reshape(2, 3),
         [1, 2.5, None, True, "é", float("inf")],
         {"a": (1, 2), 3: np.array([True])},
-        contenders.Found("title", 1.5),
+        words.Ranked("refined", 1.5),
         contenders.Curve(np.ones((2, 3)), np.ones(2), np.array([np.nan, 1]), 0.25),
     ],
     ids=["array", "scalars", "dict", "named tuple", "dataclass"],
@@ -102,7 +102,7 @@ def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
     forms = {
         "theirs": {"class": ["subprocess", "Popen"], "fields": {"args": "true"}},
         "gone": {"class": ["pages._ui.gone", "Gone"], "fields": {}},
-        "changed": {"class": ["pages._ui.compare.contenders", "Found"], "fields": {"name": "a"}},
+        "changed": {"class": ["pages._ui.compare.words", "Ranked"], "fields": {"name": "a"}},
         "good": 1,
     }
     np.savez(path, forms=np.array(json.dumps(forms)))

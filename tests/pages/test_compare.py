@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from datasets import exhibit
+from dpgp_core.evaluation.errors import epsilon_on_curve
 from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
@@ -59,8 +60,9 @@ def test_epsilon_needed_reaches_the_target(seen):
     app = seen("compare", target_cm="9.0", delta="0.01")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    held = contenders.prepare(data, contest, "refined")
-    at = contenders.held_out_errors(contenders.contender(contest, "refined", float(needed)), held, 60, 1)
+    mechanism = contenders.contender(contest, "refined", float(needed))
+    held = contenders.hold_out(mechanism, data, contenders.folds_of(data))
+    at = contenders.held_out_errors(mechanism, held, 60, 1)
     assert at.mean() == pytest.approx(9.0, rel=0.01)
 
 
@@ -85,8 +87,8 @@ def test_errors_fall_with_epsilon(monkeypatch):
 
 def test_log_prices_are_shown_as_shares():
     scale = contenders.scale_of(load_dataset("london_hexes"))
-    assert scale.back(scale.show(0.3)) == pytest.approx(0.3)
-    assert scale.show(0.0953102) == pytest.approx(10, abs=1e-3)
+    assert scale.invert(scale.convert(0.3)) == pytest.approx(0.3)
+    assert scale.convert(0.0953102) == pytest.approx(10, abs=1e-3)
 
 
 def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
@@ -163,12 +165,12 @@ def test_what_is_done_is_said_while_the_others_follow():
 def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
     data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
     grown = list(compute.growing(contest, name))
-    assert [each.folds for each in grown] == [1, 2, 3, 4, 5]
+    assert [folds for _, folds in grown] == [1, 2, 3, 4, 5]
     whole = contenders.curve(data, concerning(contest, name), name)
-    np.testing.assert_array_equal(grown[-1].curve.errors, whole.errors)
-    np.testing.assert_array_equal(grown[-1].curve.half_width, whole.half_width)
-    assert [each.folds for each in compute.growing(contest, name)] == [5]
-    assert [each.folds for each in compute.growing(contest, "cloaking")] == [5]
+    np.testing.assert_array_equal(grown[-1][0].errors, whole.errors)
+    np.testing.assert_array_equal(grown[-1][0].half_width, whole.half_width)
+    assert [folds for _, folds in compute.growing(contest, name)] == [5]
+    assert [folds for _, folds in compute.growing(contest, "cloaking")] == [5]
 
 
 @pytest.mark.full
@@ -180,7 +182,7 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
     done: list[float] = []
     found = contenders.curve(data, contest, "bayes", progress=done.append)
     np.testing.assert_allclose(done, np.arange(1, 76) / 75)
-    need = contenders.read_off(found, float(found.mean[3]))
+    need = epsilon_on_curve(contenders.CURVE_EPSILONS, found.mean, float(found.mean[3]))
     assert need == pytest.approx(contenders.CURVE_EPSILONS[3])
 
 

@@ -182,8 +182,9 @@ def simulated(name: str, epsilon: float, sets: int, noise: float) -> tuple[np.nd
     view = replace(LINE, name=name)
     probabilities = []
     for number, (X, y) in enumerate(zip(targets.X, targets.y, strict=True)):
-        told = compute.said(bayes, replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
-        probabilities.append(compute.read(told, view).probability)
+        release = bayes.release(replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
+        read = compute.read(release.uncertainty.prediction, view, release.guarantee)
+        probabilities.append(read.probability)
     return np.concatenate(probabilities), targets.truth.ravel()
 
 
@@ -218,8 +219,9 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
     data = london_excursion.load()
     test = np.arange(0, data.n, 3)
     train: Dataset = data.subset(np.setdiff1d(np.arange(data.n), test))
-    told = compute.said(compute.mechanism(0.08, 3.0, 1e-4), train, data.X[test], np.random.default_rng(0))
-    holds(compute.read(told, LONDON).probability, data.y[test] >= 0)
+    release = compute.mechanism(0.08, 3.0, 1e-4).release(train, data.X[test], np.random.default_rng(0))
+    read = compute.read(release.uncertainty.prediction, LONDON, release.guarantee)
+    holds(read.probability, data.y[test] >= 0)
 
 
 def test_the_release_costs_what_one_path_costs_and_protects_the_same():
@@ -232,8 +234,8 @@ def test_the_release_costs_what_one_path_costs_and_protects_the_same():
 
 
 def test_another_threshold_reads_the_same_release():
-    said = compute.released(LINE, 3.0)
-    low, high = (compute.read(said, replace(LINE, threshold=level)) for level in (-0.4, 0.4))
+    prediction, guarantee = compute.released(LINE, 3.0), compute.mechanism(0.3, 3.0, 1e-4).guarantee
+    low, high = (compute.read(prediction, replace(LINE, threshold=level), guarantee) for level in (-0.4, 0.4))
     np.testing.assert_array_equal(low.mean, high.mean)
     assert (low.probability > high.probability).all()
     assert (low.inside | ~low.sure).all()

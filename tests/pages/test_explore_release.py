@@ -25,28 +25,27 @@ from dpgp_core.table import Dataset, Outcome, declared_columns
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
-from pages._ui.explore.statistic import CARD, FILE, Explored, Refit, Teaching
+from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from tests.core.release.test_groups import LEVELS, spec_of, table
 from tests.pages.reading import numbers, page_text, traces
 
-TAUGHT = Teaching("toy_1d", 1.0, 0.01)
-GAP = statistic._GAP  # before other tests make it loose, to be quick
+EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
 
 @pytest.fixture(scope="module")
 def found() -> Explored:
-    data = load_dataset(TAUGHT.dataset)
-    return statistic.measured(data, statistic.planned(data, TAUGHT), TAUGHT)
+    data = load_dataset(EXAMPLE.dataset)
+    return statistic.measured(data, statistic.planned(data, EXAMPLE), EXAMPLE)
 
 
 @pytest.fixture(scope="module")
 def files(found) -> dict[str, bytes]:
     """The release as it would be published."""
-    promise = {"epsilon": TAUGHT.epsilon, "delta": TAUGHT.delta}
+    promise = {"epsilon": EXAMPLE.epsilon, "delta": EXAMPLE.delta}
     about, npz = statistics_to_files(dataclasses.replace(found.statistics, guarantee=promise))
     card = {"statistics": about, "guarantee": guarantee_to_object(found.guarantee)}
     return {CARD: json.dumps(card).encode(), FILE: npz}
@@ -156,11 +155,8 @@ def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.
         licence="none",
         bounds_reason="declared",
     )
-    taught = Teaching("corner", 10.0, 1e-3)
-    with pytest.MonkeyPatch.context() as good:
-        good.setattr(statistic, "_GAP", GAP)
-        plan = statistic.planned(data, taught)
-    found = statistic.measured(data, plan, taught)
+    example = ExampleDraw("corner", 10.0, 1e-3)
+    found = statistic.measured(data, statistic.planned(data, example), example)
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 
@@ -181,7 +177,7 @@ def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
     figure = figures.picture(found.statistics, read, WHOLE)
     z = np.asarray(figure.data[0].z, float).T.ravel()
     empty = np.isnan(z)
-    assert (empty == figures.untold(read, WHOLE)).all()
+    assert (empty == figures.uninformative(read, WHOLE)).all()
     distance = np.abs(read.X_test[:, None] - X[None]).max(axis=2).min(axis=1)
     assert not empty[distance < 0.05].any()
     assert empty[distance > 0.5].all()
@@ -256,7 +252,7 @@ def test_probabilities_and_averages_are_those_of_the_evidence(found):
     wide_low, wide_high = read.interval(0.9, "outputs")
     assert (wide_high - wide_low > 0.9 * (high - low)).all()
     middle = (read.bounds[0] + read.bounds[1]) / 2
-    assert ((read.above(middle) > 0.5) == (read.interval(1e-9, "function")[0] > middle)).all()
+    assert ((read.percent_above(0.5) > 50) == (read.interval(1e-9, "function")[0] > middle)).all()
 
 
 def test_two_inputs_are_drawn_on_a_grid_over_their_box():

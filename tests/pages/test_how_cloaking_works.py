@@ -125,9 +125,9 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
     assert "write ages from 0 to 100" in app.warning[0].value
     assert not app.exception
     assert not open_page(PAGE, step="spend", measured_at="9" * 500).exception
-    assert spend.read_places("inf", 0.0, 100.0)[0] == ()
-    assert spend.read_places("1e9", 0.0, 100.0)[0] == ()
-    many, wrong = spend.read_places(" ".join(map(str, range(30))), 0.0, 100.0)
+    assert spend.read_positions("inf", 0.0, 100.0)[0] == ()
+    assert spend.read_positions("1e9", 0.0, 100.0)[0] == ()
+    many, wrong = spend.read_positions(" ".join(map(str, range(30))), 0.0, 100.0)
     assert len(many) == 20
     assert "at most 20" in wrong
 
@@ -166,7 +166,7 @@ def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
 
 def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
-    assert len(table) == directions.SHOWN
+    assert len(table) == directions.COUNT
     share = table["share of the noise [%]"]
     assert share.is_monotonic_decreasing
     assert 50 < share.sum() <= 100

@@ -63,24 +63,24 @@ def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeyp
     grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
     grown = list(compute.growing(grid))
     assert [wish.settings[0].lengthscale for wish in wished] == [2.0, 1.0, 0.5, 0.25]  # from the other end
-    assert [len(each.grid.lengthscales) for each in grown] == [2, 3, 4]
+    assert [len(done.lengthscales) for done, _ in grown] == [2, 3, 4]
     data = load_dataset("toy_1d")
     whole = compute.score(
         data, [compute.planned(data, grid.candidate(each), "trace") for each in grid.lengthscales], grid
     )
-    np.testing.assert_array_equal(grown[-1].scored.scores.sse, whole.scores.sse)
-    assert grown[-1].scored.ours == whole.ours
+    np.testing.assert_array_equal(grown[-1][1].scores.sse, whole.scores.sse)
+    assert grown[-1][1].ours == whole.ours
     for each in grown[:-1]:  # errors that are shown stand
         np.testing.assert_array_equal(each.scored.scores.sse, whole.scores.sse[: len(each.grid.lengthscales)])
-    assert [len(each.grid.lengthscales) for each in compute.growing(grid)] == [4]
+    assert [len(done.lengthscales) for done, _ in compute.growing(grid)] == [4]
 
 
 def test_while_rows_are_missing_the_picture_leaves_room_and_says_so(cold):
     grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
-    first = next(compute.growing(grid))
-    said = view.so_far(first.grid, grid, "units")
+    done, scored = next(compute.growing(grid))
+    said = view.so_far(done, grid, "units")
     assert said.startswith("2 of 4 lengthscales are done, up to 0.5 units")
     budgets = compute.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
-    picture = view.tiles(compute.tabulate(first.scored, budgets), first.grid, budgets, "units", "", 4)
+    picture = view.tiles(compute.tabulate(scored, budgets), done, budgets, "units", "", 4)
     assert len(picture.data[0].y) == 2
     assert list(picture.layout.yaxis.range) == [-0.5, 3.5]

@@ -202,7 +202,7 @@ def sales_result():
     plan = results.stage_plan(few, scene, fit, model, design)
     outcome = results.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
     halves = results.stage_halves(few, scene, plan, model, design, draw)
-    intervals = halves.about(outcome.samples)
+    intervals = results.Intervals.about(outcome.samples, *halves)
     return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
 
 
@@ -286,7 +286,7 @@ def found(london):
 
 
 def test_directions_of_the_map_cover_its_hexagons_and_what_anybody_moves_them(found):
-    assert found.shapes.shape == (directions.SHOWN, 412)  # the hexagons that are shown
+    assert found.shapes.shape == (directions.COUNT, 412)  # the hexagons that are shown
     assert (np.diff(found.shares) <= 0).all()
     assert (found.moves <= found.sds / noise_multiplier(1.0, offers.DELTA) * (1 + 1e-6)).all()
     assert (found.furthest <= found.moves).all()  # one hexagon is a part of all
@@ -307,9 +307,9 @@ def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen,
     svg = base64.b64decode(image.proto.imgs[0].url.partition("base64,")[2]).decode()
     ET.fromstring(svg)
     titles = re.findall(r'font-weight="600">([^<]+)<', svg)
-    assert len(titles) == directions.SHOWN
+    assert len(titles) == directions.COUNT
     assert titles[0] == f"1: {100 * found.shares[0]:.2g} %"
-    assert svg.count("moves no hexagon") == directions.SHOWN
+    assert svg.count("moves no hexagon") == directions.COUNT
     assert svg.count("the price is multiplied by") == 1  # one legend
 
 

@@ -19,7 +19,7 @@ from pages._ui.cloaking.results import Draws
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.explore import statistic as exploring
-from pages._ui.explore.statistic import Refit, Teaching
+from pages._ui.explore.statistic import ExampleDraw, Refit
 from pages._ui.look import offers, sheet_map
 from pages._ui.look.maps import boroughs
 from pages._ui.look.sheet import Box, Panel, side_by_side
@@ -102,13 +102,13 @@ def test_pages_show_it_so(seen):
 
 
 def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
-    explored = exploring.teaching(Teaching("kung", 1.0, offers.DELTA, 3))
+    explored = exploring.drawn(ExampleDraw("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)
     data = shown_there.dataset
     stages = zip(explored.statistics.stages, shown_there.numbers.measured.stages, strict=True)
     for stage, seen_there in stages:
         np.testing.assert_allclose(stage.z, seen_there.z[0])
-    curve = exploring.refitted(Teaching("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
+    curve = exploring.refitted(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
     grid = slice(shown_there.outcome.scene.records, None)
     there = np.interp(
         curve.X_test[:, 0], shown_there.outcome.scene.X_test[grid, 0], shown_there.outcome.samples[0, grid]

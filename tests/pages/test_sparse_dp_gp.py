@@ -101,10 +101,10 @@ def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
 
 def test_people_left_out_are_not_fitted_and_everybody_is_left_out_once():
     found = parts(load("kung"))
-    for train, test in found:
-        together = np.sort(np.concatenate([train.X[:, 0], test.X[:, 0]]))
+    for fold in found:
+        together = np.sort(np.concatenate([fold.train.X[:, 0], fold.X_test[:, 0]]))
         np.testing.assert_array_equal(together, np.sort(load("kung").X[:, 0]))
-    assert sum(test.n for _, test in found) == 287
+    assert sum(len(fold.truth) for fold in found) == 287
 
 
 @pytest.mark.full

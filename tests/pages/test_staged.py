@@ -52,7 +52,7 @@ def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result
     numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, 1))
     assert numbers.guarantee == release.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
-    found = staged.read(data, scene.X_test, plan, numbers, KUNG)
+    found = staged.read(data, scene.X_test, plan, numbers.measured, KUNG)
     np.testing.assert_allclose(found.values, release.samples, rtol=1e-7)
     for of in ("outputs", "function"):
         np.testing.assert_allclose(found.interval(LEVEL, of), release.interval(LEVEL, of), rtol=1e-7)
@@ -93,7 +93,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         curve = clipped(data.in_data_units(f), data.y_scale**2 * model.noise_variance, *data.y_bounds).mean
         world = replace(data, y=y[: data.n])
         numbers = staged.measure(world, scene, plan, results.Draws(BUDGET, seed, 1))
-        found = staged.read(world, points, plan, numbers, KUNG)
+        found = staged.read(world, points, plan, numbers.measured, KUNG)
         for of, truth in (("function", curve), ("outputs", np.clip(y, *data.y_bounds))):
             (low, high), at = found.interval(LEVEL, of), truth[data.n :]
             inside[of].append(((low[0] <= at) & (at <= high[0])).mean())

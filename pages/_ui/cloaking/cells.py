@@ -1,4 +1,4 @@
-"""The map of a release: its layers, the table of its cells, and what it says."""
+"""The map of a release: its layers, the table of its cells, and its sentences."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _WIDTH = "where the price is [factor]"
 _PEOPLE = "spread of prices [%]"
 _TOO_MUCH = FACTORS[-1]  # privacy noise by which a price may be anything between the bounds, and beyond
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
-_BEYOND = 20.0  # ln of a factor that nobody needs to know
+_BEYOND = 20.0  # ln of the largest factor in the table
 _AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
-_KNOWN = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
+_INTERVAL_MARKS = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
 _price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
 _BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
@@ -63,7 +63,7 @@ LAYERS = {
         spread=_WIDTH,
         most=_AS_BOUNDS,
         grey=_UNKNOWN,
-        marks=_KNOWN,
+        marks=_INTERVAL_MARKS,
     ),
     "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
@@ -72,7 +72,7 @@ LAYERS = {
 
 
 def layers(result: Result, overlay: bool) -> dict[str, Layer]:
-    """What can be shown of a result: its noise if that is added once, and as overlay only what is not private."""
+    """Layers of a result: of noise only if that is added once, of true data only with the overlay."""
     offered = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
     if result.intervals.scatter is None:
         del offered["people"]
@@ -85,9 +85,9 @@ def layers(result: Result, overlay: bool) -> dict[str, Layer]:
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell that is shown: public labels, one release, how far it is off; truth only under the overlay.
+    """One row a cell of the map: public labels, one release, its interval; truth only under the overlay.
 
-    Shown are Greater London and one ring around it: prices are published further out, where nobody sells.
+    The map is Greater London and one ring around it: prices are published further out, where nobody sells.
 
     True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
     """
@@ -107,15 +107,15 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
-    return frame[shown_rows(outcome.scene)].reset_index(drop=True)
+    return frame[map_rows(outcome.scene)].reset_index(drop=True)
 
 
 def note(result: Result, overlay: bool) -> str:
-    """What the columns of the table mean."""
-    meant = "“Where the price is” counts what few sales leave open, and with it the privacy noise."
+    """The meaning of the columns of the table."""
+    meaning = "“Where the price is” counts what few sales leave open, and with it the privacy noise."
     if result.intervals.noise is not None:
-        meant = f"“Privacy noise” is what the mechanism adds, in 95 of 100 releases. {meant} So it is wider."
-    return meant + (" Columns marked “not private” show true data." if overlay else "")
+        meaning = f"“Privacy noise” is what the mechanism adds, in 95 of 100 releases. {meaning} So it is wider."
+    return meaning + (" Columns marked “not private” show true data." if overlay else "")
 
 
 def public_cells(scene: Scene) -> pd.DataFrame:
@@ -124,14 +124,14 @@ def public_cells(scene: Scene) -> pd.DataFrame:
     return scene.labels[["cell", "borough", "sales"]].copy()
 
 
-def shown_rows(scene: Scene) -> NDArray[np.bool_]:
-    """Which rows of a scene a map shows: Greater London and one ring around it."""
+def map_rows(scene: Scene) -> NDArray[np.bool_]:
+    """The rows of a scene on the map (P,): Greater London and one ring around it."""
     return public_cells(scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
 
 
-def shown_cells(scene: Scene) -> pd.DataFrame:
+def map_cells(scene: Scene) -> pd.DataFrame:
     """Of these the names: cell, borough and sales."""
-    return public_cells(scene)[shown_rows(scene)].reset_index(drop=True)
+    return public_cells(scene)[map_rows(scene)].reset_index(drop=True)
 
 
 def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
@@ -140,15 +140,13 @@ def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
 
 
 def _factor(half: FloatArray) -> FloatArray:
-    """By what a price is multiplied where its logarithm grows by half an interval (P,)."""
-    factor: FloatArray = np.exp(np.minimum(half, _BEYOND)).round(3)
-    return factor
+    """Factor of a price whose logarithm grows by half an interval (P,)."""
+    return np.asarray(np.exp(np.minimum(half, _BEYOND)).round(3))
 
 
 def _percent(half: FloatArray) -> FloatArray:
     """How much a price grows where its logarithm grows by half an interval (P,)."""
-    percent: FloatArray = (100 * np.expm1(half)).round(1)
-    return percent
+    return np.asarray((100 * np.expm1(half)).round(1))
 
 
 def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:
@@ -162,36 +160,25 @@ TITLE = "Where does privacy blur the map?"
 
 def lead(ours: Result, errors: Trio | None) -> str:
     """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
-    sharp, blurred = extremes(ours)
-    where = f"The map is sharpest in **{sharp}** and most blurred in **{blurred}**."
+    by_borough = _by_borough(ours)
+    ends = f"The map is sharpest in **{by_borough.idxmin()}** and most blurred in **{by_borough.idxmax()}**."
     setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
         return (
             f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
             f"**{words.error(errors.ours, text.factor_of)}** (typical error); "
-            f"without privacy by {text.factor_of(errors.without)}. {where}"
+            f"without privacy by {text.factor_of(errors.without)}. {ends}"
         )
     half = text.factor_of(words.at_records(ours, _blur(ours)))
     if ours.intervals.noise is None:
-        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {where}"
-    return f"{setting} privacy noise moves a typical price by less than **{half}**. {where}"
-
-
-def _kind_of(result: Result) -> str:
-    """What is left out to know an error: hexagons, or sales."""
-    return "hexagons" if "hexagon" in result.dataset.privacy_unit else "sales"
-
-
-def extremes(result: Result) -> tuple[str, str]:
-    """The boroughs that are least and most blurred, by the middle one of their hexagons with sales."""
-    by_borough = _by_borough(result)
-    return str(by_borough.idxmin()), str(by_borough.idxmax())
+        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {ends}"
+    return f"{setting} privacy noise moves a typical price by less than **{half}**. {ends}"
 
 
 _FIVE = 5
 
 
-def told(result: Result) -> str:
+def alt_text(result: Result) -> str:
     """The map in words: the boroughs that are sharpest and most blurred, with their values."""
     ordered = list(_by_borough(result).sort_values().items())
     sharp, blurred = (
@@ -202,7 +189,7 @@ def told(result: Result) -> str:
 
 
 def _by_borough(result: Result) -> pd.Series[float]:
-    """The middle one of each borough's hexagons with sales."""
+    """Blur of each borough, the median over its hexagons with sales."""
     labels = result.outcome.scene.labels
     assert labels is not None
     blur = pd.Series(_blur(result)[: result.outcome.scene.records])
@@ -222,12 +209,13 @@ def _within(half: float) -> str:
 def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
     guarantee, uncertain = ours.outcome.guarantee, words.uncertainty(ours, paper)
-    named = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
+    kind = "hexagons" if "hexagon" in ours.dataset.privacy_unit else "sales"
+    name = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
     within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
     return [
-        *([] if errors is None else words.errors_of(errors, text.factor_of, _kind_of(ours))),
-        Metric(named, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
+        *([] if errors is None else words.errors_of(errors, text.factor_of, kind)),
+        Metric(name, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
         Metric(
             "Spent",
             f"ε = {text.at_most(guarantee.proven_epsilon)}",
@@ -237,12 +225,10 @@ def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
 
 
 LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, section=HERE)
-BESIDE = Switch("beside", "Method of 2018 beside it", section=HERE, width="content")
+BOTH = Switch("beside", "Method of 2018 beside it", section=HERE, width="content")
 
 
 def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
-    """Which of the layers the map shows, and whether the method of 2018 stands beside it; chosen above the map."""
+    """The layer on the map, and whether the method of 2018 has a map too; chosen above the map."""
     with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        kind = settings.value_of(LAYER.among(kinds))
-        beside = settings.value_of(BESIDE)
-    return kind, beside
+        return settings.value_of(LAYER.among(kinds)), settings.value_of(BOTH)

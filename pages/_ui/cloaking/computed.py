@@ -14,7 +14,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Draws, Result, Scene
+from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
@@ -24,7 +24,7 @@ from pages._ui.work.jobs import Answer
 
 
 def scene(name: str) -> Scene:
-    """Where the pages predict for a shipped dataset, by name."""
+    """The test points of a shipped dataset, by name."""
     return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
@@ -33,8 +33,8 @@ def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) ->
 
     Args:
         model, design, draw: settings.
-        meanwhile: a page may show something first, and be made again with what is better: measured by the nearest
-            plan that is ready (see ``staged.soon``).
+        meanwhile: whether the nearest plan that is ready may measure first, and the page be made again with the best
+            one (see ``staged.soon``).
     """
     public = cached.dataset(model.dataset), scene(model.dataset)
     fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=public)
@@ -60,7 +60,7 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answe
         fit.value,
         plan.value,
         outcome.value,
-        intervals=halves.value.about(outcome.value.samples),
+        Intervals.about(outcome.value.samples, *halves.value),
         times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
     )
 
@@ -105,7 +105,7 @@ def growth_without_privacy(name: str) -> Growth:
 
 
 def plan_of(budget: Budget) -> BayesPlan:
-    """What Bayes cloaking measures at a budget."""
+    """The plan of Bayes cloaking at a budget."""
     return staged.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
 
 
@@ -127,10 +127,10 @@ def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
 
 def trio(ours: Result, paper: Result) -> Trio | None:
     """Of two releases of the same data; a page that got less than all is made again when more is there."""
-    asked = ours.model.dataset, ours.model
-    without = without_privacy_within(staged.PATIENCE_SECONDS, *asked)
+    settings = ours.model.dataset, ours.model
+    without = without_privacy_within(staged.PATIENCE_SECONDS, *settings)
     if without is None:
-        waiting.afterwards(lambda: without_privacy(*asked))
+        waiting.afterwards(lambda: without_privacy(*settings))
         return None
     return Trio(soon(*ours.chosen), soon(*paper.chosen), without)
 
@@ -138,8 +138,8 @@ def trio(ours: Result, paper: Result) -> Trio | None:
 def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     """Of a release with these settings."""
     model, design, draw = _concerned(model, design, draw)
-    if (known := _known(model, design, draw)) is not None:
-        return known
+    if (kept := _kept(model, design, draw)) is not None:
+        return kept
     data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
     function, settings = _held(model, design, draw)
     held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
@@ -154,8 +154,8 @@ def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
 def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
     concerned = _concerned(model, design, draw)
-    if (known := _known(*concerned)) is not None:
-        return known
+    if (kept := _kept(*concerned)) is not None:
+        return kept
     function, settings = _held(*concerned)
     patience, data = staged.PATIENCE_SECONDS, cached.dataset(model.dataset)
     held = cached.soon(patience, "Leaving people out", function, *settings, given=(data,))
@@ -173,24 +173,24 @@ def foresee(model: Model, design: Design, draw: Draw) -> None:
     """An idle process begins with it, while a page that will ask computes something else."""
     concerned = _concerned(model, design, draw)
     function, settings = _held(*concerned)
-    if _known(*concerned) is None:
+    if _kept(*concerned) is None:
         cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
 
 
-def _known(model: Model, design: Design, draw: Draw) -> LeftOut | None:
-    """Errors that are there, so that nothing they are computed from is needed; what is one step away is wished for."""
+def _kept(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+    """Errors from the cache, without the results they follow from; those one step away are wished for."""
     budget = _budget(model, draw)
     settings = (_errors_read, budget, model) if design.in_stages else (_errors, model, design, draw)
-    found: FloatArray | None = cached.find(*settings)
-    if found is None:
+    errors: FloatArray | None = cached.find(*settings)
+    if errors is None:
         return None
     if design.in_stages:
         cached.wish(*_next(budget, cached.dataset(model.dataset)))
-    return LeftOut(found)
+    return LeftOut(errors)
 
 
 def opening(model: Model, draw: Draw) -> Iterator[Wish]:
-    """What takes long of a page that opens with Bayes cloaking, but for what only leads to it."""
+    """The slow results of a page that opens with Bayes cloaking, without the steps that only lead to them."""
     name = model.dataset
     data, budget = cached.dataset(name), _budget(model, draw)
     given = data, scene(name)
@@ -224,12 +224,12 @@ def _planned(budget: Budget) -> Budget:
 def _held(
     model: Model, design: Design, draw: Draw
 ) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Budget, ...]]:
-    """What plans every fold, and the settings that it depends on: not all that a slider moves."""
+    """The function that plans every fold, and the settings that it depends on: not all that a slider moves."""
     return (_hold_stages, (_planned(_budget(model, draw)),)) if design.in_stages else (_hold, (model, design))
 
 
 def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
-    """What is planned does not depend on the budget: any will do."""
+    """The plans do not depend on the budget: any will do."""
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 

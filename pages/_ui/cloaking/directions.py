@@ -40,7 +40,7 @@ from pages._ui.look.sheet import Panel, of_inputs
 from pages._ui.model import Design
 from pages._ui.work import cached
 
-SHOWN, FRAMES = 6, 48  # directions; draws of a moving curve
+COUNT, FRAMES = 6, 48  # directions; draws of a moving curve
 MAP_FRAMES = 24  # of a moving map
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
 _NOTE = "From inputs, budget and bounds alone: public."
@@ -52,11 +52,11 @@ class Directions(NamedTuple):
     """The eigenvectors of M with the largest eigenvalues, on a drawn curve or map. Public: no output enters.
 
     Attributes:
-        x: the first input of what is drawn (G,).
+        x: the first input (G,).
         shapes: one standard deviation of the noise along each (k, G), in the output's unit.
         shares: of the noise's variance (k,).
         sds: length of each, root of the eigenvalue, times d s (k,).
-        moves: the furthest that anybody can move what is drawn along each (k,), in the same length.
+        moves: the furthest that anybody can move curve or map along each (k,), in the same length.
     """
 
     x: FloatArray
@@ -72,13 +72,13 @@ class Directions(NamedTuple):
 
 
 def directions_of(result: Result) -> Directions:
-    """From the factor of M where it is drawn: M = L L^T, so L's left singular vectors, and what c_j reaches."""
+    """From the factor of M where it is drawn: M = L L^T, so L's left singular vectors, and the reach of c_j."""
     scene = result.outcome.scene
-    drawn = slice(scene.records, None) if scene.labels is None else cells.shown_rows(scene)
+    drawn = slice(scene.records, None) if scene.labels is None else cells.map_rows(scene)
     draw, data = result.draw, result.dataset
     s = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
     vectors, roots, _ = np.linalg.svd(result.linear_plan.factor[drawn], full_matrices=False)
-    count = min(SHOWN, len(roots))
+    count = min(COUNT, len(roots))
     kept, lengths = vectors[:, :count], data.output_range * s * roots[:count]
     reached = np.abs(kept.T @ dense_of(result.linear_plan.weights)[drawn]).max(axis=1)
     return Directions(
@@ -90,70 +90,70 @@ def directions_of(result: Result) -> Directions:
     )
 
 
-def turning(found: Directions, seed: int, count: int) -> FloatArray:
+def turning(directions: Directions, seed: int, count: int) -> FloatArray:
     """Noise along the directions as frames (count, G): each a draw, each a little further along a circle of draws.
 
     Two independent draws z, z' of the directions' noise make cos(t) z + sin(t) z', which has the same law at every t.
     """
-    first, second = np.random.default_rng(seed).standard_normal((2, len(found.shapes)))
+    first, second = np.random.default_rng(seed).standard_normal((2, len(directions.shapes)))
     turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
-    return np.asarray((np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ found.shapes)
+    return np.asarray((np.cos(turns)[:, None] * first + np.sin(turns)[:, None] * second) @ directions.shapes)
 
 
-def table(found: Directions, result: Result) -> pd.DataFrame:
-    """One row a direction: its share, its noise, and how far anybody can move what is drawn along it."""
-    unit, places = result.dataset.y_unit, "grid points" if result.outcome.scene.labels is None else "hexagons"
+def table(directions: Directions, result: Result) -> pd.DataFrame:
+    """One row a direction: its share, its noise, and how far anybody can move the curve or map along it."""
+    unit, points = result.dataset.y_unit, "grid points" if result.outcome.scene.labels is None else "hexagons"
     return pd.DataFrame(
         {
-            "direction": np.arange(1, len(found.shares) + 1),
-            "share of the noise [%]": (100 * found.shares).round(4),
-            f"noise along it, one sd, all {places} together [{unit}]": found.sds.round(4),
-            f"furthest that one person moves it, all {places} together [{unit}]": found.moves.round(4),
-            f"and any one of the {places} [{unit}]": found.furthest.round(4),
+            "direction": np.arange(1, len(directions.shares) + 1),
+            "share of the noise [%]": (100 * directions.shares).round(4),
+            f"noise along it, one sd, all {points} together [{unit}]": directions.sds.round(4),
+            f"furthest that one person moves it, all {points} together [{unit}]": directions.moves.round(4),
+            f"and any one of the {points} [{unit}]": directions.furthest.round(4),
         }
     )
 
 
-def said(found: Directions, result: Result) -> str:
-    """What the picture of the directions shows."""
-    together, first = text.percent(float(found.shares.sum())), text.percent(float(found.shares[0]))
+def alt_text(directions: Directions, result: Result) -> str:
+    """Of the picture of the directions."""
+    together, first = text.percent(float(directions.shares.sum())), text.percent(float(directions.shares[0]))
     drawn = "curve" if result.outcome.scene.labels is None else "map"
     return (
-        f"The first {len(found.shares)} directions hold {together} of the noise at ε = {result.draw.epsilon:g}, the "
-        f"first alone {first}. A direction in which one person could move the {drawn} far gets much noise; one that "
-        "nobody can move gets none."
+        f"The first {len(directions.shares)} directions hold {together} of the noise at ε = {result.draw.epsilon:g}, "
+        f"the first alone {first}. A direction in which one person could move the {drawn} far gets much noise; one "
+        "that nobody can move gets none."
     )
 
 
 # along a curve
 
 
-def figure(found: Directions, result: Result) -> go.Figure:
+def figure(directions: Directions, result: Result) -> go.Figure:
     """Each direction as the change of the curve that one standard deviation of its noise makes."""
     drawn, data = go.Figure(), result.dataset
-    for at, (shape, share) in enumerate(zip(found.shapes, found.shares, strict=True)):
+    for at, (shape, share) in enumerate(zip(directions.shapes, directions.shares, strict=True)):
         draw_line(
             drawn,
-            found.x,
+            directions.x,
             shape,
             f"{at + 1}: {text.percent(float(share))}",
             _COLOURS[at],
             width=2.5 if at == 0 else 1.6,
         )
     drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
-    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[directions.x[0], directions.x[-1]])
     drawn.update_yaxes(title=axis("one standard deviation of noise", data.y_unit))
     return named_lines(finish(drawn, HEIGHT))
 
 
-def moving(found: Directions, result: Result) -> go.Figure:
+def moving(directions: Directions, result: Result) -> go.Figure:
     """Noise along the first directions, every frame a line of its own."""
     drawn, data = go.Figure(), result.dataset
-    frames = turning(found, result.draw.seed, FRAMES)
+    frames = turning(directions, result.draw.seed, FRAMES)
     for at, values in enumerate(frames):
         draw_line(
             drawn,
-            found.x.astype(np.float32),
+            directions.x.astype(np.float32),
             values.astype(np.float32),
             "noise",
             PRIVATE,
@@ -163,36 +163,36 @@ def moving(found: Directions, result: Result) -> go.Figure:
             hoverinfo="skip",
         )
     most = 1.05 * float(np.abs(frames).max())
-    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[found.x[0], found.x[-1]])
+    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[directions.x[0], directions.x[-1]])
     drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
     return finish(drawn, HEIGHT).update_layout(showlegend=False)
 
 
-def moving_said(found: Directions, result: Result) -> str:
-    """What the moving picture shows."""
-    typical, data = float(np.median(np.sqrt((found.shapes**2).sum(axis=0)))), result.dataset
-    frames, place, size = FRAMES, data.x_names[0], f"{text.number(typical)} {data.y_unit}"
+def moving_alt(directions: Directions, result: Result) -> str:
+    """Of the moving picture."""
+    typical, data = float(np.median(np.sqrt((directions.shapes**2).sum(axis=0)))), result.dataset
+    frames, point, size = FRAMES, data.x_names[0], f"{text.number(typical)} {data.y_unit}"
     if result.outcome.scene.labels is not None:
-        frames, place, size = MAP_FRAMES, "hexagon", text.factor_of(typical)
+        frames, point, size = MAP_FRAMES, "hexagon", text.factor_of(typical)
     return (
-        f"Privacy noise along the first {len(found.shapes)} directions: {frames} draws that turn into one another. "
-        f"One standard deviation is {size} at a typical {place}."
+        f"Privacy noise along the first {len(directions.shapes)} directions: {frames} draws that turn into one "
+        f"another. One standard deviation is {size} at a typical {point}."
     )
 
 
 def show_curves(result: Result) -> None:
     """A section: the directions along the curve, in motion, and in numbers."""
     st.subheader("The directions of M: where the noise goes")
-    found, data = directions_of(result), result.dataset
-    words = said(found, result)
-    still = cached.drawn(lambda each: figure(found, each), result, of="directions")
-    pictures.chart(still, "directions", words, as_it_is(still, of_inputs(data, words)))
-    player, motion = st.container(), cached.drawn(lambda each: moving(found, each), result, of="moving")
-    moves = moving_said(found, result)
-    pictures.chart(motion, "moving", moves, as_it_is(motion, of_inputs(data, moves)))
+    directions, data = directions_of(result), result.dataset
+    alt = alt_text(directions, result)
+    still = cached.drawn(lambda each: figure(directions, each), result, of="directions")
+    pictures.chart(still, "directions", alt, as_it_is(still, of_inputs(data, alt)))
+    player, motion = st.container(), cached.drawn(lambda each: moving(directions, each), result, of="moving")
+    alt = moving_alt(directions, result)
+    pictures.chart(motion, "moving", alt, as_it_is(motion, of_inputs(data, alt)))
     variants.move("moving", motion, player)
     with st.expander("Table of the directions"):
-        frame.table(table(found, result), "directions", _NOTE)
+        frame.table(table(directions, result), "directions", _NOTE)
 
 
 # on a map
@@ -215,12 +215,14 @@ def scale_of(shapes: FloatArray) -> Layer:
     )
 
 
-def maps(found: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFrame]]:
-    """One map a direction: what one standard deviation of its noise makes of each price; and its numbers."""
-    around, layer = cached.value("Drawing the boroughs", look_maps.boroughs), scale_of(found.shapes)
-    shown = cells.shown_cells(result.outcome.scene)
-    for at, (shape, share, most) in enumerate(zip(found.shapes, found.shares, found.furthest, strict=True), 1):
-        rows = shown.assign(**{_MOVE: np.exp(shape).round(4)})
+def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFrame]]:
+    """One map a direction: the factor of one standard deviation of its noise on each price; and its numbers."""
+    around, layer = cached.value("Drawing the boroughs", look_maps.boroughs), scale_of(directions.shapes)
+    labels = cells.map_cells(result.outcome.scene)
+    for at, (shape, share, most) in enumerate(
+        zip(directions.shapes, directions.shares, directions.furthest, strict=True), 1
+    ):
+        rows = labels.assign(**{_MOVE: np.exp(shape).round(4)})
         unit = result.dataset.privacy_unit
         words = f"{unit[0].upper()}{unit[1:]} moves no hexagon further than {text.factor_of(float(most))}."
         draw = partial(sheet_map.hexagons, rows, layer, around, named=False)
@@ -238,14 +240,14 @@ def show_maps(ours: Result) -> None:
     if ours.design.in_stages:
         result = computed.run(ours.model, Design("cloaking"), ours.draw)
         st.caption("Bayes cloaking measures in stages, whose noise no one M describes. Drawn is cloaking's.")
-    found = directions_of(result)
+    directions = directions_of(result)
     about = partial(of_inputs, result.dataset)
-    below, words = partial(sheet_map.across, scale_of(found.shapes)), said(found, result)
-    panels, rows = zip(*maps(found, result), strict=True)
-    pictures.panels(panels, below, "directions", words, pd.concat(rows), about(words))
-    frames, moves = turning(found, result.draw.seed, MAP_FRAMES), moving_said(found, result)
-    shown, layer = cells.shown_cells(result.outcome.scene), scale_of(frames)
+    below, alt = partial(sheet_map.across, scale_of(directions.shapes)), alt_text(directions, result)
+    panels, rows = zip(*maps(directions, result), strict=True)
+    pictures.panels(panels, below, "directions", alt, pd.concat(rows), about(alt))
+    frames, alt = turning(directions, result.draw.seed, MAP_FRAMES), moving_alt(directions, result)
+    labels, layer = cells.map_cells(result.outcome.scene), scale_of(frames)
     st.html(variants.buttons("A moving map", "One draw"))
-    pictures.moving_map(shown, layer, np.exp(frames), "moving_map", moves, about(moves))
+    pictures.moving_map(labels, layer, np.exp(frames), "moving_map", alt, about(alt))
     with st.expander("Table of the directions"):
-        frame.table(table(found, result), "directions_table", _NOTE)
+        frame.table(table(directions, result), "directions_table", _NOTE)

@@ -1,4 +1,4 @@
-"""The curve of a release: its figures, and what stands on its page."""
+"""The curve of a release: its figures, and the sections of its page."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from functools import partial
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from scipy.special import ndtr, ndtri
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
 from dpgp_core.table import Dataset
-from pages._ui.cloaking import computed, nearness, words
+from pages._ui.cloaking import computed, words
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
-from pages._ui.cloaking.words import Shown
+from pages._ui.cloaking.words import Formatter
 from pages._ui.left_out import Trio
-from pages._ui.look import offers, pictures, settings, sheet
+from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
@@ -95,8 +96,8 @@ def growth(
     if plain is not None:
         centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
         figure.update_traces(meta=NOT_PRIVATE)
-    named = "the method of 2018" if other else "published"
-    centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, named)
+    name = "the method of 2018" if other else "published"
+    centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, name)
     figure.add_scatter(
         x=[person[0]],
         y=[person[1]],
@@ -124,7 +125,7 @@ def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: Float
 
 
 def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray | None = None) -> go.Figure:
-    """Axes that depend on what is public only, and the finish; where they cut the values ``drawn``, they say so."""
+    """Axes that depend on public values only, and the finish; where they cut the values ``drawn``, they say so."""
     low, high = data.y_bounds
     bottom, top = low - 0.35 * data.output_range, high + 0.35 * data.output_range
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
@@ -148,9 +149,9 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
     line = {"color": PINNED, "width": 2, "dash": "dashdot"}
     figure.add_scatter(x=x, y=curve, name=_PINNED, mode="lines", legendgroup="pin", line=line)
-    there, gap = np.concatenate([x, [np.nan], x]), [np.nan]
+    gap = [np.nan]
     figure.add_scatter(
-        x=there,
+        x=np.concatenate([x, gap, x]),
         y=np.concatenate([ends[1], gap, ends[0]]),
         mode="lines",
         name="pinned interval",
@@ -251,14 +252,14 @@ def question(data: Dataset) -> str:
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
-def lead(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> str:
+def lead(ours: Result, paper: Result, errors: Trio | None, with_unit: Formatter) -> str:
     """The plain sentences under the question."""
     if errors is None:
-        return words.without_overlay(ours, paper, shown)
+        return words.without_overlay(ours, paper, with_unit)
     return (
         f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
-        f"of **{words.error(errors.ours, shown)}**. Without privacy it is {shown(errors.without)}, because people "
-        f"differ. With the method of 2018 it is {words.error(errors.paper, shown)}."
+        f"of **{words.error(errors.ours, with_unit)}**. Without privacy it is {with_unit(errors.without)}, because "
+        f"people differ. With the method of 2018 it is {words.error(errors.paper, with_unit)}."
     )
 
 
@@ -271,24 +272,24 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
-        spot = st.container()
+        container = st.container()
         person = _person(chart, data)
-        with spot:
+        with container:
             of = (ours.settings, overlay, person)
             source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
             picture = cached.drawn(growth, chart, data, person, plain, of=of)
             measured = ours.intervals.scatter is not None
-            public = public_growth(ours, chart, person, _said("one release (orange)", data, measured))
-            pictures.chart(picture, "growth", _said(source, data, measured), public)
+            public = public_growth(ours, chart, person, _growth_alt("one release (orange)", data, measured))
+            pictures.chart(picture, "growth", _growth_alt(source, data, measured), public)
     with right:
         st.subheader("The method of 2018")
         picture = cached.drawn(growth, other, data, person, None, True, of=(paper.settings, person))
-        said = _said("the method of 2018 (purple)", data, measured=False)
-        pictures.chart(picture, "growth_paper", said, public_growth(paper, other, person, said, other=True))
-    nearness.show(ours, person[0], overlay)
+        alt = _growth_alt("the method of 2018 (purple)", data, measured=False)
+        pictures.chart(picture, "growth_paper", alt, public_growth(paper, other, person, alt, other=True))
+    _nearness(ours, person[0], chart, plain)
 
 
-def _said(source: str, data: Dataset, measured: bool) -> str:
+def _growth_alt(source: str, data: Dataset, measured: bool) -> str:
     names = {"what": data.y_name, "x": data.x_names[0]}
     return f"{_ALT.format(source=source, **names)} {(_MEASURED if measured else _DECLARED).format(**names)}"
 
@@ -313,13 +314,56 @@ def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
     return settings.value_of(Range(key, label, start, low, high, 1, section=HERE))
 
 
+_STEPS = 20  # tolerances of the slider
+
+
+def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> None:
+    """A slider for a tolerance, and the chance that the value published at x is so near to the one without privacy.
+
+    And how much wider the range for one more person is than without privacy (``plain``), where that may be shown.
+    """
+    data = result.dataset
+    most = text.round_step(data.output_range / 4)
+    slider = Range(
+        f"within_{data.name}",
+        f"How near must it be? [{data.y_unit}]",
+        most / 4,
+        most / _STEPS,
+        most,
+        most / _STEPS,
+        format="%.3g",
+        width=320,
+        section=HERE,
+    )
+    tolerance = settings.value_of(slider)
+    of = "value without privacy" if result.intervals.noise is not None else "curve, which nobody knows exactly"
+    chance = min(99.9, 100 * probability_within(result, x, tolerance))
+    near = (
+        f"At {text.number(x, 3)} {data.x_units[0]} the published {data.y_name} is within {text.number(tolerance)} "
+        f"{data.y_unit} of the {of}, with a chance of **{text.number(chance)} in 100**."
+    )
+    if plain is not None:
+        ratio = text.number(chart.width(x) / plain.width(x))
+        near += f" Its range, 3rd to 97th centile, is **{ratio} times** as wide as without privacy."
+    st.markdown(near)
+
+
+def probability_within(result: Result, x: float, tolerance: float) -> float:
+    """From the interval of the privacy noise; of a release in stages, from that of the curve, with the noise."""
+    scene, intervals = result.outcome.scene, result.intervals
+    grid = slice(scene.records, None)
+    half = intervals.curve.half if intervals.noise is None else intervals.noise
+    sd = float(np.interp(x, scene.X_test[grid, 0], half[grid])) / float(ndtri((1 + LEVEL) / 2))
+    return float(2 * ndtr(tolerance / sd) - 1) if sd > 0 else 1.0
+
+
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:
     """Of the curves, and a pinned release over them."""
-    said = words.curves_alt(result, "purple" if other else "orange", overlay=False)
+    alt = words.curves_alt(result, "purple" if other else "orange", overlay=False)
     if kept is not None:
         other_release = about(kept, "").release.removeprefix("Published: ")
-        said += f" Brown: another release, {other_release} at ε = {kept.draw.epsilon:g}: both together cost more."
-    return Public(partial(curves, result, False, other, kept), about(result, said))
+        alt += f" Brown: another release, {other_release} at ε = {kept.draw.epsilon:g}: both together cost more."
+    return Public(partial(curves, result, False, other, kept), about(result, alt))
 
 
 def public_growth(
@@ -330,7 +374,7 @@ def public_growth(
 
 
 def about(result: Result, shows: str) -> About:
-    """What is said of a release."""
+    """Caption of a release where its picture goes."""
     first, count = result.draw.seed, result.draw.draws
     drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
     made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"

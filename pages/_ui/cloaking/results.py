@@ -1,4 +1,4 @@
-"""A release and all that pages show of it: from the core's stages to one result."""
+"""A release on the pages: from the core's stages to one result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Outcome:
     """One release, and the curve when nothing is hidden, which is not private.
 
     Attributes:
-        samples: what may be published (draws, P), in the output's unit.
+        samples: to publish (draws, P), in the output's unit.
         guarantee: of all samples together.
         scene: where.
         nonprivate: the curve without privacy at every row (P,), in the output's unit.
@@ -82,32 +82,11 @@ class Ends:
     def half(self) -> FloatArray:
         """Half its width about the first curve (P,)."""
         low, high = self.of(0)
-        half: FloatArray = (high - low) / 2
-        return half
+        return np.asarray((high - low) / 2)
 
     def of(self, draw: int) -> FloatArray:
         """Of one curve (2, P), the lower ends first."""
         return np.stack([self.low[draw], self.high[draw]])
-
-
-@dataclass(frozen=True, eq=False)
-class Halves:
-    """Halves of intervals of ``LEVEL`` about any released curve (P,), in the output's unit. Public.
-
-    Attributes:
-        output: hold one further record's output.
-        curve: hold the latent curve.
-        noise: hold the curve that the same outputs give without noise.
-    """
-
-    output: FloatArray
-    curve: FloatArray
-    noise: FloatArray
-
-    def about(self, samples: FloatArray) -> Intervals:
-        """The intervals about released curves (draws, P)."""
-        output, curve = (Ends(samples - half, samples + half) for half in (self.output, self.curve))
-        return Intervals(output, curve, self.noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +106,15 @@ class Intervals:
     noise: FloatArray | None = None
     scatter: FloatArray | None = None
 
+    @classmethod
+    def about(cls, samples: FloatArray, output: FloatArray, curve: FloatArray, noise: FloatArray) -> Intervals:
+        """About released curves (draws, P), from halves (P,) as of ``stage_halves``."""
+        return cls(Ends(samples - output, samples + output), Ends(samples - curve, samples + curve), noise)
+
 
 @dataclass(frozen=True)
 class Draws:
-    """What the numbers of Bayes cloaking depend on: budget, number of the first draw, and how many."""
+    """Settings of the numbers of Bayes cloaking: budget, number of the first draw, and how many."""
 
     budget: Budget
     first: int
@@ -139,20 +123,15 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What the stages of Bayes cloaking released. May be published, were it not for numbered draws.
+    """Released by the stages of Bayes cloaking. May be published, were it not for numbered draws.
 
     Attributes:
-        measured: what came of every stage, and of the distances to the curve that they gave, in model units.
+        measured: of every stage, and the distances to the curve of them all, in model units.
         guarantee: of all draws together.
     """
 
     measured: Measured
     guarantee: Guarantee
-
-    @property
-    def first(self) -> Numbers:
-        """Those of the first draw alone."""
-        return Numbers(self.measured.draws(slice(0, 1)), self.guarantee)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +139,9 @@ class Result:
     """Everything a page needs for one setting.
 
     Attributes:
-        model, design, draw: what was chosen.
+        model, design, draw: settings.
         dataset, fit, plan, outcome, intervals: the stages' results.
-        draws, numbers: what Bayes cloaking measured, and what came of it; None where noise is added once.
+        draws, numbers: of Bayes cloaking; None where noise is added once.
         times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
     """
 
@@ -185,17 +164,17 @@ class Result:
 
     @property
     def chosen(self) -> tuple[Model, Design, Draw]:
-        """What was chosen."""
+        """Its settings."""
         return self.model, self.design, self.draw
 
     @property
     def settings(self) -> tuple[object, ...]:
-        """What all of it depends on."""
+        """All that it depends on."""
         return (*self.chosen, self.planned_for)
 
     @property
     def released(self) -> tuple[object, ...]:
-        """What the release depends on: numbers that stages measured are read with any model, for nothing."""
+        """Settings of the release: numbers that stages measured are read with any model, for nothing."""
         return (self.model.dataset, *self.chosen[1:]) if self.design.in_stages else self.chosen
 
     @property
@@ -231,7 +210,7 @@ def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
 
 
 def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
-    """Stage 2: what is released per unit budget and change; public."""
+    """Stage 2: the plan per unit budget and change; public."""
     # The plan does not depend on the budget: any will do.
     mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
     if isinstance(mechanism, OptimisedNoise) and design.objective == "trace" and design.focus == "records":
@@ -251,13 +230,15 @@ def stage_outcome(
     return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
 
 
-def stage_halves(dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw) -> Halves:
-    """Beside stage 3: how far the truth may lie from a released curve. The same for every draw, and public."""
+def stage_halves(
+    dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Beside stage 3: halves of intervals of ``LEVEL`` about any released curve (P,), the same for every draw. Public.
+
+    They hold one further record's output, the latent curve, and the curve that the same outputs give without noise.
+    """
     mechanism = mechanism_of(model, design, draw)
     uncertainty = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))
     assert isinstance(uncertainty, SimulatedInterval)
-    return Halves(
-        output=uncertainty.half_width(LEVEL, "outputs"),
-        curve=uncertainty.half_width(LEVEL, "function"),
-        noise=uncertainty.noise_half_width(LEVEL),
-    )
+    output, curve = uncertainty.half_width(LEVEL, "outputs"), uncertainty.half_width(LEVEL, "function")
+    return output, curve, uncertainty.noise_half_width(LEVEL)

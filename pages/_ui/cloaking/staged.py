@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import together
+from dpgp_core.bayes.engine import Measured, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
@@ -42,21 +42,21 @@ from pages._ui.work.jobs import Answer
 
 
 class LeftOutNumbers(NamedTuple):
-    """What simulated draws without some of the people released.
+    """Numbers of simulated draws without some of the people.
 
     Attributes:
         plan: they were measured by.
-        numbers: in model units, of the curve alone.
+        measured: in model units, of the curve alone.
         values: curves by the automatic models where those people are (draws, P), in the output's unit.
     """
 
     plan: BayesPlan
-    numbers: Numbers
+    measured: Measured
     values: FloatArray
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """What each stage measures best; public."""
+    """The best plan of every stage; public."""
     weights = scene.at_records if budget.focus == "records" else None
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
     half_range = dataset.output_range / dataset.y_scale / 2
@@ -91,31 +91,23 @@ def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]
     return declared.models(dataset.x_box, plan.public.half_range)
 
 
-def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, numbers: Numbers, model: Model) -> MixtureUncertainty:
-    """What the numbers say at X_test (P, D)."""
+def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measured, model: Model) -> MixtureUncertainty:
+    """Prediction at X_test (P, D) from released numbers."""
     mixed = models(dataset, plan, model)
     filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
-    prediction = filtered.read_and_predict(numbers.measured.stages)
-    prediction = filtered.with_people(prediction, numbers.measured.distances)
+    prediction = filtered.read_and_predict(measured.stages)
+    prediction = filtered.with_people(prediction, measured.distances)
     return MixtureUncertainty(outcome=dataset.outcome, prediction=prediction)
 
 
 def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
-    """Of simulated draws on each fold, as in ``held_out_errors``.
-
-    Args:
-        held: each fold.
-        budget: of one draw.
-        draws: simulated releases.
-        seed: of the simulation.
-    """
+    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
     mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
     numbers = []
     for index, fold in enumerate(held):
         plan, rng = fold.plan_for(mechanism), np.random.default_rng([seed, index])
         released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        of_curve = Numbers(released.measured[0]._replace(distances=None), released.guarantee)
-        numbers.append(LeftOutNumbers(plan, of_curve, released.samples))
+        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
     return numbers
 
 
@@ -124,7 +116,7 @@ def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], mod
     curves = [each.values for each in numbers]
     if model != usual(model.dataset):
         curves = [
-            read(fold.train, fold.X_test, each.plan, each.numbers, model).values
+            read(fold.train, fold.X_test, each.plan, each.measured, model).values
             for fold, each in zip(held, numbers, strict=True)
         ]
     return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
@@ -139,34 +131,25 @@ def outcome(
     _draws: Draws,
     model: Model,
 ) -> tuple[Outcome, Intervals]:
-    """Released curves and their intervals.
-
-    Args:
-        dataset: the records.
-        scene: where.
-        plan: from ``plan_stages``.
-        numbers: from ``measure``.
-        nonprivate: the curve without privacy (P,), in the output's unit.
-        model: read with it, among others.
-    """
-    uncertainty = read(dataset, scene.X_test, plan, numbers, model)
+    """Released curves and their intervals, read with a model among others."""
+    uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
     published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
-PATIENCE_SECONDS = 1.0  # for what is best, before something else serves
+PATIENCE_SECONDS = 1.0  # for the best plan, before another serves
 
-Given = tuple[Dataset, Scene]  # whose budgets these are
+Given = tuple[Dataset, Scene]  # of a budget
 
 
 def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
     """The plan that is made for a budget."""
-    return cached.answer(_what(budget), plan_stages, budget, given=given)
+    return cached.answer(_planning(budget), plan_stages, budget, given=given)
 
 
 def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
-    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with what that is for.
+    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with that of the plan.
 
     A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
     ``likely`` budgets.
@@ -175,7 +158,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
     if near is None or near == budget:
         return best(budget, given), budget
-    ready = cached.within(PATIENCE_SECONDS, _what(budget), plan_stages, budget, given=given)
+    ready = cached.within(PATIENCE_SECONDS, _planning(budget), plan_stages, budget, given=given)
     if ready is not None:
         return ready, budget
     waiting.afterwards(lambda: best(budget, given))
@@ -193,11 +176,11 @@ def nearest(budget: Budget) -> Budget | None:
     }
     noise = _noise(budget)
     by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / noise)))
-    return next(filter(_is_ready, by_noise), None)
+    return next((each for each in by_noise if cached.find(plan_stages, each) is not None), None)
 
 
 def likely(budget: Budget) -> list[Budget]:
-    """What is asked for next: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
+    """Likely next budgets: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
 
     def at(epsilons: Iterable[float]) -> Iterator[Budget]:
         return (replace(budget, epsilon=float(epsilon)) for epsilon in epsilons)
@@ -211,15 +194,11 @@ def likely(budget: Budget) -> list[Budget]:
     return [each for each in dict.fromkeys(steps) if each != budget]
 
 
-def _is_ready(budget: Budget) -> bool:
-    return cached.find(plan_stages, budget) is not None
-
-
 def _noise(budget: Budget) -> float:
     return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).shares("number").curve
 
 
-def _what(budget: Budget) -> str:
+def _planning(budget: Budget) -> str:
     return f"Planning what to measure at ε = {budget.epsilon:g}"
 
 
@@ -244,16 +223,21 @@ class Growth:
         """Those of a growth chart."""
         return {centile: self.values[LEVELS.index(centile)] for centile in CENTILES}
 
+    def width(self, x: float) -> float:
+        """Between the outermost lines at x, in the output's unit."""
+        low, *_, high = self.lines.values()
+        return float(np.interp(x, self.x, high - low))
+
     def below(self, x: float, y: float) -> float:
         """How many in 100 people at x lie below y; between 1 and 99."""
-        there = [float(np.interp(x, self.x, row)) for row in self.values]
-        return float(np.interp(y, there, LEVELS))
+        quantiles = [float(np.interp(x, self.x, row)) for row in self.values]
+        return float(np.interp(y, quantiles, LEVELS))
 
 
 def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
     X = scene.X_test[scene.records :]
-    return _of(X, read(dataset, X, plan, numbers.first, model))
+    return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.cloaking.words import Shown, at_records, uncertainty
+from pages._ui.cloaking.words import Formatter, at_records, uncertainty
 from pages._ui.look import frame, offers, pictures, pin, settings, sheet_figure, sheet_map, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import HERE, Menu, menu
@@ -42,26 +42,31 @@ def find(page: str, kind: type[ReleaseSettings], dataset: str) -> Result | None:
 
 
 def show_pinned(
-    page: str, pinned: Result | None, ours: Result, overlay: bool, shown: Shown, plain: Plain = lambda value: value
+    page: str,
+    pinned: Result | None,
+    ours: Result,
+    overlay: bool,
+    with_unit: Formatter,
+    plain: Plain = lambda value: value,
 ) -> None:
-    """Buttons; with something pinned, what differs and A | B in figures. For the arguments see ``metrics``."""
+    """Buttons; with something pinned, the differences and A | B in figures. For the arguments see ``metrics``."""
     if pinned is not None:
         st.markdown(pin.differences())
-        frame.metrics(metrics(pinned, ours, overlay, shown, plain), "pinned")
+        frame.metrics(metrics(pinned, ours, overlay, with_unit, plain), "pinned")
     pin.buttons(page)
 
 
-def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Plain) -> list[Metric]:
+def metrics(pinned: Result, ours: Result, overlay: bool, with_unit: Formatter, plain: Plain) -> list[Metric]:
     """Pinned and current figures, A | B; errors only under the overlay.
 
     Args:
         pinned, ours: A and B.
         overlay: whether errors may be shown.
-        shown: writes a value.
+        with_unit: writes a value.
         plain: the number that is written, for how much larger or smaller B is.
     """
     name = ours.dataset.y_name
-    kept, now = (each.outcome.guarantee.budget for each in (pinned, ours))
+    kept, current = (each.outcome.guarantee.budget for each in (pinned, ours))
     uncertain = uncertainty(pinned, ours)
     rows = [
         (uncertain.name.lower(), uncertain.meaning, uncertain.ours, uncertain.other),
@@ -75,13 +80,13 @@ def metrics(pinned: Result, ours: Result, overlay: bool, shown: Shown, plain: Pl
     if overlay:
         one, other = (computed.errors(*each.chosen).mean for each in (pinned, ours))
         rows.insert(0, ("error", text.help_of("Error"), one, other))
-    deltas = f"δ: {text.small(kept.delta)} | {text.small(now.delta)}"
+    deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
     return [
-        Metric("A | B: ε", f"{kept.epsilon:g} | {now.epsilon:g}", deltas),
+        Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas),
         *(
             Metric(
                 f"A | B: {label}",
-                f"{shown(a)} | {shown(b)}".replace("a factor of ", "× "),
+                f"{with_unit(a)} | {with_unit(b)}".replace("a factor of ", "× "),
                 pin.change(plain(a), plain(b)),
                 meaning,
             )
@@ -106,26 +111,15 @@ _FAR = 3  # steps of the slider of epsilon between two pictures
 _KERNELS = ("EQ", "Matern32", "Matern12")
 
 
-class Variant(NamedTuple):
-    """One of the three: what differs, and its release."""
-
-    title: str
-    result: Result
-
-
 def chosen(name: str) -> Varied:
-    """What differs between the three; kernels only where rough ones are quick."""
+    """The setting that differs between the three; kernels only where rough ones are quick."""
     st.header("Side by side")
     offered = [each for each in VARIED.titles if each != "kernel" or not exhibit(name).smooth_only]
     return settings.value_of(VARIED.among(offered))
 
 
-def variants(ours: Result, varied: Varied) -> tuple[Variant, ...]:
-    """The three, the present setting among them where it has neighbours on both sides."""
-    return tuple(Variant(title, result) for title, result in _varied(ours, varied))
-
-
-def _varied(ours: Result, varied: Varied) -> Iterator[tuple[str, Result]]:
+def variants(ours: Result, varied: Varied) -> Iterator[tuple[str, Result]]:
+    """Title and release of the three, the present setting among them where it has neighbours on both sides."""
     model, design, draw = ours.chosen
     one = replace(draw, draws=1)
     if varied == "epsilon":
@@ -137,8 +131,8 @@ def _varied(ours: Result, varied: Varied) -> Iterator[tuple[str, Result]]:
     else:
         shipped = exhibit(model.dataset)
         for length in _three(shipped.lengthscales, model.lengthscale, 1):
-            found = computed.run(replace(model, lengthscale=float(length)), design, one)
-            yield f"lengthscale {length:g} {shipped.unit}", found
+            result = computed.run(replace(model, lengthscale=float(length)), design, one)
+            yield f"lengthscale {length:g} {shipped.unit}", result
 
 
 def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
@@ -150,35 +144,34 @@ def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
 
 def curves(ours: Result, varied: Varied, overlay: bool) -> None:
     """The published curve three times, on the same axes."""
-    three = variants(ours, varied)
-    drawn = [figures.curves(each.result, overlay) for each in three]
-    panels = [
-        Panel(each.title, f"{_within(each.result)}.", partial(sheet_figure.drawn, figure, named=False))
-        for each, figure in zip(three, drawn, strict=True)
-    ]
+    three = dict(variants(ours, varied))
+    panels, rows, drawn = [], [], []
+    for title, result in three.items():
+        figure = figures.curves(result, overlay)
+        panels.append(Panel(title, f"{_within(result)}.", partial(sheet_figure.drawn, figure, named=False)))
+        rows.append(words.rows_of(figure, result).assign(setting=title))
+        drawn.append(figure)
     below = partial(sheet_figure.names_of, drawn[0])
     unit = ours.dataset.y_unit
-    alt = "The same data at three settings, on the same axes. " + _said(three)
-    told = zip(three, drawn, strict=True)
-    numbers = pd.concat([words.rows_of(figure, each.result).assign(setting=each.title) for each, figure in told])
+    alt = "The same data at three settings, on the same axes. " + _in_words(three)
     about = None if overlay else _about(three, alt)
-    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", numbers, about)
+    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", pd.concat(rows), about)
 
 
 def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:
     """The same layer of the map three times, at one scale, with one legend."""
-    three = variants(ours, varied)
+    three = dict(variants(ours, varied))
     around = cached.value("Drawing the boroughs", look_maps.boroughs)
-    drawn = []
-    for each in three:
-        shown = cells.layers(each.result, overlay).get(kind, layer)
-        table = cells.cell_table(each.result, overlay)
-        draw = partial(sheet_map.hexagons, table, shown, around, named=False)
-        drawn.append((Panel(each.title, f"{_within(each.result)}.", draw), table.assign(setting=each.title)))
-    alt = f"{layer.title} at three settings, in the same colours. " + _said(three)
+    panels, rows = [], []
+    for title, result in three.items():
+        table = cells.cell_table(result, overlay)
+        draw = partial(sheet_map.hexagons, table, cells.layers(result, overlay).get(kind, layer), around, named=False)
+        panels.append(Panel(title, f"{_within(result)}.", draw))
+        rows.append(table.assign(setting=title))
+    alt = f"{layer.title} at three settings, in the same colours. " + _in_words(three)
     about = _about(three, alt) if layer.private else None
     below = partial(sheet_map.across, layer)
-    pictures.panels([panel for panel, _ in drawn], below, "three_maps", alt, pd.concat(t for _, t in drawn), about)
+    pictures.panels(panels, below, "three_maps", alt, pd.concat(rows), about)
 
 
 def _within(result: Result) -> str:
@@ -186,23 +179,21 @@ def _within(result: Result) -> str:
     intervals = result.intervals
     if result.outcome.scene.labels is not None:
         blur = intervals.curve.half if intervals.noise is None else intervals.noise
-        said = text.factor_of(words.at_records(result, blur))
-        return (
-            f"Privacy noise moves a typical price by less than {said}"
-            if intervals.noise is not None
-            else (f"A typical price is known to within {said}")
-        )
-    half = text.number(words.at_records(result, intervals.curve.half))
+        factor = text.factor_of(at_records(result, blur))
+        if intervals.noise is None:
+            return f"A typical price is known to within {factor}"
+        return f"Privacy noise moves a typical price by less than {factor}"
+    half = text.number(at_records(result, intervals.curve.half))
     return f"The curve is within {half} {result.dataset.y_unit} (95 %)"
 
 
-def _said(three: Sequence[Variant]) -> str:
-    return " ".join(f"{each.title}: {_within(each.result)}." for each in three)
+def _in_words(three: Mapping[str, Result]) -> str:
+    return " ".join(f"{title}: {_within(result)}." for title, result in three.items())
 
 
-def _about(three: Sequence[Variant], shows: str) -> About:
+def _about(three: Mapping[str, Result], shows: str) -> About:
     """Three releases about the same people: together they cost more than each."""
-    first = figures.about(three[-1].result, shows)
+    first = figures.about([*three.values()][-1], shows)
     many = f"{first.release} Three releases, each with its own promise; all three together cost more."
     return replace(first, release=many)
 
@@ -213,12 +204,7 @@ _CHOICES = {"play": "Play, one after another", "pause": "Pause"}
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
-    """Under the charts a way to many draws; with many, the player above them.
-
-    Args:
-        charts: key of a chart -> its figure; all of the same draws.
-        above: where the player stands.
-    """
+    """Under the charts (figures by key, of the same draws) a button for many draws; with many, the player above."""
     count = count_of(next(iter(charts.values())))
     if count == 1:
         st.button(
@@ -244,7 +230,7 @@ def _traces(figure: go.Figure, group: str) -> list[int]:
 
 
 def buttons(legend: str, still: str = "All together") -> str:
-    """Play, pause, and what stands still at first, as HTML; style sheets ask which of them is checked."""
+    """Play, pause, and the still picture at first, as HTML; style sheets ask which of them is checked."""
     radios = "".join(
         f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == "all" else ""}> '
         f"{title}</label>"
@@ -260,8 +246,8 @@ def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
         turns = [each for each in (_traces(figure, DRAWS), _traces(figure, BANDS)) if each]
         layer = f".st-key-{chart} .scatterlayer > .trace"
         for index in range(count):
-            mine = ", ".join(f"{begun} {layer}:nth-child({group[index]})" for group in turns)
-            rules.append(f"{mine} {{ animation-delay: calc(var(--slot) * {index - count} - 1ms); }}")
+            selectors = ", ".join(f"{begun} {layer}:nth-child({group[index]})" for group in turns)
+            rules.append(f"{selectors} {{ animation-delay: calc(var(--slot) * {index - count} - 1ms); }}")
         every = ", ".join(f"{layer}:nth-child({number})" for group in turns for number in group)
         rules.append(
             f"{begun} :is({every}) {{ animation-name: player-turn; animation-timing-function: step-end; "

@@ -1,4 +1,4 @@
-"""What a release says in words and tables: the answer, what it measures, how its noise is made."""
+"""A release in words and tables: the answer, its measurements, the design of its noise."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def at_records(result: Result, half: FloatArray) -> float:
 
 
 class Uncertain(NamedTuple):
-    """What is uncertain about a typical record.
+    """The uncertainty about a typical record.
 
     Attributes:
         name: of a figure.
@@ -55,17 +55,7 @@ def uncertainty(ours: Result, other: Result) -> Uncertain:
     return Uncertain("Privacy noise", meaning, at_records(ours, one.noise), at_records(other, two.noise))
 
 
-Shown = Callable[[float], str]  # formats a value in the output's unit
-
-
-def where(result: Result, shown: Shown) -> str:
-    """Where what a map of the result opens with is least and most, among the places of the records."""
-    noise, labels = result.intervals.noise, result.outcome.scene.labels
-    assert labels is not None
-    kind, half = ("uncertainty", result.intervals.curve.half) if noise is None else ("noise", noise)
-    half = half[: result.outcome.scene.records]
-    least, most = (f"in {labels['borough'][row]} ({shown(half[row])})" for row in (half.argmin(), half.argmax()))
-    return f"Where sales are, {kind} is least {least} and most {most}."
+Formatter = Callable[[float], str]  # writes a value in the output's unit
 
 
 def planned_for(result: Result) -> str:
@@ -76,43 +66,45 @@ def planned_for(result: Result) -> str:
     return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
 
 
-def meanwhile(result: Result, errors: Trio | None, wanted: bool) -> str:
-    """What is on screen until something better is computed; nothing where there is nothing better, or not wanted."""
-    other, said = planned_for(result), ""
+def meanwhile(result: Result, errors: Trio | None, overlay: bool) -> str:
+    """That a better plan, or errors under the overlay, are still being computed; nothing where nothing is missing."""
+    other, note = planned_for(result), ""
     if other:
-        said += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if wanted and (errors is None or errors.ours is None or errors.paper is None):
-        said += " The errors are being computed."
-    return said
+        note += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
+    if overlay and (errors is None or errors.ours is None or errors.paper is None):
+        note += " The errors are being computed."
+    return note
 
 
-def error(left_out: LeftOut | None, shown: Shown) -> str:
+def error(left_out: LeftOut | None, with_unit: Formatter) -> str:
     """An error, or that it is not there yet."""
-    return "…" if left_out is None else shown(left_out.mean)
+    return "…" if left_out is None else with_unit(left_out.mean)
 
 
-def without_overlay(ours: Result, paper: Result, shown: Shown) -> str:
+def without_overlay(ours: Result, paper: Result, with_unit: Formatter) -> str:
     """The plain sentences under the question where no error may be shown."""
     epsilon, uncertain = ours.draw.epsilon, uncertainty(ours, paper)
     if ours.intervals.noise is None or paper.intervals.noise is None:
-        said = f"the curve is within **{shown(uncertain.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
+        bound = (
+            f"the curve is within **{with_unit(uncertain.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
+        )
     else:
-        most = shown(uncertain.ours)
-        said = f"privacy noise moves the curve by at most **{most}**, in {100 * LEVEL:g} of 100 releases"
-    return f"At epsilon = {epsilon:g} {said}. With the method of 2018 it is {shown(uncertain.other)}."
+        most = with_unit(uncertain.ours)
+        bound = f"privacy noise moves the curve by at most **{most}**, in {100 * LEVEL:g} of 100 releases"
+    return f"At epsilon = {epsilon:g} {bound}. With the method of 2018 it is {with_unit(uncertain.other)}."
 
 
-def release_metrics(ours: Result, paper: Result, errors: Trio | None, shown: Shown) -> list[Metric]:
+def release_metrics(ours: Result, paper: Result, errors: Trio | None, with_unit: Formatter) -> list[Metric]:
     """The figures above a release, against the method of 2018; errors only under the overlay."""
     guarantee = ours.outcome.guarantee
     uncertain, most = uncertainty(ours, paper), "±\u00a0"
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     return [
-        *([_size(ours)] if errors is None else errors_of(errors, shown)),
+        *([_size(ours)] if errors is None else errors_of(errors, with_unit)),
         Metric(
             f"{uncertain.name}, {100 * LEVEL:g} %",
-            most + shown(uncertain.ours),
-            f"method of 2018: {most}{shown(uncertain.other)}",
+            most + with_unit(uncertain.ours),
+            f"method of 2018: {most}{with_unit(uncertain.other)}",
             uncertain.meaning,
         ),
         Metric(
@@ -128,18 +120,18 @@ def method(result: Result) -> str:
     return offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
 
 
-def errors_of(errors: Trio, shown: Shown, kind: str = "people") -> list[Metric]:
-    """Of a release against the method of 2018, and without privacy; ``kind``: what is left out to know them."""
+def errors_of(errors: Trio, with_unit: Formatter, kind: str = "people") -> list[Metric]:
+    """Of a release against the method of 2018, and without privacy; ``kind`` of the records left out."""
     return [
         Metric(
             "Error",
-            error(errors.ours, shown),
-            f"method of 2018: {error(errors.paper, shown)}",
+            error(errors.ours, with_unit),
+            f"method of 2018: {error(errors.paper, with_unit)}",
             text.help_of("Error"),
         ),
         Metric(
             "Error without privacy",
-            shown(errors.without),
+            with_unit(errors.without),
             f"the same {kind} left out",
             text.help_of("Without privacy"),
         ),
@@ -147,7 +139,7 @@ def errors_of(errors: Trio, shown: Shown, kind: str = "people") -> list[Metric]:
 
 
 def free(result: Result) -> str:
-    """What can be moved for nothing."""
+    """The settings that are free to move."""
     if not isinstance(result.plan, BayesPlan):
         return ""
     return "Moving kernel, lengthscale and spread of people is free: they only read these numbers."
@@ -186,7 +178,7 @@ def rows_of(figure: go.Figure, result: Result) -> pd.DataFrame:
 
 
 def curves_alt(result: Result, colour: str, overlay: bool) -> str:
-    """What the curves figure shows."""
+    """Text alternative of the curves figure."""
     data, scene = result.dataset, result.outcome.scene
     grid = slice(scene.records, None)
     x, half = scene.X_test[grid, 0], result.intervals.output.half[grid]
@@ -219,7 +211,7 @@ ERROR = (
 
 
 def explain(result: Result) -> Steps:
-    """What was computed for a result, in order."""
+    """The computation of a result, in order."""
     model, design, draw = result.chosen
     plan = result.plan
     if isinstance(plan, BayesPlan):
@@ -342,7 +334,7 @@ def cloaking_answer(result: Result) -> str:
 
 
 def certificate(result: Result) -> list[Metric]:
-    """What proves the design: largest shift, gap, rank."""
+    """The proof of the design: largest shift, gap, rank."""
     noise = _design(result)
     # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
     shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from datasets import EXHIBITS, exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Piece
+from dpgp_core.evaluation.errors import epsilon_on_curve
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.catalogue import Entry, Parameters
@@ -21,7 +22,7 @@ from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import contenders
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL, Contest, Curve, Found, Possible, contender
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL, Contest, Curve, Possible, contender
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
 from pages._ui.model import Model, usual
@@ -31,46 +32,36 @@ from pages._ui.work.cached import Wish
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
 
 
-class Grown(NamedTuple):
-    """A curve, and on how many of the folds."""
-
-    curve: Curve
-    folds: int
-
-
 def dataset(contest: Contest) -> Dataset:
-    """What the contest is about."""
+    """The data set of the contest."""
     return cached.dataset(contest.model.dataset)
 
 
 def curve(contest: Contest, name: str) -> Curve:
     """Error against epsilon of one contender."""
-    return list(growing(contest, name))[-1].curve
+    return list(growing(contest, name))[-1][0]
 
 
-def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[Grown]:
-    """The same from ever more folds as they are done, where each takes long; the last is whole.
+def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[tuple[Curve, int]]:
+    """The same from ever more folds as they are done, and their number, where each takes long; the last is whole.
 
-    Args:
-        contest: settings.
-        name: of the contender.
-        progress: before its title, on the bar while the page waits.
+    ``progress`` stands before the contender's title on the bar while the page waits.
     """
     concern, folds = concerning(contest, name), FOLDS
     if (whole := _whole(concern, name)) is not None:
-        yield Grown(whole, folds)
+        yield whole, folds
         return
     data, progress = dataset(contest), f"{progress}{CONTENDERS[name].title}"
     if not is_slow(name):
-        yield Grown(cached.value(progress, contenders.curve, concern, name, given=(data,)), folds)
+        yield cached.value(progress, contenders.curve, concern, name, given=(data,)), folds
         return
     pieces: list[Piece] = []
     for index in range(folds):
         doing = f"{progress}, fold {index + 1} of {folds}"
         pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,)))
         if len(pieces) < folds:
-            yield Grown(contenders.joined(pieces, concern, name), len(pieces))
-    yield Grown(cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds)
+            yield contenders.joined(pieces, concern, name), len(pieces)
+    yield cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds
 
 
 def is_ready(contest: Contest, name: str) -> bool:
@@ -84,23 +75,21 @@ def is_slow(name: str) -> bool:
 
 
 def _whole(concern: Contest, name: str) -> Curve | None:
-    found = cached.find(contenders.joined, concern, name) if is_slow(name) else None
-    return cached.find(contenders.curve, concern, name) if found is None else found
+    joined = cached.find(contenders.joined, concern, name) if is_slow(name) else None
+    return cached.find(contenders.curve, concern, name) if joined is None else joined
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
     """Epsilon that a contender needs for a target error, in the output's unit; where solving is slow, off its curve."""
-    if contenders.CONTENDERS[name].kind.automatic:
-        return contenders.read_off(curve(contest, name), target)
-    data = cached.dataset(contest.model.dataset)
-    doing = f"Solving for ε: {contenders.CONTENDERS[name].title}"
-    concern = concerning(contest, name)
-    return cached.value(doing, contenders.needed, concern, name, target, given=(data,))
+    if CONTENDERS[name].kind.automatic:
+        return epsilon_on_curve(CURVE_EPSILONS, curve(contest, name).mean, target)
+    doing = f"Solving for ε: {CONTENDERS[name].title}"
+    return cached.value(doing, contenders.needed, concerning(contest, name), name, target, given=(dataset(contest),))
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Contenders with the same settings. Errors are not private, nor is what is needed for one.
+    """Contenders with the same settings. Neither errors nor epsilons needed are private.
 
     Attributes:
         contest: the settings.
@@ -121,17 +110,17 @@ class Compared:
         """Place of its epsilon on the curves."""
         return CURVE_EPSILONS.index(self.epsilon)
 
-    def moved(self, now: Compared) -> dict[str, Curve]:
-        """Curves that stand elsewhere now."""
+    def moved(self, current: Compared) -> dict[str, Curve]:
+        """Curves whose settings differ from the current ones."""
         return {
             name: curve
             for name, curve in self.curves.items()
-            if concerning(self.contest, name) != concerning(now.contest, name)
+            if concerning(self.contest, name) != concerning(current.contest, name)
         }
 
 
 def compared(contest: Contest, epsilon: float, curves: dict[str, Curve], target: float) -> Compared:
-    """Curves that are there, with what each contender needs for a target error, in the output's unit."""
+    """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""
     needs = {name: needed(contest, name, target) for name in curves}
     return Compared(contest, epsilon, curves, without_privacy(contest.model.dataset, contest.model), needs)
 
@@ -143,18 +132,17 @@ def release(contest: Contest, name: str, epsilon: float) -> Drawn:
     return cached.value(doing, drawn, concerning(contest, name), name, epsilon, given=given)
 
 
-def otherwise(contest: Contest, epsilon: float) -> tuple[Found, ...]:
-    """What one might otherwise pick, at its best."""
+def peers(contest: Contest, epsilon: float) -> dict[str, float]:
+    """Errors of other methods at their best, by title, in the output's unit."""
+    settings = contest.model.dataset, contest.delta, epsilon
     doing = "Trying polynomials and binned means"
-    return cached.value(
-        doing, contenders.found, contest.model.dataset, contest.delta, epsilon, given=(dataset(contest),)
-    )
+    return cached.value(doing, contenders.best_peers, *settings, given=(dataset(contest),))
 
 
 def limits(contest: Contest) -> Possible:
-    """What is possible under the page's prior at its delta."""
-    data, doing = cached.dataset(contest.model.dataset), "Asking what is possible under the prior"
-    return cached.value(doing, contenders.possible, contest.model, contest.delta, given=(data,))
+    """Limits of error under the page's prior at its delta."""
+    doing = "Asking what is possible under the prior"
+    return cached.value(doing, contenders.possible, contest.model, contest.delta, given=(dataset(contest),))
 
 
 BINS, INDUCING = 10, 6  # that pages open with
@@ -181,19 +169,14 @@ def opening_curves() -> Iterator[Wish]:
 
 
 def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
-    """Wish for the curves of this contest that are yet to come, then for those one step of a slider away.
-
-    Args:
-        contest: settings on screen.
-        names: contenders that the page shows.
-    """
-    chosen, here = tuple(names), cached.dataset(contest.model.dataset)
-    wanted: dict[tuple[Contest, str], None] = {}  # in order, each once
+    """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
+    chosen, data = tuple(names), dataset(contest)
+    ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
         likely = chosen if each == contest else [name for name in chosen if name in USUAL]
-        wanted |= {(concerning(each, name), name): None for name in likely}
+        ahead |= {(concerning(each, name), name): None for name in likely}
     cached.wish(
-        *(wish for concern, name in wanted if not is_ready(concern, name) for wish in _wishes(concern, name, (here,)))
+        *(wish for concern, name in ahead if not is_ready(concern, name) for wish in _wishes(concern, name, (data,)))
     )
 
 
@@ -217,7 +200,7 @@ def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[
 
 SEED = 1  # number of the draw
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], spread="")  # an interval also holds what the model leaves open: it hides no value
+LAYER = replace(LAYERS["private"], spread="")  # an interval is also of the model's uncertainty: it hides no value
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,24 +242,24 @@ def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
 
 
 def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
-    """What the picture shows."""
+    """Caption of the picture of one draw."""
     title = CONTENDERS[name].title
-    said = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
+    note = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
     if release.curve is None:
-        said += " It has no interval."
+        note += " It has no interval."
     elif scene.labels is not None:
         half = float(np.median(np.diff(release.curve, axis=0))) / 2
-        said += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
+        note += f" Half of its {100 * LEVEL:g} % interval: {text.factor_of(half)} at a typical hexagon; see the table."
     if scene.labels is None and dataset.X.shape[1] > 1:
-        said += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
-    return said
+        note += f" Along {dataset.x_names[0]}; {' and '.join(dataset.x_names[1:])} in the middle of what is declared."
+    return note
 
 
 _ANY_EPSILON, _ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 1.0, 0.3, 1, 0.01  # of a contender that does not use them
 
 
 class _Watched:
-    """Parameters that note which of them are read."""
+    """Parameters that note their own reading."""
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters, self._read = parameters, set[str]()

@@ -1,10 +1,10 @@
-"""Methods that are compared: their releases, what errors are possible, and plans of others."""
+"""Methods that are compared: their releases, the errors possible, and peers at their best."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
-    Held,
     Piece,
     Sweep,
     gathered,
@@ -25,7 +24,7 @@ from dpgp_core.evaluation.comparison import (
     sweep_fold,
     with_epsilon,
 )
-from dpgp_core.evaluation.errors import epsilon_for_error, epsilon_on_curve
+from dpgp_core.evaluation.errors import epsilon_for_error
 from dpgp_core.evaluation.limits import Limits, Reached, limits, reached
 from dpgp_core.evaluation.peers import in_hindsight, settings
 from dpgp_core.kernels import Stationary
@@ -102,20 +101,13 @@ class Curve:
     @property
     def mean(self) -> FloatArray:
         """Expected error at each epsilon (E,)."""
-        means: FloatArray = self.errors.mean(axis=1)
-        return means
+        return np.asarray(self.errors.mean(axis=1))
 
     @property
     def standard_error(self) -> FloatArray:
         """Of that mean, over the draws (E,)."""
         draws = self.errors.shape[1]
-        errors: FloatArray = self.errors.std(axis=1, ddof=1) / np.sqrt(draws)
-        return errors
-
-
-def prepare(dataset: Dataset, contest: Contest, name: str) -> list[Held]:
-    """Plan a contender on every fold."""
-    return hold_out(contender(contest, name, _ANY_EPSILON), dataset, folds_of(dataset))
+        return np.asarray(self.errors.std(axis=1, ddof=1) / np.sqrt(draws))
 
 
 def curve(
@@ -153,11 +145,6 @@ def _curve(swept: Sweep) -> Curve:
     return Curve(errors, half_width, half_score, swept.seconds)
 
 
-def read_off(errors: Curve, target: float) -> float | None:
-    """Smallest epsilon at which a curve is at most ``target``, between its points on logarithmic axes."""
-    return epsilon_on_curve(CURVE_EPSILONS, errors.mean, target)
-
-
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
     """Smallest epsilon whose expected held-out error is at most ``target``; None if 100 is not enough."""
     with engine() as executor:
@@ -165,7 +152,8 @@ def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> floa
 
 
 def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
-    held, mechanism = prepare(dataset, contest, name), contender(contest, name, _ANY_EPSILON)
+    mechanism = contender(contest, name, _ANY_EPSILON)
+    held = hold_out(mechanism, dataset, folds_of(dataset))
 
     def error(epsilon: float) -> float:
         tried, draws = with_epsilon(mechanism, epsilon), CONTENDERS[name].simulated
@@ -186,21 +174,21 @@ class Scale:
         """The unit without explanation."""
         return "%" if self.logarithmic else self.unit
 
-    def show(self, value: Any) -> Any:
-        """From the output's unit to what is shown."""
+    def convert(self, value: Any) -> Any:
+        """From the output's unit to this scale."""
         return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
 
-    def shown(self, value: float) -> str:
+    def with_unit(self, value: float) -> str:
         """From the output's unit to words."""
         return f"{self.number(value)} {self.short}"
 
     def number(self, value: float) -> str:
         """The same without its unit."""
-        return text.number(self.show(value))
+        return text.number(self.convert(value))
 
-    def back(self, shown: float) -> float:
-        """From what is shown to the output's unit."""
-        return float(np.log1p(shown / 100)) if self.logarithmic else shown
+    def invert(self, value: float) -> float:
+        """From this scale to the output's unit."""
+        return float(np.log1p(value / 100)) if self.logarithmic else value
 
 
 def scale_of(dataset: Dataset) -> Scale:
@@ -243,7 +231,7 @@ def prior_of(dataset: Dataset, model: Model) -> tuple[Stationary, float, float]:
 def possible(
     dataset: Dataset, model: Model, delta: float, *, progress: Callable[[float], None] = lambda fraction: None
 ) -> Possible:
-    """All budgets, one after another or on the cluster (``engine``). Only inputs and what is declared are read."""
+    """All budgets, one after another or on the cluster (``engine``). Only inputs and declared values are read."""
     rows: list[tuple[Limits, Reached]] = []
     with engine() as executor:
         arguments = ([value] * len(EPSILONS) for value in (dataset.X, dataset.x_box, prior_of(dataset, model), delta))
@@ -278,14 +266,14 @@ def _at(
 
 
 def figure(bounds: Possible, scale: Scale) -> go.Figure:
-    """Limits under the prior and what Bayes cloaking reaches, with two standard errors either way."""
+    """Limits under the prior and the error of Bayes cloaking, with two standard errors either way."""
     drawn = go.Figure()
     x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
-    low, high = (scale.show(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
+    low, high = (scale.convert(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
     draw_line(
         drawn,
         x,
-        scale.show(bounds.any),
+        scale.convert(bounds.any),
         "no mechanism can do better",
         GUARANTEE,
         width=2.5,
@@ -295,20 +283,20 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
     band(drawn, np.array(x), low, high, PRIVATE, 0.22)
     drawn.add_scatter(
         x=x,
-        y=scale.show(bounds.reached),
+        y=scale.convert(bounds.reached),
         name="Bayes cloaking, simulated",
         mode="lines+markers",
         line={"color": PRIVATE, "width": 2.5},
     )
-    draw_line(drawn, x, scale.show(bounds.fixed), "best fixed linear map with Gaussian noise", OTHER, "dash")
-    draw_line(drawn, x, scale.show(floor), "without privacy", NON_PRIVATE)
+    draw_line(drawn, x, scale.convert(bounds.fixed), "best fixed linear map with Gaussian noise", OTHER, "dash")
+    draw_line(drawn, x, scale.convert(floor), "without privacy", NON_PRIVATE)
     drawn.update_xaxes(title="ε: more private → more accurate", type="log", tickvals=EPSILONS)
     drawn.update_yaxes(title=f"expected error of the curve [{scale.unit}]", rangemode="tozero")
     return finish(drawn, 420)
 
 
 def caption() -> str:
-    """What is drawn under the prior, and for whom each line is proven."""
+    """Caption of the limits: the prior, and the mechanisms that each line is proven for."""
     return (
         "The expected error of the curve where people are, on average over worlds drawn from the sidebar's prior. It "
         "is not the error on people left out. The worlds are scaled so that the bounds hold all outputs but "
@@ -328,21 +316,14 @@ NOTE = (
 )
 
 
-class Found(NamedTuple):
-    """A mechanism with its best setting, and its error in the output's unit. Not private."""
-
-    title: str
-    error: float
-
-
-def found(dataset: Dataset, name: str, delta: float, epsilon: float) -> tuple[Found, ...]:
-    """Polynomials and binned means, each at its best, on the data set of that name."""
+def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> dict[str, float]:
+    """Errors of polynomials and binned means, each at its best, by title, in the output's unit. Not private."""
     s, folds = noise_multiplier(epsilon, delta), folds_of(dataset)
     best = (in_hindsight(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
-    return tuple(Found(peer.title, float(errors.mean())) for peer, errors in best)
+    return {peer.title: float(errors.mean()) for peer, errors in best}
 
 
-def table(rows: tuple[Found, ...], scale: Scale) -> pd.DataFrame:
+def table(peers: dict[str, float], scale: Scale) -> pd.DataFrame:
     """One row a mechanism."""
-    errors = [round(float(scale.show(each.error)), 3) for each in rows]
-    return pd.DataFrame({"mechanism": [each.title for each in rows], f"error [{scale.unit}]": errors})
+    errors = [round(float(scale.convert(error)), 3) for error in peers.values()]
+    return pd.DataFrame({"mechanism": list(peers), f"error [{scale.unit}]": errors})

@@ -1,4 +1,4 @@
-"""Controls and figures of the comparison, and what one of its releases looks like."""
+"""Controls and figures of the comparison, and the picture of one release."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class CompareSettings(Promise):
 
     @property
     def contest(self) -> Contest:
-        """What is compared."""
+        """Settings of the comparison."""
         model = Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
         return Contest(model, float(self.delta), self.bins, self.inducing)
 
@@ -136,9 +136,9 @@ def target(nonprivate: float, scale: Scale) -> float:
 
     Untouched it is a quarter above the error without privacy, wherever the other controls move that.
     """
-    usual = float(f"{1.25 * scale.show(nonprivate):.2g}")
+    usual = float(f"{1.25 * scale.convert(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
-    asked = Number(
+    number = Number(
         key,
         f"I need an error of at most [{scale.unit}]",
         low=0.001,
@@ -146,12 +146,12 @@ def target(nonprivate: float, scale: Scale) -> float:
         usual=f"{usual:g}",
         help="The table and the sentence then say which ε that needs.",
     )
-    typed = settings.value_of(asked)
-    return scale.back(usual if typed is None else float(typed))
+    typed = settings.value_of(number)
+    return scale.invert(usual if typed is None else float(typed))
 
 
 def release_of() -> str | None:
-    """The contender whose release is shown beside the curves; None for none."""
+    """The contender of the release beside the curves; None for none."""
     name = settings.value_of(RELEASE_OF)
     return None if name == _NONE else name
 
@@ -187,8 +187,8 @@ def _short(name: str) -> str:
     return entry.title if entry.on_request else f"{short[0].upper()}{short[1:]}"
 
 
-def shown_first(names: Iterable[str], every: bool) -> list[str]:
-    """Those of the contenders that are drawn: all, or at first at most five, and what was asked for."""
+def drawn_first(names: Iterable[str], every: bool) -> list[str]:
+    """The contenders that are drawn: all, or at first at most five, and those on request."""
     return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
 
 
@@ -196,15 +196,15 @@ def errors(
     curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale, every: bool = False
 ) -> go.Figure:
     """Error against epsilon on logarithmic axes; bands hold 80 % of draws. Names stand at the lines' ends."""
-    figure, drawn = go.Figure(), shown_first(curves, every)
+    figure, drawn = go.Figure(), drawn_first(curves, every)
     for name, curve in curves.items():
         entry, line = CONTENDERS[name], _line(name)
         if entry.banded and name in drawn:  # more would hide each other
-            low, high = scale.show(np.percentile(curve.errors, [10, 90], axis=1))
+            low, high = scale.convert(np.percentile(curve.errors, [10, 90], axis=1))
             band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
             x=CURVE_EPSILONS,
-            y=scale.show(curve.mean),
+            y=scale.convert(curve.mean),
             name=entry.title,
             mode="lines+markers",
             line=line,
@@ -214,14 +214,17 @@ def errors(
             unselected={"marker": {"opacity": 1}},
             showlegend=False,
         )
-    figure.add_hline(y=float(scale.show(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
-    figure.add_hline(y=float(scale.show(target)), line={"color": GUARANTEE, "dash": "dot"})
+    figure.add_hline(y=float(scale.convert(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
+    figure.add_hline(y=float(scale.convert(target)), line={"color": GUARANTEE, "dash": "dot"})
     figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
-    least = float(scale.show(min(nonprivate, target)))
-    most = float(scale.show(max(curves[name].mean.max() for name in drawn)))
+    least = float(scale.convert(min(nonprivate, target)))
+    most = float(scale.convert(max(curves[name].mean.max() for name in drawn)))
     low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
-    values = [(scale.show(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
-    values += [(scale.show(nonprivate), "without privacy", NON_PRIVATE), (scale.show(target), "target", GUARANTEE)]
+    values = [(scale.convert(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
+    values += [
+        (scale.convert(nonprivate), "without privacy", NON_PRIVATE),
+        (scale.convert(target), "target", GUARANTEE),
+    ]
     ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
     figure.update_xaxes(title="epsilon: more private → more accurate", range=[-1.03, 2.03], **ticked(_X_TICKS))
     ticks = [tick for tick in _TICKS if 10**low <= tick <= 10**high]
@@ -229,13 +232,13 @@ def errors(
     return named(finish(figure, _HEIGHT), ends)
 
 
-def with_pinned(figure: go.Figure, pinned: Compared, now: Compared, scale: Scale) -> go.Figure:
-    """The same with a pinned setting (A): where its epsilon stood, and thin, the curves that stood elsewhere."""
+def with_pinned(figure: go.Figure, pinned: Compared, current: Compared, scale: Scale) -> go.Figure:
+    """The same with a pinned setting (A): its epsilon, and thin, its curves of other settings."""
     first = True
-    for name, curve in pinned.moved(now).items():
+    for name, curve in pinned.moved(current).items():
         figure.add_scatter(
             x=CURVE_EPSILONS,
-            y=scale.show(curve.mean),
+            y=scale.convert(curve.mean),
             mode="lines",
             line=_line(name) | {"width": 1.2},
             name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}",
@@ -244,8 +247,8 @@ def with_pinned(figure: go.Figure, pinned: Compared, now: Compared, scale: Scale
             hovertext=CONTENDERS[name].title,
         )
         first = False
-    if pinned.nonprivate != now.nonprivate:
-        figure.add_hline(y=float(scale.show(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
+    if pinned.nonprivate != current.nonprivate:
+        figure.add_hline(y=float(scale.convert(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
     figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
         x=float(np.log10(pinned.epsilon)),
@@ -280,19 +283,11 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
     return named_lines(on_axes(figure, dataset, x), SHORT)
 
 
-def curves(picture: go.Figure, said: str, contest: Contest, name: str | None, epsilon: float) -> None:
-    """The curves; with a contender chosen, one of its releases beside them.
-
-    Args:
-        picture: of all curves.
-        said: what they show, with their values.
-        contest: settings.
-        name: of the contender; None: none is chosen.
-        epsilon: of the release.
-    """
+def curves(picture: go.Figure, alt_text: str, contest: Contest, name: str | None, epsilon: float) -> None:
+    """The curves; with a contender chosen (``name``), one of its releases beside them."""
     left, right = (st.container(), None) if name is None else st.columns([3, 2])
     with left:
-        pictures.clickable(picture, CHART, f"{said} {words.ERRORS_CAPTION}", words.CLICK, take_point)
+        pictures.clickable(picture, CHART, f"{alt_text} {words.ERRORS_CAPTION}", words.CLICK, take_point)
     if name is not None and right is not None:
         with right:
             _release(contest, name, epsilon)
@@ -331,41 +326,34 @@ def find(contest: Contest) -> CompareSettings | None:
     return chosen
 
 
-def pinned_beside(now: Compared, target: float) -> Compared | None:
-    """The same contenders with the settings that are pinned, for the same target; None where nothing is pinned."""
-    chosen = find(now.contest)
+def pinned_comparison(current: Compared, target: float) -> Compared | None:
+    """The same contenders with the pinned settings, for the same target; None where nothing is pinned."""
+    chosen = find(current.contest)
     if chosen is None:
         return None
-    curves = {name: compute.curve(chosen.contest, name) for name in now.curves}
+    curves = {name: compute.curve(chosen.contest, name) for name in current.curves}
     return compute.compared(chosen.contest, chosen.draw.epsilon, curves, target)
 
 
-def metrics(pinned: Compared, now: Compared, target: float, scale: Scale) -> list[Metric]:
-    """Pinned and current figures, A | B.
-
-    Args:
-        pinned: A.
-        now: B.
-        target: error that both may have, in the output's unit.
-        scale: writes errors.
-    """
-    a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, now))
+def metrics(pinned: Compared, current: Compared, target: float, scale: Scale) -> list[Metric]:
+    """Pinned and current figures, A | B; both may have the error ``target``, in the output's unit."""
+    a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, current))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
-    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, now.nonprivate, None))
-    needs = [words.least_epsilon(each) for each in (pinned, now)]
+    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, current.nonprivate, None))
+    needs = [words.least_epsilon(each) for each in (pinned, current)]
     return [
-        Metric("A | B: ε", f"{pinned.epsilon:g} | {now.epsilon:g}", pin.change(pinned.epsilon, now.epsilon)),
+        Metric("A | B: ε", f"{pinned.epsilon:g} | {current.epsilon:g}", pin.change(pinned.epsilon, current.epsilon)),
         *(
-            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.shown(other)}", pin.change(one, other), whose)
-            for name, one, other, whose in rows
+            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.with_unit(other)}", pin.change(one, other), note)
+            for name, one, other, note in rows
         ),
-        Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.shown(target)}"),
+        Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.with_unit(target)}"),
     ]
 
 
 def with_pinned_columns(table: pd.DataFrame, pinned: Compared, scale: Scale) -> pd.DataFrame:
     """The table with the pinned error of each mechanism after its present one."""
-    errors = [round(float(scale.show(curve.mean[pinned.at])), 3) for curve in pinned.curves.values()]
+    errors = [round(float(scale.convert(curve.mean[pinned.at])), 3) for curve in pinned.curves.values()]
     after = list(table.columns).index(f"error [{scale.unit}]")
     wider = table.copy()
     wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", errors)
@@ -375,31 +363,26 @@ def with_pinned_columns(table: pd.DataFrame, pinned: Compared, scale: Scale) -> 
 def growing_curves(
     contest: Contest, names: Sequence[str], question: str, epsilon: float, nonprivate: float, target: float
 ) -> dict[str, Curve]:
-    """Curves in the order of the table; until the slowest is done, question, answer and picture of what is there.
+    """Curves in the order of the table; until the slowest is done, question, answer and picture of the others.
 
-    Args:
-        contest: settings.
-        names: of the contenders, in the order of computing.
-        question: the page's title.
-        epsilon: where mechanisms are ranked.
-        nonprivate, target: lines of the picture, in the output's unit.
+    ``names`` are in the order of computing; ``nonprivate`` and ``target`` are lines of the picture.
     """
     compute.foresee(contest, names)
-    arrived, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
+    done, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(question, words.so_far(arrived, epsilon, scale, name, folds, len(names)))
-                picture = errors(arrived, nonprivate, epsilon, target, scale)
+                frame.heading_so_far(question, words.so_far(done, epsilon, scale, name, folds, len(names)))
+                picture = errors(done, nonprivate, epsilon, target, scale)
                 pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):
-            if arrived and not compute.is_ready(contest, name):
+            if done and not compute.is_ready(contest, name):
                 show(name, 0)
             progress = f"Comparing, {number} of {len(names)}: "
-            for grown in compute.growing(contest, name, progress):
-                arrived[name] = grown.curve
-                if grown.folds < FOLDS:
-                    show(name, grown.folds)
-    return {name: arrived[name] for name in CONTENDERS if name in arrived}
+            for curve, folds in compute.growing(contest, name, progress):
+                done[name] = curve
+                if folds < FOLDS:
+                    show(name, folds)
+    return {name: done[name] for name in CONTENDERS if name in done}

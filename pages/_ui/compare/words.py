@@ -1,4 +1,4 @@
-"""What the comparison says: errors, ranks, what a budget buys, and what each method asks for."""
+"""The comparison in words: errors, ranks, promises, and the epsilon that each method needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui.compare.compute import Compared
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, Scale, contender
 from pages._ui.left_out import FOLDS
@@ -16,7 +15,7 @@ from pages._ui.look import text
 
 
 def protects(contest: Contest, name: str, epsilon: float) -> str:
-    """What a contender protects and whether its promise holds at this epsilon."""
+    """The protection of a contender and whether its promise holds at this epsilon."""
     guarantee = contender(contest, name, epsilon).guarantee
     if not guarantee.established:
         return f"{guarantee.protects}; not established at this ε"
@@ -32,12 +31,12 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall’s formula above epsilon 1)"
 
 
-def table(now: Compared, scale: Scale) -> pd.DataFrame:
+def table(compared: Compared, scale: Scale) -> pd.DataFrame:
     """One row a contender at one epsilon of the curve."""
-    at, unit, contest, epsilon = now.at, scale.unit, now.contest, now.epsilon
-    unbeaten = front(now.curves, contest, epsilon)
+    at, unit, contest, epsilon = compared.at, scale.unit, compared.contest, compared.epsilon
+    unbeaten = front(compared.curves, contest, epsilon)
     rows = []
-    for name, curve in now.curves.items():
+    for name, curve in compared.curves.items():
         low, high = np.percentile(curve.errors[at], [10, 90])
         wider = curve.mean[at] + curve.standard_error[at]
         rows.append(
@@ -45,15 +44,15 @@ def table(now: Compared, scale: Scale) -> pd.DataFrame:
                 "mechanism": CONTENDERS[name].title,
                 "protects": protects(contest, name, epsilon),
                 "unbeaten": "★" if name in unbeaten else "",
-                f"error [{unit}]": round(float(scale.show(curve.mean[at])), 3),
-                f"± standard error [{unit}]": float(f"{scale.show(wider) - scale.show(curve.mean[at]):.2g}"),
+                f"error [{unit}]": round(float(scale.convert(curve.mean[at])), 3),
+                f"± standard error [{unit}]": float(f"{scale.convert(wider) - scale.convert(curve.mean[at]):.2g}"),
                 "draws": curve.errors.shape[1],
-                f"10 % of draws below [{unit}]": round(float(scale.show(low)), 3),
-                f"90 % of draws below [{unit}]": round(float(scale.show(high)), 3),
-                f"95 % interval, ± [{unit}]": round(float(scale.show(curve.half_width[at])), 3),
-                f"95 % interval score, ± [{unit}]": round(float(scale.show(curve.half_score[at])), 3),
+                f"10 % of draws below [{unit}]": round(float(scale.convert(low)), 3),
+                f"90 % of draws below [{unit}]": round(float(scale.convert(high)), 3),
+                f"95 % interval, ± [{unit}]": round(float(scale.convert(curve.half_width[at])), 3),
+                f"95 % interval score, ± [{unit}]": round(float(scale.convert(curve.half_score[at])), 3),
                 "seconds": round(curve.seconds, 4),
-                "ε needed for the target": need_in_words(contest, name, now.needs[name]),
+                "ε needed for the target": need_in_words(contest, name, compared.needs[name]),
             }
         )
     return pd.DataFrame(rows)
@@ -81,26 +80,20 @@ def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
     return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
 
 
-def lead(now: Compared, scale: Scale, target: float) -> str:
-    """The answer once every curve is there: the best, the next, without privacy, and what the target needs."""
-    best, runner_up = ranking(now.curves, now.epsilon)[:2]
+def lead(compared: Compared, scale: Scale, target: float) -> str:
+    """The answer once every curve is there: the best, the next, without privacy, and epsilon for the target."""
+    best, runner_up = ranking(compared.curves, compared.epsilon)[:2]
     return (
-        f"At epsilon = {now.epsilon:g}: {best.title}, **{scale.shown(best.error)}**. "
-        f"Next is {runner_up.title}, {scale.shown(runner_up.error)}. "
-        f"Without privacy: {scale.shown(now.nonprivate)}. {_reachable(now, scale.shown(target))}"
+        f"At epsilon = {compared.epsilon:g}: {best.title}, **{scale.with_unit(best.error)}**. "
+        f"Next is {runner_up.title}, {scale.with_unit(runner_up.error)}. "
+        f"Without privacy: {scale.with_unit(compared.nonprivate)}. {_reachable(compared, scale.with_unit(target))}"
     )
 
 
 def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int, of: int) -> str:
-    """The answer while some curves are still being computed.
+    """The answer while the curve of contender ``name`` is still being computed, as one ``of`` so many.
 
-    Args:
-        curves: those that are there.
-        epsilon: where they are ranked.
-        scale: writes errors.
-        name: of the contender that is being computed.
-        folds: how many of its folds are done; 0: it is not among ``curves``.
-        of: how many curves there will be.
+    ``folds`` of it are done; 0: it is not among ``curves``.
     """
     done = {each: curve for each, curve in curves.items() if each != name}
     coming = f"**{CONTENDERS[name].title}** is being computed"
@@ -111,31 +104,29 @@ def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, fo
     best = ranking(done, epsilon)[0]
     return (
         f"{len(done)} of {of} methods are done. Of those **{best.title}** has the smallest error at epsilon = "
-        f"{epsilon:g}, {scale.shown(best.error)}. {coming}."
+        f"{epsilon:g}, {scale.with_unit(best.error)}. {coming}."
     )
 
 
-def guarantee(contest: Contest, name: str, epsilon: float, unit: str) -> Guarantee:
-    """The promise of a contender at this epsilon."""
-    return contender(contest, name, epsilon).guarantee.for_unit(unit)
-
-
-def _cheapest(now: Compared) -> tuple[str, float] | None:
+def _cheapest(compared: Compared) -> tuple[str, float] | None:
     """The contender that keeps its promise at the least epsilon that reaches the target."""
-    held = [(name, need) for name, need in now.needs.items() if need is not None]
-    held = [(name, need) for name, need in held if contender(now.contest, name, need).guarantee.established]
-    return min(held, key=lambda pair: pair[1]) if held else None
+    held = [
+        (name, need)
+        for name, need in compared.needs.items()
+        if need is not None and contender(compared.contest, name, need).guarantee.established
+    ]
+    return min(held, key=lambda pair: pair[1], default=None)
 
 
-def least_epsilon(now: Compared) -> str:
+def least_epsilon(compared: Compared) -> str:
     """Least epsilon that reaches the target with a promise that holds."""
-    cheapest = _cheapest(now)
+    cheapest = _cheapest(compared)
     return "not reachable" if cheapest is None else f"ε = {text.at_most(cheapest[1])}"
 
 
-def _reachable(now: Compared, target: str) -> str:
+def _reachable(compared: Compared, target: str) -> str:
     """The inverse question in words."""
-    cheapest = _cheapest(now)
+    cheapest = _cheapest(compared)
     if cheapest is None:
         return f"For an error of {target} no epsilon up to 100 is enough."
     by = CONTENDERS[cheapest[0]].title
@@ -143,13 +134,7 @@ def _reachable(now: Compared, target: str) -> str:
 
 
 def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
-    """Contenders that keep their promise and that no other beats: smaller error, protecting as much.
-
-    Args:
-        curves: of the contenders.
-        contest: their settings.
-        epsilon: one of ``CURVE_EPSILONS``.
-    """
+    """Contenders that keep their promise and that no other beats: smaller error, protecting as much."""
     at = CURVE_EPSILONS.index(epsilon)
     held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
 
@@ -166,19 +151,19 @@ ERRORS_CAPTION = (
     "= 1 the 2018 method has no proven guarantee."
 )
 CLICK = "Click a point for a release."
-_TOLD = (0.1, 1.0, 100.0)
+_QUOTED = (0.1, 1.0, 100.0)
 
 
-def errors_alt(now: Compared, names: Sequence[str], scale: Scale) -> str:
-    """What the errors against epsilon show, with the values of each method that is drawn, the best at last first."""
-    ordered = sorted(names, key=lambda name: error_of(now.curves, name, _TOLD[-1]))
+def errors_alt(compared: Compared, names: Sequence[str], scale: Scale) -> str:
+    """Of the errors against epsilon, with the values of each method that is drawn, the best at last first."""
+    ordered = sorted(names, key=lambda name: error_of(compared.curves, name, _QUOTED[-1]))
     runs = (
-        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(now.curves, name, each)) for each in _TOLD)}"
+        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(compared.curves, name, each)) for each in _QUOTED)}"
         for name in ordered
     )
     return (
-        f"Error [{scale.unit}] at epsilon {', '.join(f'{each:g}' for each in _TOLD)}: {'; '.join(runs)}. Without "
-        f"privacy: {scale.shown(now.nonprivate)}."
+        f"Error [{scale.unit}] at epsilon {', '.join(f'{each:g}' for each in _QUOTED)}: {'; '.join(runs)}. Without "
+        f"privacy: {scale.with_unit(compared.nonprivate)}."
     )
 
 

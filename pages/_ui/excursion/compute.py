@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -40,7 +41,7 @@ VALIDATION_SEED, SEARCH_SEED = 101, 202
 
 @dataclass(frozen=True)
 class View:
-    """What is shown: the data (study, noise, threshold) and the settings of the release.
+    """The data (study, noise, threshold) and the settings of the release.
 
     Attributes:
         name: of the study.
@@ -70,7 +71,7 @@ class View:
 
     @property
     def study(self) -> Study:
-        """What is declared of the data."""
+        """The study of the data."""
         return STUDIES[self.name]
 
     @property
@@ -86,8 +87,7 @@ class Explored:
     Attributes:
         dataset: the data.
         grid: test points (P, D).
-        truth: true function (P,), in model units; NaN where nobody knows it (London: no sale).
-        mean: posterior mean (P,).
+        truth: true function (P,), in model units; NaN where there is none (London: no sale).
         probability: excursion probability at every test point (P,).
         cutoff: chosen on separate validation data.
         paths: released paths (L, P).
@@ -103,7 +103,6 @@ class Explored:
     dataset: Dataset
     grid: FloatArray
     truth: FloatArray
-    mean: FloatArray
     probability: FloatArray
     cutoff: float
     paths: FloatArray
@@ -116,41 +115,33 @@ class Explored:
     level: float
 
     @property
-    def known(self) -> BoolArray:
-        """Points whose truth is known (P,)."""
-        known: BoolArray = np.isfinite(self.truth)
-        return known
+    def has_truth(self) -> BoolArray:
+        """Whether a point has a truth (P,)."""
+        return np.asarray(np.isfinite(self.truth))
 
     @property
     def true_set(self) -> BoolArray:
-        """{f >= t} (P,), False where it is not known."""
-        inside: BoolArray = self.truth >= self.level
-        return inside
+        """{f >= t} (P,), False without a truth."""
+        return np.asarray(self.truth >= self.level)
 
     @property
     def estimate(self) -> BoolArray:
         """Non-private estimate {p >= cutoff} (P,)."""
-        inside: BoolArray = self.probability >= self.cutoff
-        return inside
+        return np.asarray(self.probability >= self.cutoff)
 
     @property
     def votes(self) -> FloatArray:
         """Share of the released paths above the threshold (P,). Post-processing of the release."""
         return vote_share(self.paths, self.level)
 
-    @property
-    def estimate_iou(self) -> float:
-        """IoU of the non-private estimate."""
-        return self.iou_of(self.estimate)
-
     def iou_of(self, inside: BoolArray) -> float:
-        """IoU of a set (P,) with the true one, where that is known."""
-        return float(iou(inside[self.known], self.true_set[self.known]))
+        """IoU of a set (P,) with the true one, over the points with a truth."""
+        return float(iou(inside[self.has_truth], self.true_set[self.has_truth]))
 
     @property
     def everything_iou(self) -> float:
-        """IoU of declaring the whole domain: what a set must beat to say anything."""
-        return float(self.true_set[self.known].mean())
+        """IoU of the whole domain: a useful set has more."""
+        return float(self.true_set[self.has_truth].mean())
 
 
 def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
@@ -180,19 +171,18 @@ def explore(view: View, cutoff: float) -> Explored:
     rng = np.random.default_rng(view.seed)
     paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
     guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit)
-    known = np.isfinite(truth)
-    inside = truth[known] >= view.level
+    has_truth = np.isfinite(truth)
+    inside = truth[has_truth] >= view.level
     return Explored(
         dataset=dataset,
         grid=grid,
         truth=truth,
-        mean=mean[0],
         probability=probability,
         cutoff=cutoff,
         paths=paths[: view.L],
-        path_iou=iou(paths[:, known] >= view.level, inside),
-        hall_iou=_hall_iou(view, dataset, grid, (known, inside), sampling.guarantee.budget.epsilon),
-        bce=float(binary_cross_entropy(probability[known], inside)),
+        path_iou=iou(paths[:, has_truth] >= view.level, inside),
+        hall_iou=_hall_iou(view, dataset, grid, (has_truth, inside), sampling.guarantee.budget.epsilon),
+        bce=float(binary_cross_entropy(probability[has_truth], inside)),
         d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
         guarantee=guarantee,
         path_epsilon=sampling.guarantee.budget.epsilon,
@@ -203,7 +193,7 @@ def explore(view: View, cutoff: float) -> Explored:
 def _hall_iou(
     view: View, dataset: Dataset, grid: FloatArray, truth: tuple[BoolArray, BoolArray], epsilon: float
 ) -> FloatArray:
-    """IoU of Hall's release, which protects the same, at the epsilon of one path; ``truth``: where known, inside."""
+    """IoU of Hall's release, as protective, at the epsilon of one path; ``truth``: where it is, and its set."""
     if epsilon > MOST_EPSILON:
         return np.zeros(0)
     hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
@@ -228,10 +218,7 @@ def find_settings(
     """
     study = STUDIES[name]
     targets = study.simulated(study.searched, noise=noise, seed=SEARCH_SEED)
-
-    def epsilon(lengthscale: FloatArray, r: FloatArray, scale: FloatArray) -> FloatArray:
-        return _epsilon(study, lengthscale, r, scale, delta, L)
-
+    epsilon = partial(_epsilon, study, delta=delta, L=L)
     with engine() as executor:
         [best] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
     return best
@@ -255,19 +242,6 @@ SURE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
-    """What one release says of f. It may be published.
-
-    Attributes:
-        prediction: the mixture's at the test points, in model units.
-        guarantee: of the release.
-    """
-
-    prediction: Mixture
-    guarantee: Guarantee
-
-
-@dataclass(frozen=True, eq=False)
 class BayesSet:
     """The release read at one threshold: post-processing.
 
@@ -284,14 +258,12 @@ class BayesSet:
     @property
     def inside(self) -> BoolArray:
         """Where being above is likelier than not (P,)."""
-        likely: BoolArray = self.probability >= 0.5
-        return likely
+        return np.asarray(self.probability >= 0.5)
 
     @property
     def sure(self) -> BoolArray:
         """Where it has a probability of ``SURE`` (P,)."""
-        surely: BoolArray = self.probability >= SURE
-        return surely
+        return np.asarray(self.probability >= SURE)
 
 
 def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
@@ -300,23 +272,21 @@ def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking
     return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs", kernels=[kernel])
 
 
-def released(view: View, epsilon: float) -> Said:
-    """A numbered draw at the epsilon of one path; of ``view`` only data, lengthscale, delta and seed matter."""
+def released(view: View, epsilon: float) -> Mixture:
+    """A numbered draw's prediction of f, in model units: at the epsilon of one path. It may be published.
+
+    Of ``view`` only data, lengthscale, delta and seed matter.
+    """
     dataset, grid, _ = data_of(view)
-    return said(mechanism(view.lengthscale, epsilon, view.delta), dataset, grid, np.random.default_rng([view.seed, 4]))
+    rng = np.random.default_rng([view.seed, 4])
+    return mechanism(view.lengthscale, epsilon, view.delta).release(dataset, grid, rng).uncertainty.prediction
 
 
-def said(bayes: BayesCloaking, dataset: Dataset, grid: FloatArray, rng: np.random.Generator) -> Said:
-    """One release, read at ``grid`` (P, D)."""
-    release = bayes.release(dataset, grid, rng)
-    return Said(release.uncertainty.prediction, bayes.guarantee.for_unit(dataset.privacy_unit))
-
-
-def read(announced: Said, view: View) -> BayesSet:
+def read(prediction: Mixture, view: View, guarantee: Guarantee) -> BayesSet:
     """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
-    level = np.full(announced.prediction.means.shape[-1], view.level)
-    above = 1 - announced.prediction.probability_below(level, view.study.truth_of)[0]
-    return BayesSet(announced.prediction.mean[0], above, announced.guarantee)
+    level = np.full(prediction.means.shape[-1], view.level)
+    above = 1 - prediction.probability_below(level, view.study.truth_of)[0]
+    return BayesSet(prediction.mean[0], above, guarantee)
 
 
 def explored(view: View) -> Explored:
@@ -332,24 +302,24 @@ def bayes_set(view: View, curves: Explored) -> BayesSet | None:
     epsilon = curves.path_epsilon
     if epsilon > MOST_TESTED:
         return None
-    said = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
-    return read(said, view)
+    prediction = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
+    guarantee = mechanism(view.lengthscale, epsilon, view.delta).guarantee
+    return read(prediction, view, guarantee.for_unit(curves.dataset.privacy_unit))
 
 
 def without_privacy(view: View, curves: Explored) -> FloatArray:
-    """What Bayes cloaking's models say when nothing is hidden (P,), in model units. Not private."""
+    """Prediction of Bayes cloaking's models when nothing is hidden (P,), in model units. Not private."""
     public = curves.dataset, curves.grid
     return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=public)
 
 
 def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
-    predicted: FloatArray = (without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2)
-    return predicted
+    return np.asarray((without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2))
 
 
 def best_without(curves: Explored, plain: FloatArray) -> float:
-    """Overlap of the best area that is found with nothing hidden: of both methods on the page."""
-    return max(curves.estimate_iou, curves.iou_of(plain >= curves.level))
+    """Overlap of the better area with nothing hidden, of both methods on the page."""
+    return max(curves.iou_of(curves.estimate), curves.iou_of(plain >= curves.level))
 
 
 def _plain(view: View) -> View:
@@ -360,9 +330,3 @@ def _of_data(view: View) -> View:
     """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
     plain = _plain(view)
     return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)
-
-
-def found_settings(name: str, noise: float, delta: float, paths: int, budget: float) -> PathSetting:
-    """Best settings within a budget. Raises ValueError if there are none."""
-    settings = (name, noise, delta, paths, budget)
-    return cached.value("Searching settings on simulated data", find_settings, *settings)

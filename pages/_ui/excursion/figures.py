@@ -32,7 +32,7 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.tables import NOT_PRIVATE
 
-_SHOWN = 5  # paths drawn at most
+_PATHS_DRAWN = 5  # paths drawn at most
 _percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
 BAYES = "Bayes cloaking"
 PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
@@ -56,14 +56,14 @@ LAYERS = {
 
 
 def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
-    """One input: the truth and what is known without privacy (overlay), and what is published, against the level."""
+    """One input: the truth and the prediction without privacy (overlay), and the releases, against the level."""
     x = explored.grid[:, 0]
     figure = go.Figure()
     if plain is not None:
         draw_line(figure, x, explored.truth, "truth", TRUTH, "dot")
         draw_line(figure, x, plain, "without privacy", NON_PRIVATE)
         figure.update_traces(meta=NOT_PRIVATE)
-    for index, path in enumerate(explored.paths[:_SHOWN]):
+    for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
         draw_line(figure, x, path, "published path", REFINED, width=1.2, legendgroup="paths", showlegend=index == 0)
     if bayes is not None:
         draw_line(figure, x, bayes.mean, BAYES, PRIVATE, "dash", width=2.5)
@@ -82,7 +82,7 @@ def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, Bo
 
 def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
     """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
-    rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_SHOWN], 1)]
+    rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)]
     if bayes is not None:
         rows += [(BAYES, bayes.inside), (f"{BAYES}, {SURE:.0%} sure", bayes.sure)]
     if plain is not None:
@@ -116,43 +116,35 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
 
 def truth_map(explored: Explored) -> go.Figure:
     """Two inputs: the true function, and where it exceeds the level."""
-    axis = np.linspace(0, 1, SIDE)
-    figure = go.Figure(
-        go.Heatmap(
-            z=explored.truth.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            colorscale=PREDICTION_SCALE,
-            colorbar={"title": "truth"},
-        )
-    )
+    figure = _heat(explored.truth, colorscale=PREDICTION_SCALE, colorbar={"title": "truth"})
     _boundary(figure, explored.truth, explored.level, "level", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
 
 def overlap_map(explored: Explored) -> go.Figure:
     """Two inputs: where the first published path is right, misses the true set, or is false."""
-    axis, code = np.linspace(0, 1, SIDE), _codes(explored)
     colours = [NEITHER, *(colour for _, colour in PARTS)]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
-    figure = go.Figure(
-        go.Heatmap(
-            z=code.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            zmin=0,
-            zmax=len(PARTS),
-            colorscale=steps,
-            showscale=False,
-            hoverinfo="skip",
-            name="overlap",
-            meta=NOT_PRIVATE,
-        )
+    figure = _heat(
+        _codes(explored),
+        zmin=0,
+        zmax=len(PARTS),
+        colorscale=steps,
+        showscale=False,
+        hoverinfo="skip",
+        name="overlap",
+        meta=NOT_PRIVATE,
     )
     for name, colour in PARTS:
         marker = {"symbol": "square", "size": 12, "color": colour}
         figure.add_scatter(x=[None], y=[None], mode="markers", name=name, marker=marker)
     return _square(figure)
+
+
+def _heat(values: FloatArray, **look: Any) -> go.Figure:
+    """Values (P,) at the points of the square grid."""
+    axis = np.linspace(0, 1, SIDE)
+    return go.Figure(go.Heatmap(z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, **look))
 
 
 def _square(figure: go.Figure) -> go.Figure:
@@ -186,21 +178,10 @@ def _boundary(
 
 
 def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
-    """Two inputs: share of published paths above the level, with the boundaries of what is published."""
-    axis = np.linspace(0, 1, SIDE)
-    figure = go.Figure(
-        go.Heatmap(
-            z=100 * explored.votes.reshape(SIDE, SIDE).T,
-            x=axis,
-            y=axis,
-            zmin=0,
-            zmax=100,
-            colorscale=PREDICTION_SCALE,
-            colorbar={"title": "paths above [%]"},
-            opacity=0.85,
-        )
-    )
-    for index, path in enumerate(explored.paths[:_SHOWN]):
+    """Two inputs: share of published paths above the level, with the boundaries of the releases."""
+    bar = {"title": "paths above [%]"}
+    figure = _heat(100 * explored.votes, zmin=0, zmax=100, colorscale=PREDICTION_SCALE, colorbar=bar, opacity=0.85)
+    for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
         _boundary(figure, path, explored.level, "published path", REFINED, "solid", 1.5, index == 0)
     if bayes is not None:
         _boundary(figure, bayes.probability - 0.5 + explored.level, explored.level, BAYES, PRIVATE, "dash", 3)
@@ -242,14 +223,14 @@ def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figur
 
 
 def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> pd.DataFrame:
-    """One row a test point: what is published, and under the overlay (``plain`` is not None) what is true.
+    """One row a test point: the releases, and under the overlay (``plain`` is not None) the truth.
 
-    On London a row is a hexagon of the public grid: where sales are is private, so only the overlay tells.
+    On London a row is a hexagon of the public grid: where sales are is private, so only the overlay has it.
     """
     london = explored.dataset.name == london_excursion.NAME
     columns: dict[str, Any] = {"cell": london_excursion.cells()} if london else {}
     columns |= {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
-    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_SHOWN], 1)}
+    columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)}
     columns[LAYERS["votes"].column] = (100 * explored.votes).round(1)
     if bayes is not None:
         columns |= {f"{BAYES}: value": bayes.mean.round(4)}
@@ -260,13 +241,13 @@ def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None
         columns[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
     if plain is not None and london:
         columns[LAYERS["overlap"].column] = _codes(explored)
-        columns[LAYERS["truth"].column] = np.where(explored.known, 100.0 * explored.true_set, np.nan)
+        columns[LAYERS["truth"].column] = np.where(explored.has_truth, 100.0 * explored.true_set, np.nan)
     return pd.DataFrame(columns)
 
 
 def _codes(explored: Explored) -> FloatArray:
-    """Where the first path is right, misses the true set, or is false, as numbers; NaN where nobody knows."""
-    code = np.where(explored.known, 0.0, np.nan)
-    for part, where in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
-        code[where & explored.known] = part
+    """Where the first path is right, misses the true set, or is false, as numbers; NaN without a truth."""
+    code = np.where(explored.has_truth, 0.0, np.nan)
+    for part, points in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
+        code[points & explored.has_truth] = part
     return code

@@ -48,12 +48,6 @@ _ETA: Slider[float] = Slider(
 _DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
 
 
-def excursion_layer(show_overlay: bool, bayes: bool) -> str:
-    """What the London map shows; ``bayes``: whether there is a Bayes release."""
-    offered = [kind for kind, layer in LAYERS.items() if layer.private or show_overlay]
-    return settings.value_of(LAYER.among([kind for kind in offered if bayes or kind != "bayes"]))
-
-
 def _length(chosen: Any) -> Slider[float]:
     key, label, start = f"length_{chosen.study}", "Lengthscale [share of the domain]", STUDIES[chosen.study].start[0]
     return Slider(key, label, start, PATH_LENGTHS)
@@ -76,7 +70,7 @@ def _find(_: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcursionSettings(Settings):
-    """The whole sidebar, and the tabs above the picture: which data, what is released, whether the overlay is on."""
+    """The whole sidebar, and the tabs above the picture: data, release, whether the overlay is on."""
 
     study: str = carried(STUDY)
     r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
@@ -93,7 +87,7 @@ class ExcursionSettings(Settings):
 
     @property
     def release(self) -> View:
-        """What is computed."""
+        """Settings of the release."""
         return View(
             name=self.study,
             lengthscale=float(self.lengthscale),
@@ -108,8 +102,8 @@ class ExcursionSettings(Settings):
         )
 
 
-def said_of(explored: Explored, view: View) -> None:
-    """What of a release has no control here: its epsilon follows from others, and kernel and method are given."""
+def release_caption(explored: Explored, view: View) -> None:
+    """Epsilon, kernel and method of a release, which have no control here: epsilon follows from others."""
     epsilon = at_most(explored.guarantee.budget.epsilon)
     draws = "one path" if view.L == 1 else f"{view.L} paths"
     with settings.container(TOP):
@@ -119,8 +113,8 @@ def said_of(explored: Explored, view: View) -> None:
         )
 
 
-def search_if_asked() -> None:
-    """Run the search before the controls are drawn, show its progress, and set them to what it found."""
+def search_on_request() -> None:
+    """Run the search before the controls are drawn, show its progress, and set them to its result."""
     if not session.SEARCH_REQUESTED.pop():
         return
     at = session.controls()
@@ -128,7 +122,15 @@ def search_if_asked() -> None:
     noise, delta = at.get("data_noise", study.noise), float(at["path_delta"])
     budget, paths = float(at["search_budget"]), int(at["paths"])
     try:
-        best = compute.found_settings(study.name, float(noise), delta, paths, budget)
+        best = cached.value(
+            "Searching settings on simulated data",
+            compute.find_settings,
+            study.name,
+            float(noise),
+            delta,
+            paths,
+            budget,
+        )
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
@@ -151,7 +153,7 @@ TITLE = "Where is the level exceeded?"
 
 
 def overlap_alt(explored: Explored, bayes: BayesSet | None, best: float) -> str:
-    """What the picture of the overlaps shows, with its values."""
+    """Text alternative of the overlaps, with their values."""
     low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
     return (
         "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
@@ -176,7 +178,7 @@ TABLE = "Columns marked “not private” show true data. The others may be publ
 
 
 def overlap_of(explored: Explored, bayes: BayesSet | None) -> str:
-    """Overlap of the area that Bayes cloaking says."""
+    """Overlap of the area of Bayes cloaking."""
     return f"none above ε = {MOST_TESTED:g}" if bayes is None else f"{explored.iou_of(bayes.inside):.2f}"
 
 
@@ -187,12 +189,7 @@ def _cost(explored: Explored) -> str:
 
 
 def metrics(explored: Explored, bayes: BayesSet | None, best: float | None) -> list[Metric]:
-    """Overlap of one path, without privacy and of Bayes cloaking, all under the overlay only; epsilon.
-
-    Args:
-        found, bayes: what is published.
-        best: overlap without privacy; None while the overlay is off.
-    """
+    """Overlap of one path, without privacy (``best``, None while the overlay is off) and of Bayes cloaking; epsilon."""
     spent = Metric(
         "ε of what is published",
         text.at_most(explored.guarantee.budget.epsilon),
@@ -264,7 +261,7 @@ def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
 
 
 def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tuple[object, Guarantee]]:
-    """Settings and guarantees of what is on screen."""
+    """Settings and guarantees of the releases on screen."""
     paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
     return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
@@ -272,20 +269,20 @@ def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tup
 def pictures_of(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
-    """What is published, and under the overlay (``plain`` is not None) how it compares with the truth."""
+    """The releases, and under the overlay (``plain`` is not None) the truth beside them."""
     {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain, numbers)
 
 
 def _curve(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
-    picture = partial(cached.drawn, of=(view, plain is None))
-    curve = picture(figures.curve, explored, bayes, plain)
-    public = _public(explored, partial(figures.curve, explored, bayes, None), CURVE)
-    pictures.chart(curve, "path_curves", CURVE if plain is None else CURVE_WITH_TRUTH, public, numbers)
-    sets = picture(figures.sets, explored, bayes, plain)
-    public = _public(explored, partial(figures.sets, explored, bayes, None), SETS)
-    pictures.chart(sets, "path_sets", SETS if plain is None else SETS_WITH_TRUTH, public)
+    for figure, key, public_alt, alt, rows in (
+        (figures.curve, "path_curves", CURVE, CURVE_WITH_TRUTH, numbers),
+        (figures.sets, "path_sets", SETS, SETS_WITH_TRUTH, None),
+    ):
+        drawn = cached.drawn(figure, explored, bayes, plain, of=(view, plain is None))
+        public = _public(explored, partial(figure, explored, bayes, None), public_alt)
+        pictures.chart(drawn, key, public_alt if plain is None else alt, public, rows)
 
 
 def _field(
@@ -307,10 +304,11 @@ def _map(
     view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
 ) -> None:
     show = plain is not None
-    layer = figures.LAYERS[excursion_layer(show, bayes is not None)]
-    spot = st.container()
+    offered = [kind for kind, layer in LAYERS.items() if layer.private or show]
+    layer = LAYERS[settings.value_of(LAYER.among([kind for kind in offered if bayes is not None or kind != "bayes"]))]
+    container = st.container()
     picked = pictures.pick_hexagon(numbers)
-    with spot:
+    with container:
         pictures.hexagon_map(
             numbers, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
         )

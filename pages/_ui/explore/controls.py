@@ -1,4 +1,4 @@
-"""Sidebar of the page that explores a release, and where the release comes from."""
+"""Sidebar of the page that explores a release, and the source of the release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ from dpgp_core.gp.uncertainty import Of
 from pages._ui import environment
 from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
-from pages._ui.explore.statistic import EXPLORED, EXPLORED_FILES, EXPLORED_SETTINGS, Explored, Refit, Taken, Teaching
+from pages._ui.explore.statistic import (
+    EXPLORED,
+    EXPLORED_FILES,
+    EXPLORED_SETTINGS,
+    ExampleDraw,
+    Explored,
+    Refit,
+    Upload,
+)
 from pages._ui.look import offers, settings
 from pages._ui.look.controls import HERE, SIDE, TOP, Menu, Slider, menu
 from pages._ui.look.plots import unit_of_length
@@ -25,7 +33,7 @@ from pages._ui.work import cached, waiting
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)
 _LEVELS_OFFERED = 20  # at least
-SHOWN = menu(
+QUESTION = menu(
     "What to ask",
     "explore_shown",
     {
@@ -68,8 +76,8 @@ _POINTS = Slider(
 _LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, section=_READING)
 
 
-def _is_taught(_: Any) -> bool:
-    """Whether the shipped release is shown, and not a visitor's."""
+def _is_example(_: Any) -> bool:
+    """Whether the release on screen is the shipped one, and not a visitor's."""
     return EXPLORED.find() is None
 
 
@@ -79,14 +87,14 @@ def _share(chosen: Any) -> Slider[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreSettings(Settings):
-    """The sidebar: the release that is shown, and how it is read."""
+    """The sidebar: the release, and the settings of its reading."""
 
-    epsilon: float = carried(offers.EPSILON, when=_is_taught)
-    delta: float = carried(offers.PROMISED, when=_is_taught)
+    epsilon: float = carried(offers.EPSILON, when=_is_example)
+    delta: float = carried(offers.PROMISED, when=_is_example)
     example: str = carried(
-        EXAMPLE, when=_is_taught, below=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
+        EXAMPLE, when=_is_example, below=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
     )
-    number: int = carried(replace(offers.DRAW, help="Which example draw."), when=_is_taught)
+    number: int = carried(replace(offers.DRAW, help="Which example draw."), when=_is_example)
     averaged: str = carried(AVERAGED)
     share: float = carried(_share)
     kernel: str = carried(replace(offers.KERNEL, section=_READING))
@@ -101,11 +109,11 @@ class View:
     Attributes:
         lengthscale, noise: indices of those that the curve is drawn with; None for the average of all.
         level: of the interval, in (0, 1).
-        of: what the interval is for.
+        of: whether the interval is for the curve or for outputs.
         threshold: share of the public range; None for none.
         centiles: whether the centiles of people are shown in place of an interval.
         group: number of the one that is shown; None for all.
-        apart: two groups, whose difference is shown; None for none.
+        pair: two groups, whose difference is shown; None for none.
     """
 
     lengthscale: int | None
@@ -115,22 +123,22 @@ class View:
     threshold: float | None
     centiles: bool = False
     group: int | None = None
-    apart: tuple[int, int] | None = None
+    pair: tuple[int, int] | None = None
 
 
 class Chosen(NamedTuple):
-    """A release and how it is read: what the page shows.
+    """A release, and the settings of its reading and view.
 
     Attributes:
-        taught: the shipped draw; None for a visitor's release.
+        example: the shipped draw; None for a visitor's release.
         name: of the release.
-        settings: how many settings this session has looked at.
+        settings: number of settings that this session has had on screen.
     """
 
     explored: Explored
     read: Filtered
     view: View
-    taught: Teaching | None
+    example: ExampleDraw | None
     name: str
     refit: Refit
     settings: int
@@ -138,19 +146,21 @@ class Chosen(NamedTuple):
 
 def chosen(question: DeltaGenerator) -> Chosen:
     """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
-    taken = _source()
-    asked = settings.chosen(ExploreSettings)
-    taught = None if taken else Teaching(asked.example, float(asked.epsilon), float(asked.delta), asked.number)
-    refit = Refit(asked.kernel, asked.points)
-    explored, read, name = _read(taken, taught, refit)
+    upload = _source()
+    sidebar = settings.chosen(ExploreSettings)
+    example = None
+    if upload is None:
+        example = ExampleDraw(sidebar.example, float(sidebar.epsilon), float(sidebar.delta), sidebar.number)
+    refit = Refit(sidebar.kernel, sidebar.points)
+    explored, read, name = _read(upload, example, refit)
     view = View(
-        lengthscale=SHARES.index(asked.share) if asked.averaged == "one" else None,
-        noise=None if asked.noise == "average" else NOISES.index(int(asked.noise[1:])),
-        **_shown(explored, read, question, taught),
+        lengthscale=SHARES.index(sidebar.share) if sidebar.averaged == "one" else None,
+        noise=None if sidebar.noise == "average" else NOISES.index(int(sidebar.noise[1:])),
+        **_view_options(explored, read, question, example),
     )
-    seen = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
-    EXPLORED_SETTINGS.put(seen)
-    return Chosen(explored, read, view, taught, name, refit, len(seen))
+    viewed = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
+    EXPLORED_SETTINGS.put(viewed)
+    return Chosen(explored, read, view, example, name, refit, len(viewed))
 
 
 def length_at(explored: Explored, index: int) -> str:
@@ -163,30 +173,32 @@ def length_at(explored: Explored, index: int) -> str:
     )
 
 
-def _shown(explored: Explored, read: Filtered, question: DeltaGenerator, taught: Teaching | None) -> dict[str, Any]:
-    """The question, and beside it what belongs to it; the rest under More."""
+def _view_options(
+    explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None
+) -> dict[str, Any]:
+    """The question with its controls beside it; the rest under More."""
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
-        wanted = settings.value_of(SHOWN.among([each for each in SHOWN.titles if compare or each != "difference"]))
-        group, apart = _groups(groups, wanted == "difference", one_input)
-    of = settings.value_of(replace(OF, disabled=wanted != "curve"))
-    level = settings.value_of(replace(_LEVEL, disabled=wanted != "curve"))
+        kind = settings.value_of(QUESTION.among([each for each in QUESTION.titles if compare or each != "difference"]))
+        group, pair = _groups(groups, kind == "difference", one_input)
+    of = settings.value_of(replace(OF, disabled=kind != "curve"))
+    level = settings.value_of(replace(_LEVEL, disabled=kind != "curve"))
     threshold = None
-    if wanted == "threshold":
+    if kind == "threshold":
         with question:
-            threshold = _threshold(explored, taught)
+            threshold = _threshold(explored, example)
     return {
         "of": of,
         "level": level / 100,
         "threshold": threshold,
-        "centiles": wanted == "centiles",
+        "centiles": kind == "centiles",
         "group": group,
-        "apart": apart,
+        "pair": pair,
     }
 
 
-def _threshold(explored: Explored, taught: Teaching | None) -> float:
+def _threshold(explored: Explored, example: ExampleDraw | None) -> float:
     """A level in the output's unit, as a share of the public range. A visitor's own is in no address."""
     low, high = explored.statistics.bounds
     step = round_step((high - low) / _LEVELS_OFFERED)
@@ -194,8 +206,8 @@ def _threshold(explored: Explored, taught: Teaching | None) -> float:
     levels = offers.whole([float(f"{each * step:.10g}") for each in count])
     unit, middle = plain(explored.statistics.y_unit), levels[len(levels) // 2]
     label = f"Level [{unit}]" if unit else "Level"
-    if taught is not None:
-        key = f"explore_level_{taught.dataset}"
+    if example is not None:
+        key = f"explore_level_{example.dataset}"
         level = settings.value_of(Slider(key, label, middle, levels, section=HERE))
     else:
         level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
@@ -203,7 +215,7 @@ def _threshold(explored: Explored, taught: Teaching | None) -> float:
 
 
 def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int | None, tuple[int, int] | None]:
-    """Which group is shown, or which two are compared. Names may be a visitor's words, so they are in no address."""
+    """The group on screen, or the two to compare. Names may be a visitor's words, so they are in no address."""
     if len(names) == 1:
         return None, None
     if two:
@@ -212,35 +224,35 @@ def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int 
         second = right.selectbox("less", [name for name in names if name != first], key="own_explored_second")
         return None, (names.index(first), names.index(second))
     offered = [*([ALL_GROUPS] if all_together else []), *names]
-    shown = st.selectbox("Group", offered, key="own_explored_group")
-    return (None if shown == ALL_GROUPS else names.index(shown)), None
+    name = st.selectbox("Group", offered, key="own_explored_group")
+    return (None if name == ALL_GROUPS else names.index(name)), None
 
 
-def _read(taken: Taken | None, taught: Teaching | None, refit: Refit) -> tuple[Explored, Filtered, str]:
-    if taken is not None:
+def _read(upload: Upload | None, example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered, str]:
+    if upload is not None:
         try:
-            explored, read = statistic.own(taken, refit)
+            explored, read = statistic.own(upload, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
             waiting.end_page()
-        return explored, read, taken.name
-    assert taught is not None
-    return statistic.teaching(taught), statistic.refitted(taught, refit), f"example draw {taught.draw}"
+        return explored, read, upload.name
+    assert example is not None
+    return statistic.drawn(example), statistic.refitted(example, refit), f"example draw {example.draw}"
 
 
-def _source() -> Taken | None:
+def _source() -> Upload | None:
     """A visitor's release; None for the shipped one."""
     with settings.container(SIDE):
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):
             _upload()
-        taken = EXPLORED.find()
-        if taken is None:
+        upload = EXPLORED.find()
+        if upload is None:
             st.caption(":material/school: Shown: an example draw.")
             return None
-        st.caption(f":material/folder_zip: Shown: {plain(taken.name)}. It is kept in this session only.")
+        st.caption(f":material/folder_zip: Shown: {plain(upload.name)}. It is kept in this session only.")
         st.button("Back to the example", on_click=_back, width="stretch")
-    return taken
+    return upload
 
 
 def _upload() -> None:
@@ -254,7 +266,7 @@ def _upload() -> None:
     if not uploaded:
         return
     files = {each.name: each.getvalue() for each in uploaded}
-    fresh = statistic.taken(" and ".join(files), files)
+    fresh = Upload(" and ".join(files), files)
     held = EXPLORED.find()
     if held is not None and held.digest == fresh.digest:
         return

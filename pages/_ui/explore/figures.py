@@ -33,7 +33,7 @@ from pages._ui.look.plots import (
     unit_of_length,
 )
 
-LEVEL = 0.95  # of the range that says whether a value on a map is known
+LEVEL = 0.95  # of the range by which a value on a map is coloured or hatched
 RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
 _WRITTEN = 0.5  # per cent from which a bar has its number
 AVERAGE, ONE = "average of all models", "with the chosen model"
@@ -41,33 +41,27 @@ _SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # a
 
 
 def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
-    """What the view asks for, along one input or over two."""
-    columns = numbers_of(statistics)
-    dims, figure = len(columns), go.Figure()
+    """The view along one input or over two."""
+    column, *others = numbers_of(statistics)
     if len(read.groups) > 1:
-        if dims == 1 and view.group is None:
+        if not others and view.group is None:
             return _several(statistics, read, view)
         read = read.of_group(view.group or 0)
-    values, title = shown_values(statistics, read, view)
-    if dims > 1:
-        return _map(figure, statistics, read, view, values, title)
-    x = read.X_test[:, columns[0]]
+    if others:
+        return _map(statistics, read, view)
+    figure, x, (values, title) = go.Figure(), read.X_test[:, column], values_of(statistics, read, view)
     if view.threshold is not None:
         draw_line(figure, x, values, "probability above", PRIVATE)
         figure.update_yaxes(range=[-3, 103])
     else:
         fit_axis(figure, _curves(figure, x, read, view), read.bounds)
-    figure.update_xaxes(title=_title(statistics.x_names[columns[0]], statistics.x_units[columns[0]]))
-    figure.update_yaxes(title=title)
-    shown = _dated(finish(figure, HEIGHT), statistics)
-    return shown if view.centiles and read.knows_people else named_lines(shown, _SHORT)
+    return _along(figure, statistics, column, title, named=not (view.centiles and read.knows_people))
 
 
-def shown_values(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
-    """What the view asks for of one group (P,), and what it is called."""
+def values_of(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
+    """Values of the view for one group (P,), and their title."""
     if view.threshold is not None:
-        low, high = read.bounds
-        return 100 * read.above(low + view.threshold * (high - low)), "probability above [%]"
+        return read.percent_above(view.threshold), "probability above [%]"
     if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
         return read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {html.escape(statistics.y_name)}"
     return read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
@@ -79,26 +73,24 @@ def numbers_of(statistics: Statistics | CellStatistics) -> tuple[int, ...]:
 
 
 def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
-    """What the view asks for along one input, of every group in a colour of its own."""
+    """The view along one input, of every group in a colour of its own."""
     figure, [column], drawn = go.Figure(), numbers_of(statistics), list[FloatArray]()
     title = _title(statistics.y_name, statistics.y_unit)
     for at, name in enumerate(read.groups):
         part, colour, dash = read.of_group(at), COLOURS[at % len(COLOURS)], "dash" if at >= len(COLOURS) else "solid"
-        x, shown, line = part.X_test[:, column], html.escape(name), {"color": colour, "width": 2, "dash": dash}
+        x, label = part.X_test[:, column], html.escape(name)
         if view.threshold is not None:
-            bottom, top = read.bounds
-            values = 100 * part.above(bottom + view.threshold * (top - bottom))
-            figure.add_scatter(x=x, y=values, name=shown, mode="lines", line=line)
+            draw_line(figure, x, part.percent_above(view.threshold), label, colour, dash)
         elif view.centiles and part.knows_people:
             lines = {centile: part.centile(centile) for centile in CENTILES}
-            centile_lines(figure, x, lines, colour, shown)
+            centile_lines(figure, x, lines, colour, label)
             drawn += lines.values()
         else:
             low, high = part.interval(view.level, view.of)
-            band(figure, x, low, high, colour, 0.15, f"{shown}, {100 * view.level:g} %")
+            band(figure, x, low, high, colour, 0.15, f"{label}, {100 * view.level:g} %")
             figure.data[-1].showlegend = False
             curve = part.curve(view.lengthscale, view.noise)
-            figure.add_scatter(x=x, y=curve, name=shown, mode="lines", line=line)
+            draw_line(figure, x, curve, label, colour, dash)
             drawn += [low, high, curve]
     if view.threshold is not None:
         title = "probability above [%]"
@@ -115,7 +107,7 @@ def _along(
     figure.update_xaxes(title=_title(statistics.x_names[column], statistics.x_units[column]))
     figure.update_yaxes(title=title)
     finished = _dated(finish(figure, HEIGHT), statistics)
-    return named_lines(finished) if named else finished
+    return named_lines(finished, _SHORT) if named else finished
 
 
 def difference(statistics: Statistics | CellStatistics, compared: Difference, level: float, name: str) -> go.Figure:
@@ -158,7 +150,7 @@ def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
 
 
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> list[FloatArray]:
-    """Draws what the view asks for along one input; returns the values drawn."""
+    """Draws the view along one input; returns the values drawn."""
     if view.centiles and read.knows_people:
         lines = {centile: read.centile(centile) for centile in CENTILES}
         centile_lines(figure, x, lines, PRIVATE, "centiles")
@@ -173,31 +165,24 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
     return [low, high, *curves]
 
 
-def untold(read: Filtered, view: View) -> BoolArray:
-    """Where a value of a map tells nothing (P,); a probability always says how sure it is.
+def uninformative(read: Filtered, view: View) -> BoolArray:
+    """Where a value of a map tells nothing (P,); a probability tells its own certainty.
 
     There the curve's range is wider than a quarter of the public range, and than all differences on the map.
     """
     if view.threshold is not None:
         return np.zeros(len(read.X_test), dtype=bool)
     low, high = read.interval(LEVEL, "function")
-    wide: BoolArray = high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve()))
-    return wide
+    return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve())))
 
 
-def _map(
-    figure: go.Figure,
-    statistics: Statistics | CellStatistics,
-    read: Filtered,
-    view: View,
-    values: FloatArray,
-    title: str,
-) -> go.Figure:
-    """Coloured where the value is known; the rest is grey and hatched, not the brightest colour."""
-    columns = list(numbers_of(statistics)[:2])
+def _map(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
+    """Coloured where the value is informative; the rest is grey and hatched, not the brightest colour."""
+    figure, columns = go.Figure(), list(numbers_of(statistics)[:2])
+    values, title = values_of(statistics, read, view)
     x, y = (np.unique(read.X_test[:, column]) for column in columns)
     bar = {"title": {"text": title, "side": "right"}}
-    hidden = untold(read, view)
+    hidden = uninformative(read, view)
     z = np.where(hidden, np.nan, values).reshape(len(x), len(y)).T
     figure.add_heatmap(x=x, y=y, z=z, colorscale=PREDICTION_SCALE, colorbar=bar, hoverongaps=False)
     if hidden.any():

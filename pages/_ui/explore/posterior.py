@@ -1,4 +1,4 @@
-"""What released numbers say under other models and at other points: post-processing, at no budget. No streamlit."""
+"""Released numbers read under other models and at other points: post-processing, at no budget. No streamlit."""
 
 from __future__ import annotations
 
@@ -38,14 +38,13 @@ class Filtered:
         X_test: where (P, D), group after group.
         uncertainty: the models' predictions, in the output's unit.
         log_evidence: of each model (M,).
-        lengthscales: the candidates.
-        groups: names of the groups, in the order of their points; one without a name where there are none.
+        groups: every combination of levels by name, in the order of their points; one without a name where there are
+            none.
     """
 
     X_test: FloatArray
     uncertainty: MixtureUncertainty
     log_evidence: FloatArray
-    lengthscales: Lengthscales
     groups: tuple[str, ...] = ("",)
 
     @property
@@ -75,7 +74,7 @@ class Filtered:
     @property
     def lengthscale_probabilities(self) -> FloatArray:
         """Posterior probability of each candidate, from equal ones before (L,)."""
-        return np.asarray(self.mixture.weights[0].reshape(-1, len(self.lengthscales), len(NOISES)).sum(axis=(0, 2)))
+        return np.asarray(self.mixture.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
@@ -88,7 +87,7 @@ class Filtered:
 
         It is cut to the bounds.
         """
-        shape = -1, len(self.lengthscales), len(NOISES)
+        shape = -1, len(SHARES), len(NOISES)
         chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(shape)
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
         chosen[:, rows, columns] = True
@@ -116,45 +115,34 @@ class Filtered:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
         return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
-    def above(self, threshold: float) -> FloatArray:
-        """P(f > threshold) at every point (P,), of the average of all models; the threshold in the output's unit."""
+    def percent_above(self, share: float) -> FloatArray:
+        """100 P(f > threshold) at every point (P,), averaged over all models; the threshold is a share of the range."""
+        low, high = self.bounds
         outcome = self.uncertainty.outcome
-        at = np.full(len(self.X_test), (threshold - outcome.midpoint) / outcome.scale)
-        return np.asarray(1 - self.mixture.probability_below(at, "function")[0])
+        threshold = (low + share * (high - low) - outcome.midpoint) / outcome.scale
+        at = np.full(len(self.X_test), threshold)
+        return np.asarray(100 * (1 - self.mixture.probability_below(at, "function")[0]))
 
 
-def filtered(
-    statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales, X_test: FloatArray
-) -> Filtered:
+def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: FloatArray) -> Filtered:
     """Read released numbers under every pair of a lengthscale and a noise, of equal weight beforehand.
 
-    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them.
-
-    Args:
-        statistics: what was released.
-        kernel: class name in ``dpgp_core.kernels``.
-        lengthscales: candidates, one length for each input.
-        X_test: where to predict (P, D).
+    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them. The
+    kernel is a class name in ``dpgp_core.kernels``.
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    models = across_levels(models_of(kernel, lengthscales, half), statistics.x_box)
+    models = across_levels(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
+    declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
         uncertainty=uncertainty_read(statistics, predicted.with_people()),
         log_evidence=predicted.log_evidence,
-        lengthscales=lengthscales,
-        groups=groups_of(statistics),
+        groups=tuple(", ".join(levels) for levels in itertools.product(*declared)),
     )
-
-
-def groups_of(statistics: Statistics | CellStatistics) -> tuple[str, ...]:
-    """Every combination of levels by name; one without a name where no input is a category."""
-    declared = [each.levels for each in statistics.columns if each.levels is not None]
-    return tuple(", ".join(levels) for levels in itertools.product(*declared))
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
@@ -182,7 +170,7 @@ def sides_of(points: int, dims: int) -> tuple[int, ...]:
 def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
     """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle.
 
-    Where inputs are categories, the grid of one group after the other, in the order of ``groups_of``.
+    Where inputs are categories, the grid of one group after the other, in the order of ``Filtered.groups``.
     """
     numbers = number_sides(box)
     sides = sides_of(points, len(numbers))

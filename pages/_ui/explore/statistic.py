@@ -1,4 +1,4 @@
-"""A release as it is read: from its files or from numbered draws, within limits; and what is kept of it."""
+"""A release from its files or from numbered draws, within limits; and its readings, kept in the session."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,12 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import Squares
+from dpgp_core.bayes.engine import Measured, Squares
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.bayes.spread import Distances
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
-from dpgp_core.measurement.measurement import Measurement
+from dpgp_core.measurement.measurement import Measurement, from_zero
 from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
@@ -49,7 +50,7 @@ class Explored:
     """A release to explore. Public.
 
     Attributes:
-        statistics: what was measured.
+        statistics: the released numbers and their measurements.
         guarantee: the promise for it.
     """
 
@@ -64,7 +65,7 @@ class Explored:
 
 
 @dataclass(frozen=True)
-class Teaching:
+class ExampleDraw:
     """A numbered draw of Bayes cloaking: dataset, budget and number."""
 
     dataset: str
@@ -78,42 +79,41 @@ class Teaching:
         return BayesCloaking(epsilon=self.epsilon, delta=self.delta, gap=_GAP, binned=False)
 
 
-def planned(data: Dataset, taught: Teaching) -> BayesPlan:
-    """What is measured, for a good curve at the public inputs; no draw enters."""
+def planned(data: Dataset, example: ExampleDraw) -> BayesPlan:
+    """The plan for a good curve at the public inputs; no draw enters."""
     half_range = data.output_range / data.y_scale / 2
-    return taught.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
+    return example.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
 
 
-def measured(data: Dataset, plan: BayesPlan, taught: Teaching) -> Explored:
+def measured(data: Dataset, plan: BayesPlan, example: ExampleDraw) -> Explored:
     """The draw. For teaching: whoever knows its number knows the noise."""
-    rng = np.random.default_rng(taught.draw)
-    release = taught.mechanism.measure(plan, data, data.X, rng)
-    numbers = Numbers(release.measured[0], release.guarantee)
-    return _explored(data, numbers, release.samples[0], taught)
+    rng = np.random.default_rng(example.draw)
+    release = example.mechanism.measure(plan, data, data.X, rng)
+    return _explored(data, release.measured[0], release.samples[0], example)
 
 
-def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, taught: Teaching) -> Explored:
+def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, example: ExampleDraw) -> Explored:
     """The same from numbers that were measured for another page, by its plan."""
-    curve = staged.read(data, data.X, plan, numbers, usual(taught.dataset)).values[0]
-    return _explored(data, numbers, curve, taught)
+    curve = staged.read(data, data.X, plan, numbers.measured, usual(example.dataset)).values[0]
+    return _explored(data, numbers.measured, curve, example)
 
 
-def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teaching) -> Explored:
+def _explored(data: Dataset, measured: Measured, curve: FloatArray, example: ExampleDraw) -> Explored:
     """One draw as a statistic; ``curve`` is the one at the records (n,) that distances were measured to."""
-    distances = numbers.measured.distances
+    distances = measured.distances
     stages = tuple(
         Stage(
             measurement=Measurement(
-                B=seen.B,
-                low=np.clip(data.in_data_units(seen.low[0]), *data.y_bounds),  # changing units rounds
-                high=np.clip(data.in_data_units(seen.high[0]), *data.y_bounds),
+                B=stage.B,
+                low=np.clip(data.in_data_units(stage.low[0]), *data.y_bounds),  # changing units rounds
+                high=np.clip(data.in_data_units(stage.high[0]), *data.y_bounds),
                 bounds=data.y_bounds,
-                noise_multiplier=seen.noise_multiplier,
+                noise_multiplier=stage.noise_multiplier,
             ),
-            z=seen.z[0],
-            squares=None if seen.squares is None else _squares(seen.squares),
+            z=stage.z[0],
+            squares=None if stage.squares is None else _squares(stage.squares),
         )
-        for seen in numbers.measured.stages
+        for stage in measured.stages
     )
     statistics = Statistics(
         stages=stages,
@@ -126,24 +126,20 @@ def _explored(data: Dataset, numbers: Numbers, curve: FloatArray, taught: Teachi
         reading="any outcomes",
         distances=None if distances is None else _distances(distances, data, curve),
     )
-    return Explored(statistics, taught.mechanism.guarantee.for_unit(data.privacy_unit))
+    return Explored(statistics, example.mechanism.guarantee.for_unit(data.privacy_unit))
 
 
-def _squares(seen: Squares) -> StageSquares:
-    high = seen.high[0]
-    measurement = Measurement(
-        B=np.ones((1, len(high))), low=0 * high, high=high, bounds=(0.0, float(high.max())), noise_multiplier=seen.s
-    )
-    return StageSquares(measurement=measurement, g=seen.g[0], z=seen.z[:1])
+def _squares(squares: Squares) -> StageSquares:
+    high = squares.high[0]
+    measurement = from_zero(np.ones((1, len(high))), high, (0.0, float(high.max())), squares.s)
+    return StageSquares(measurement=measurement, g=squares.g[0], z=squares.z[:1])
 
 
-def _distances(seen: Distances, data: Dataset, curve: FloatArray) -> MeasuredDistances:
-    n, reach = data.n, float(seen.reach[0])
-    measurement = Measurement(
-        B=seen.B, low=np.zeros(n), high=np.full(n, reach), bounds=(0.0, reach), noise_multiplier=seen.s
-    )
+def _distances(distances: Distances, data: Dataset, curve: FloatArray) -> MeasuredDistances:
+    reach = float(distances.reach[0])
+    measurement = from_zero(distances.B, np.full(data.n, reach), (0.0, reach), distances.s)
     g = (curve - data.midpoint) / data.y_scale
-    return MeasuredDistances(measurement=measurement, g=g, sd=float(seen.sd[0]), z=seen.z[0])
+    return MeasuredDistances(measurement=measurement, g=g, sd=float(distances.sd[0]), z=distances.z[0])
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:
@@ -202,10 +198,10 @@ def _contents(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def _unzipped(content: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            wanted = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
-            if sum(each.file_size for each in wanted) > MAX_UNPACKED:
+            members = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
+            if sum(each.file_size for each in members) > MAX_UNPACKED:
                 raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
-            files = {each.filename: archive.read(each) for each in wanted}
+            files = {each.filename: archive.read(each) for each in members}
     except UNREADABLE:
         raise ValueError(f"the zip is damaged; {_AGAIN}") from None
     if CARD not in files:
@@ -223,67 +219,65 @@ _BEYOND = (
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
+class Upload:
     """A published release as files.
 
     Attributes:
-        name: shown to who explores it only.
+        name: on the page of its own visitor only.
         files: content by name.
-        digest: tells whether it is another one.
     """
 
     name: str
     files: Mapping[str, bytes] = field(repr=False)
-    digest: str
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal files."""
+        digest = hashlib.sha256()
+        for name, content in sorted(self.files.items()):
+            digest.update(f"{name} {len(content)} ".encode() + content)
+        return digest.hexdigest()
 
 
-EXPLORED: Slot[Taken] = Slot("own_explored")
+EXPLORED: Slot[Upload] = Slot("own_explored")
 EXPLORED_REFIT: Kept[tuple[Explored, Filtered]] = Kept("own_explored_refit")  # of a release, by its digest
-EXPLORED_APART: Kept[Difference] = Kept("own_explored_apart")  # of the same: two groups
+EXPLORED_DIFFERENCE: Kept[Difference] = Kept("own_explored_apart")  # of the same: two groups
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
-EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were looked at
-
-
-def taken(name: str, files: Mapping[str, bytes]) -> Taken:
-    """Files with what tells them apart."""
-    digest = hashlib.sha256()
-    for each, content in sorted(files.items()):
-        digest.update(f"{each} {len(content)} ".encode() + content)
-    return Taken(name, files, digest.hexdigest())
+EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were on screen
 
 
 class Refit(NamedTuple):
-    """Settings of a refit, which displays of it share: a kernel, and how fine the grid is."""
+    """Settings of a refit, shared by all views of it: a kernel, and the points of the grid."""
 
     kernel: str
     points: int
 
 
-def teaching(taught: Teaching) -> Explored:
+def drawn(example: ExampleDraw) -> Explored:
     """A numbered draw; plans do not depend on its number. Of a curve it is the draw that its own page shows."""
-    data = cached.dataset(taught.dataset)
-    if exhibit(taught.dataset).scene == "curve":
-        budget = Budget(taught.dataset, "records", taught.epsilon, taught.delta)
-        plan, scene = cloaking.plan_of(budget), cloaking.scene(taught.dataset)
-        numbers = cached.value("Measuring", staged.measure, Draws(budget, taught.draw, 1), given=(data, scene, plan))
-        return cached.value("Measuring", of_numbers, taught, given=(data, plan, numbers))
-    plan = cached.value("Planning what to measure", planned, replace(taught, draw=1), given=(data,))
-    return cached.value("Measuring", measured, taught, given=(data, plan))
+    data = cached.dataset(example.dataset)
+    if exhibit(example.dataset).scene == "curve":
+        budget = Budget(example.dataset, "records", example.epsilon, example.delta)
+        plan, scene = cloaking.plan_of(budget), cloaking.scene(example.dataset)
+        numbers = cached.value("Measuring", staged.measure, Draws(budget, example.draw, 1), given=(data, scene, plan))
+        return cached.value("Measuring", of_numbers, example, given=(data, plan, numbers))
+    plan = cached.value("Planning what to measure", planned, replace(example, draw=1), given=(data,))
+    return cached.value("Measuring", measured, example, given=(data, plan))
 
 
-def refitted(taught: Teaching, refit: Refit) -> Filtered:
+def refitted(example: ExampleDraw, refit: Refit) -> Filtered:
     """The draw read under all models."""
-    return cached.value("Reading the release again", refit_over_box, refit, taught, given=(teaching(taught),))
+    return cached.value("Reading the release again", refit_over_box, refit, example, given=(drawn(example),))
 
 
-def own(taken: Taken, refit: Refit) -> tuple[Explored, Filtered]:
+def own(upload: Upload, refit: Refit) -> tuple[Explored, Filtered]:
     """A visitor's release, read under all models; kept in this session, nowhere else.
 
     Raises:
         ValueError: it cannot be read.
     """
     return EXPLORED_REFIT.made(
-        (taken.digest, refit), lambda: cached.of_one_session("Reading the release again", _own, taken.files, refit)
+        (upload.digest, refit), lambda: cached.of_one_session("Reading the release again", _own, upload.files, refit)
     )
 
 
@@ -291,30 +285,34 @@ def drop() -> None:
     """Forget a visitor's release."""
     EXPLORED.pop()
     EXPLORED_REFIT.pop()
-    EXPLORED_APART.pop()
+    EXPLORED_DIFFERENCE.pop()
 
 
-def refit_over_box(explored: Explored, refit: Refit, _taught: Teaching | None = None) -> Filtered:
+def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | None = None) -> Filtered:
     """A release read under all models on a grid over its box."""
     box = explored.statistics.x_box
     X_test = posterior.grid_over(box, max(_LEAST, refit.points // max(1, groups_of(box) // _FEW)))
-    return posterior.filtered(explored.statistics, refit.kernel, posterior.shares_of(box), X_test)
+    return posterior.filtered(explored.statistics, refit.kernel, X_test)
 
 
-def apart(explored: Explored, taught: Teaching | None, taken: Taken | None, two: tuple[int, int]) -> Difference:
-    """One group's curve less another's, by number: from what was released, so it is free."""
+def group_difference(
+    explored: Explored, example: ExampleDraw | None, upload: Upload | None, pair: tuple[int, int]
+) -> Difference:
+    """One group's curve less another's, by number: from released numbers, so it is free."""
     doing = "Comparing two groups"
-    if taught is not None:
-        return cached.value(doing, _apart, two, taught, given=(explored,))
-    assert taken is not None
-    return EXPLORED_APART.made((taken.digest, two), lambda: cached.of_one_session(doing, _apart, explored, two))
+    if example is not None:
+        return cached.value(doing, _group_difference, pair, example, given=(explored,))
+    assert upload is not None
+    return EXPLORED_DIFFERENCE.made(
+        (upload.digest, pair), lambda: cached.of_one_session(doing, _group_difference, explored, pair)
+    )
 
 
-def _apart(explored: Explored, two: tuple[int, int], _taught: Teaching | None = None) -> Difference:
+def _group_difference(explored: Explored, pair: tuple[int, int], _example: ExampleDraw | None = None) -> Difference:
     statistics = explored.statistics
     [levels] = [each.levels for each in statistics.columns if each.levels is not None]
     grid = posterior.grid_over(statistics.x_box, _BETWEEN)[:_BETWEEN]
-    return difference(statistics, levels[two[0]], levels[two[1]], grid)
+    return difference(statistics, levels[pair[0]], levels[pair[1]], grid)
 
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:

@@ -1,4 +1,4 @@
-"""What an explored release says, in words and tables, and what stands on the page of it."""
+"""An explored release in words and tables, and the sections of its page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered
-from pages._ui.explore.statistic import EXPLORED, POINTS, Refit, Teaching
+from pages._ui.explore.statistic import EXPLORED, POINTS, ExampleDraw, Refit
 from pages._ui.look import frame, pictures, sheet, tables
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import axis, dates_of
@@ -26,7 +26,7 @@ from pages._ui.model import Model
 from pages._ui.work import cached
 
 TITLE = "What else can you ask of a release?"
-STANDS_STILL = (
+POST_PROCESSING = (
     "Nothing that is computed from released numbers costs more privacy (post-processing). No person is looked at again."
 )
 BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
@@ -34,7 +34,7 @@ _CENTILES = (
     "3 in 100 people lie below the lowest line, half below the middle one, 97 in 100 below the highest. How far people "
     "are apart was measured with noise too."
 )
-_APART = (
+_DIFFERENCE = (
     "Positive where the first group is higher. The range holds the difference of the curves with {level:g} % "
     "probability, privacy noise included. What both groups have in common, and nobody knows, cancels."
 )
@@ -61,18 +61,24 @@ def answer(chosen: Chosen) -> str:
 
 
 def metrics(chosen: Chosen) -> list[Metric]:
-    """What is spent, the likeliest lengthscale and how well the curve is known."""
-    guarantee, (best, probability) = chosen.explored.guarantee, _likeliest(chosen)
+    """The budget spent, the likeliest lengthscale and the width of the range."""
+    guarantee, probabilities = chosen.explored.guarantee, chosen.read.lengthscale_probabilities
+    low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
+    half_width = f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
         Metric(
             "Spent by the release", f"ε = {at_most(guarantee.budget.epsilon)}", f"δ = {small(guarantee.budget.delta)}"
         ),
-        Metric("Spent by asking", "ε = 0", many, STANDS_STILL),
-        Metric("Likeliest lengthscale", controls.length_at(chosen.explored, best), percent(probability)),
+        Metric("Spent by asking", "ε = 0", many, POST_PROCESSING),
+        Metric(
+            "Likeliest lengthscale",
+            controls.length_at(chosen.explored, int(probabilities.argmax())),
+            percent(float(probabilities.max())),
+        ),
         Metric(
             "Middle width of the range",
-            f"± {_half_width(chosen)}",
+            f"± {half_width}",
             f"{figures.RANGE_OF[chosen.view.of]}, {100 * chosen.view.level:g} %",
             "The middle one of all places drawn. For a typical person it is narrower: most are where it is narrow.",
         ),
@@ -80,25 +86,25 @@ def metrics(chosen: Chosen) -> list[Metric]:
 
 
 def caption(chosen: Chosen) -> str:
-    """What the picture shows, with its values and how they run."""
+    """Caption of the picture, with its values and how they run."""
     view = chosen.view
-    if view.apart is not None:
-        return f"{_APART.format(level=100 * view.level)} {_apart_told(chosen)}"
+    if view.pair is not None:
+        return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
     if len(figures.numbers_of(chosen.explored.statistics)) > 1:
         return _over_two(chosen)
-    told = _told(chosen)
+    values = _in_words(chosen)
     if view.threshold is not None:
-        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right. {told}"
+        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right. {values}"
     if view.centiles:
-        return f"{_CENTILES if chosen.read.knows_people else _NO_CENTILES} {told}"
+        return f"{_CENTILES if chosen.read.knows_people else _NO_CENTILES} {values}"
     subject = {"function": "The curve", "outputs": "One more person"}[view.of]
     return (
         f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
-        f"{told} {BAND_NOTE}{misfit(chosen)}"
+        f"{values} {BAND_NOTE}{misfit(chosen)}"
     )
 
 
-def _told(chosen: Chosen) -> str:
+def _in_words(chosen: Chosen) -> str:
     """Of every group that is drawn along one input: the values at its beginning, a third of the way and its end."""
     read, view = chosen.read, chosen.view
     drawn = range(len(read.groups)) if view.group is None else [view.group]
@@ -110,36 +116,36 @@ def _run(chosen: Chosen, read: Filtered, name: str) -> str:
     [column] = figures.numbers_of(statistics)
     x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
     if view.threshold is not None:
-        low, high = read.bounds
-        values, unit = 100 * read.above(low + view.threshold * (high - low)), "%"
-        return f"{be} {_at_three(statistics, x, values, unit)}."
+        return f"{be} {_at_three(statistics, x, read.percent_above(view.threshold), '%')}."
     unit = plain(statistics.y_unit)
     if view.centiles and read.knows_people:
         low_line, high_line = read.centile(CENTILES[0]), read.centile(CENTILES[-1])
         middle = _at_three(statistics, x, read.centile(_MEDIAN), unit)
-        whose = f", {plain(name)}" if name else ""
-        return f"Middle line{whose}: {middle}; outermost lines {_apart_by(statistics, x, high_line - low_line)} apart."
+        group = f", {plain(name)}" if name else ""
+        return (
+            f"Middle line{group}: {middle}; outermost lines {_width_range(statistics, x, high_line - low_line)} apart."
+        )
     low_end, high_end = read.interval(view.level, view.of)
     return (
         f"{be} {_at_three(statistics, x, read.curve(view.lengthscale, view.noise), unit)}; its range is "
-        f"± {_apart_by(statistics, x, (high_end - low_end) / 2)}."
+        f"± {_width_range(statistics, x, (high_end - low_end) / 2)}."
     )
 
 
 def _at_three(statistics: Statistics | CellStatistics, x: FloatArray, values: FloatArray, unit: str) -> str:
     """A run of values in words: first, after a third, last."""
     first, middle, last = (
-        f"{_written(values[at], values)} at {_place(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
+        f"{_written(values[at], values)} at {_position(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
     )
     return f"{first}, {middle} and {last} {f'[{unit}]' if unit else ''}".strip()
 
 
-def _apart_by(statistics: Statistics | CellStatistics, x: FloatArray, widths: FloatArray) -> str:
+def _width_range(statistics: Statistics | CellStatistics, x: FloatArray, widths: FloatArray) -> str:
     """Where something is least and most wide."""
     least, most = int(widths.argmin()), int(widths.argmax())
     return (
-        f"{number(float(widths[least]))} at {_place(statistics, x[least])} and {number(float(widths[most]))} at "
-        f"{_place(statistics, x[most])}"
+        f"{number(float(widths[least]))} at {_position(statistics, x[least])} and {number(float(widths[most]))} at "
+        f"{_position(statistics, x[most])}"
     )
 
 
@@ -149,7 +155,7 @@ def _written(value: float, among: FloatArray) -> str:
     return number(float(np.round(value, 1 - int(np.floor(np.log10(spread))))), 4)
 
 
-def _place(statistics: Statistics | CellStatistics, value: float) -> str:
+def _position(statistics: Statistics | CellStatistics, value: float) -> str:
     """A value of the input that is drawn along: a date, where it is one."""
     unit = statistics.x_units[figures.numbers_of(statistics)[0]]
     dates = dates_of(unit)
@@ -161,41 +167,41 @@ def _place(statistics: Statistics | CellStatistics, value: float) -> str:
         return f"{number(float(value), 3)} {plain(unit)}"
 
 
-def _apart_told(chosen: Chosen) -> str:
-    statistics, compared = chosen.explored.statistics, _apart(chosen)
+def _difference_in_words(chosen: Chosen) -> str:
+    statistics, compared = chosen.explored.statistics, _difference(chosen)
     [column] = figures.numbers_of(statistics)
     x, (low, high) = compared.X[:, column], compared.interval(chosen.view.level)
     values = _at_three(statistics, x, compared.mean, plain(statistics.y_unit))
-    return f"It is {values}; its range is ± {_apart_by(statistics, x, (high - low) / 2)}."
+    return f"It is {values}; its range is ± {_width_range(statistics, x, (high - low) / 2)}."
 
 
 def misfit(chosen: Chosen) -> str:
-    """What the released numbers say against the models that read them; nothing where they fit."""
+    """Objections of the released numbers to the models that read them; nothing where they fit."""
     return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
 
 
 def _over_two(chosen: Chosen) -> str:
     """Of a map, which has no band."""
     if chosen.view.threshold is not None:
-        said = f"Probability of being above {threshold(chosen)}, if one of the models is right."
+        kind = f"Probability of being above {threshold(chosen)}, if one of the models is right."
     elif chosen.view.centiles:
-        said = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
+        kind = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
     else:
-        said = _MAP
-    hatched = f" {_HATCHED}" if figures.untold(chosen.read, chosen.view).any() else ""
-    return f"{said} {_ends(chosen)}{hatched}{misfit(chosen)}"
+        kind = _MAP
+    hatched = f" {_HATCHED}" if figures.uninformative(chosen.read, chosen.view).any() else ""
+    return f"{kind} {_ends(chosen)}{hatched}{misfit(chosen)}"
 
 
 def _ends(chosen: Chosen) -> str:
-    """Where what a map shows is least and most, among the places that are known."""
+    """Where a map is least and most, among its informative points."""
     statistics, view = chosen.explored.statistics, chosen.view
     read = chosen.read if len(chosen.read.groups) == 1 else chosen.read.of_group(view.group or 0)
-    values, _ = figures.shown_values(statistics, read, view)
-    known = np.flatnonzero(~figures.untold(read, view))
-    if not len(known):
+    values, _ = figures.values_of(statistics, read, view)
+    informative = np.flatnonzero(~figures.uninformative(read, view))
+    if not len(informative):
         return "Nothing on it is known."
     columns, unit = figures.numbers_of(statistics)[:2], "%" if view.threshold is not None else plain(statistics.y_unit)
-    ends = known[values[known].argmin()], known[values[known].argmax()]
+    ends = informative[values[informative].argmin()], informative[values[informative].argmax()]
     least, most = (
         f"{number(float(values[at]), 3)} {unit}".strip()
         + " at "
@@ -235,8 +241,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
     if view.centiles and read.knows_people:
         columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:
-        low, high = read.bounds
-        columns["probability above [%]"] = 100 * read.above(low + view.threshold * (high - low))
+        columns["probability above [%]"] = read.percent_above(view.threshold)
     rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
     if len(read.groups) > 1:
         rounded.insert(0, "group", groups)
@@ -270,20 +275,10 @@ def _measured(chosen: Chosen) -> str:
     return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
 
 
-def _likeliest(chosen: Chosen) -> tuple[int, float]:
-    probabilities = chosen.read.lengthscale_probabilities
-    return int(probabilities.argmax()), float(probabilities.max())
-
-
-def _half_width(chosen: Chosen) -> str:
-    low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
-    return f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
-
-
 def pictured(chosen: Chosen) -> pd.DataFrame:
-    """What the view asks for; gives its numbers, of two groups those of their difference."""
+    """The picture of the view; gives its numbers, of two groups those of their difference."""
     drawn = _drawn(chosen)
-    numbers = table(chosen) if chosen.view.apart is None else tables.of_figure(drawn)
+    numbers = table(chosen) if chosen.view.pair is None else tables.of_figure(drawn)
     _chart(chosen, drawn, "explored", caption(chosen), numbers)
     return numbers
 
@@ -300,27 +295,27 @@ def lengthscales_pictured(chosen: Chosen) -> None:
 TABLE_NOTE = "Computed from released numbers: all of it may be published."
 
 
-def _chart(chosen: Chosen, drawn: go.Figure, key: str, said: str, numbers: pd.DataFrame) -> None:
-    pictures.chart(drawn, key, said, as_it_is(drawn, _about(chosen, said)), numbers)
+def _chart(chosen: Chosen, drawn: go.Figure, key: str, alt: str, numbers: pd.DataFrame) -> None:
+    pictures.chart(drawn, key, alt, as_it_is(drawn, _about(chosen, alt)), numbers)
 
 
 def _drawn(chosen: Chosen) -> go.Figure:
     statistics, view, names = chosen.explored.statistics, chosen.view, chosen.read.groups
-    if view.apart is None:
+    if view.pair is None:
         return picture(statistics, chosen.read, view)
-    first, second = (names[at] for at in view.apart)
-    return difference(statistics, _apart(chosen), view.level, f"{first} less {second}")
+    first, second = (names[at] for at in view.pair)
+    return difference(statistics, _difference(chosen), view.level, f"{first} less {second}")
 
 
-def _apart(chosen: Chosen) -> Difference:
-    assert chosen.view.apart is not None
-    return statistic.apart(chosen.explored, chosen.taught, EXPLORED.find(), chosen.view.apart)
+def _difference(chosen: Chosen) -> Difference:
+    assert chosen.view.pair is not None
+    return statistic.group_difference(chosen.explored, chosen.example, EXPLORED.find(), chosen.view.pair)
 
 
 def _about(chosen: Chosen, shows: str) -> About:
     guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
-    if chosen.taught is not None:
-        data = cached.dataset(chosen.taught.dataset)
+    if chosen.example is not None:
+        data = cached.dataset(chosen.example.dataset)
         return sheet.of_release(data, guarantee, f"Bayes cloaking, {chosen.name}", shows)
     inputs = " and ".join(statistics.x_names)
     return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
@@ -331,7 +326,7 @@ def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
     st.header("Or do not choose: release first")
     shipped = exhibit(model.dataset)
     if shipped.scene == "curve":
-        _one_draw(Teaching(shipped.name, epsilon, delta), model.kernel)
+        _one_draw(ExampleDraw(shipped.name, epsilon, delta), model.kernel)
     st.markdown(
         "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
         "are probable, without spending anything."
@@ -339,16 +334,16 @@ def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
     st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
 
 
-def _one_draw(taught: Teaching, kernel: str) -> None:
-    explored, read = statistic.teaching(taught), statistic.refitted(taught, Refit(kernel, POINTS))
+def _one_draw(example: ExampleDraw, kernel: str) -> None:
+    explored, read = statistic.drawn(example), statistic.refitted(example, Refit(kernel, POINTS))
     labels, probabilities = share_labels(explored.statistics), read.lengthscale_probabilities
     best = int(probabilities.argmax())
     picture = lengthscales(labels, read)
-    said = (
-        f"How probable each lengthscale is after one release at epsilon = {taught.epsilon:g} (example draw "
-        f"{taught.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
+    alt = (
+        f"How probable each lengthscale is after one release at epsilon = {example.epsilon:g} (example draw "
+        f"{example.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
         "nothing more; the choice above costs its own epsilon."
     )
-    made = f"Bayes cloaking, example draw {taught.draw}"
-    about = sheet.of_release(cached.dataset(taught.dataset), taught.mechanism.guarantee, made, said)
-    pictures.chart(picture, "choice_free", said, as_it_is(picture, about))
+    made = f"Bayes cloaking, example draw {example.draw}"
+    about = sheet.of_release(cached.dataset(example.dataset), example.mechanism.guarantee, made, alt)
+    pictures.chart(picture, "choice_free", alt, as_it_is(picture, about))

@@ -32,8 +32,7 @@ _WAGES = lognorm(0.6, scale=30.0)
 
 def _yes_or_no(x: FloatArray) -> FloatArray:
     """P(y > x) where 30 in 100 say yes, which counts 100, and no counts 0."""
-    above: FloatArray = np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0))
-    return above
+    return np.asarray(np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0)))
 
 
 KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points
@@ -45,7 +44,7 @@ KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points
 
 @dataclass(frozen=True)
 class Clip:
-    """Bounds in points, and which share of them about their middle is kept [%]."""
+    """Bounds in points, and the share of them about their middle that is kept [%]."""
 
     low: float
     high: float
@@ -53,7 +52,7 @@ class Clip:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """What outcomes are clipped to."""
+        """The interval that outcomes are clipped to."""
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
         return middle - half * self.kept / 100, middle + half * self.kept / 100
 
@@ -74,12 +73,12 @@ def best(clip: Clip, draw: Draw) -> dict[str, float]:
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Choose bounds and clip, see bias and noise as two bars."""
-    spot = st.container()
+    container = st.container()
     clip = _controls()
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
-    with spot:
+    with container:
         drawn = figure(clipped)
         pictures.chart(drawn, "clip", ALT, as_it_is(drawn, of_theory(ALT)))
     rows = [
@@ -117,7 +116,7 @@ def _controls() -> Clip:
 
 
 def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
-    """What the clip buys and what it costs."""
+    """The benefit and the cost of the clip."""
     low, high = clip.ends
     bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in clipped.items()}
     noise = text.number(next(iter(clipped.values())).noise)

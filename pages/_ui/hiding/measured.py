@@ -1,4 +1,4 @@
-"""The step about what Bayes cloaking measures: planned from inputs and budget alone."""
+"""The step about the measurements of Bayes cloaking: planned from inputs and budget alone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Measured:
     """A plan. Public: no output was read. Errors are of the curve at the records, averaged over the prior's worlds.
 
     Attributes:
-        settings: what it depends on.
+        settings: all that it depends on.
         strategies: B of each stage (r, n), rows by falling weight, each with its largest entry above 0.
         expected: root mean square error after each stage (S,), in the output's unit.
         unmeasured: the same when nothing is measured.
@@ -59,12 +59,12 @@ class Measured:
 
     @property
     def price(self) -> float:
-        """What privacy adds, as a root mean square: squares of errors add up, not errors."""
+        """Error added by privacy, as a root mean square: squares of errors add up, not errors."""
         return math.sqrt(max(self.error**2 - self.unbuyable**2, 0.0))
 
 
 def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
-    """What can be shown of a plan for a dataset's inputs."""
+    """Strategies and expected errors of a plan for a dataset's inputs."""
     models = typical_models(planned.models)
     prior = np.average([model.kernel.variance for model in models], weights=[model.weight for model in models])
     return Measured(
@@ -79,8 +79,7 @@ def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
 def _upright(B: FloatArray) -> FloatArray:
     """Each row with the sign that makes its largest entry positive: -b y + noise tells as much as b y + noise."""
     largest = B[np.arange(len(B)), np.abs(B).argmax(axis=1)]
-    upright: FloatArray = B * np.where(largest < 0, -1.0, 1.0)[:, None]
-    return upright
+    return np.asarray(B * np.where(largest < 0, -1.0, 1.0)[:, None])
 
 
 NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
@@ -122,8 +121,8 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
             name=f"stage {stage + 1}",
             marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
         )
-    here = [each.settings.epsilon for each in measured].index(epsilon)
-    figure.add_annotation(x=here, y=sum(measured[here].ranks), text="here", showarrow=True, ax=0, ay=-22)
+    at = [each.settings.epsilon for each in measured].index(epsilon)
+    figure.add_annotation(x=at, y=sum(measured[at].ranks), text="here", showarrow=True, ax=0, ay=-22)
     figure.update_layout(barmode="stack")
     figure.update_xaxes(title="ε", type="category")
     figure.update_yaxes(title="numbers measured")
@@ -131,9 +130,9 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
 
 
 def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
-    """Expected error over epsilon: what no budget buys, and what privacy adds on top."""
+    """Expected error over epsilon: the part that no budget buys, and the part of privacy on top."""
     x = [each.settings.epsilon for each in measured]
-    here = next(each for each in measured if each.settings.epsilon == epsilon)
+    current = next(each for each in measured if each.settings.epsilon == epsilon)
     figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     draw_line(
@@ -152,7 +151,7 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     nothing = [each.unmeasured for each in measured]
     line = {"color": TRUTH, "dash": "dot"}
     figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
-    figure.add_annotation(x=np.log10(epsilon), y=here.error, text="here", showarrow=True, ax=18, ay=-22)
+    figure.add_annotation(x=np.log10(epsilon), y=current.error, text="here", showarrow=True, ax=18, ay=-22)
     figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
     figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
@@ -170,15 +169,15 @@ _MORE = Switch("more_measured", "How many sums, and what privacy costs", section
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
-    """Rows of B of a stage; on demand how many there are against epsilon, and what the expected error is made of."""
+    """Rows of B of a stage; on demand their number against epsilon, and the parts of the expected error."""
     data, budget = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = settings.value_of(_STAGE)
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
-    said, numbers = row_of(measured, data, stage), tables.of_figure(rows)
-    pictures.chart(rows, "rows_of_B", said, as_it_is(rows, of_inputs(data, said)), numbers)
+    alt, numbers = row_of(measured, data, stage), tables.of_figure(rows)
+    pictures.chart(rows, "rows_of_B", alt, as_it_is(rows, of_inputs(data, alt)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
         _against_epsilon(data, measured, budget)
@@ -199,8 +198,8 @@ def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        said = split_alt(measured, data.y_unit)
-        pictures.chart(split, "split", said, as_it_is(split, of_inputs(data, said)))
+        alt = split_alt(measured, data.y_unit)
+        pictures.chart(split, "split", alt, as_it_is(split, of_inputs(data, alt)))
 
 
 def plan_at(budget: Budget) -> Measured:
@@ -219,7 +218,7 @@ PUBLIC = "Nothing here depends on any outcome."
 
 
 def answer(measured: Measured, data: Dataset) -> str:
-    """What is measured, and what comes of it."""
+    """The number of sums, and the expected error from them."""
     return (
         f"Bayes cloaking adds no noise to a finished curve. It measures **{sum(measured.ranks)} noisy sums** of "
         f"{data.y_name}s, in {len(measured.ranks)} stages, and computes the curve from them. At epsilon = "
@@ -229,7 +228,7 @@ def answer(measured: Measured, data: Dataset) -> str:
 
 
 def row_of(measured: Measured, data: Dataset, stage: int) -> str:
-    """What one curve of the picture says."""
+    """The meaning of one curve of the picture."""
     later = (
         f"Stage {stage} looks at each {data.y_name} only near the curve known so far, so the same noise hides less."
         if stage > 1
@@ -252,7 +251,7 @@ def growth(measured: tuple[Measured, ...]) -> str:
 
 
 def parts(measured: Measured, unit: str) -> str:
-    """What the expected error is made of."""
+    """The parts of the expected error."""
     error, floor, price = (text.number(value) for value in (measured.error, measured.unbuyable, measured.price))
     return (
         f"The expected error of the curve is **{error} {unit}**. No budget buys **{floor} {unit}** of it. "

@@ -16,6 +16,7 @@ from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
+from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, settings, tables, text
 from pages._ui.look.controls import HERE, Range, Whole
 from pages._ui.look.plots import (
@@ -46,10 +47,10 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """What happens. Not private, but for ``noise``, ``calibrated`` and ``x``.
+    """The fit before and after the move. Not private, but for ``noise``, ``calibrated`` and ``x``.
 
     Attributes:
-        settings: what all of it depends on.
+        settings: all that it depends on.
         x: grid (G,) along the first input.
         at: the record's first input.
         output: its true output, clipped to the bounds.
@@ -158,14 +159,13 @@ DATA = 1  # place of the true data among the traces
 _BEFORE, _AFTER = "without privacy", "after the move"
 _WITHOUT, _PERSON = "without this person", "this person, moved"
 _SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
-SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 
 
 def curves(person: Moved, data: Dataset) -> go.Figure:
     """The curve before and after, without the person, and how far noise moves it; every person can be clicked."""
     choice = person.settings[-1]
     figure = go.Figure()
-    moved = SURE * person.noise
+    moved = steps.SURE * person.noise
     band(
         figure,
         person.x,
@@ -223,14 +223,14 @@ _BLAMED = 0.05
 
 
 def answer(moved: Moved, data: Dataset) -> str:
-    """Who is moved where, what that does to the curve, and what hides it."""
+    """The person and the move, the change of the curve, and the noise that hides it."""
     choice, unit, peak = moved.settings[-1], data.y_unit, moved.largest
-    where = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
+    point = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
     return (
         f"Person {choice.rank}, {data.x_names[0]} {text.number(moved.at, 3)} {data.x_units[0]}, has "
         f"{text.number(moved.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
-        f"by up to **{_size(moved, peak)} {unit}** (at {where}). The privacy noise there has a standard deviation of "
+        f"by up to **{_size(moved, peak)} {unit}** (at {point}). The privacy noise there has a standard deviation of "
         f"**{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
         f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
         "found."

@@ -47,7 +47,7 @@ _POINTS, _GAP = 121, 1e-2
 class Spending:
     """Where to measure [years], how wide each sum is [years], the budget, and which example world."""
 
-    places: tuple[float, ...]
+    positions: tuple[float, ...]
     width: float
     epsilon: float
     delta: float
@@ -56,7 +56,7 @@ class Spending:
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """What is known, in the output's unit. Public: the world is simulated.
+    """Predictions and errors, in the output's unit. Public: the world is simulated.
 
     Attributes:
         x: grid (P,).
@@ -86,7 +86,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     grid = np.linspace(*data.x_box[0], _POINTS)[:, None]
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
-    hand = placed(data.X, np.array(spending.places).reshape(-1, 1), spending.width)
+    hand = placed(data.X, np.array(spending.positions).reshape(-1, 1), spending.width)
     plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
@@ -110,8 +110,8 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     )
 
 
-def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...], str]:
-    """Places out of what somebody wrote, and what is wrong with the rest of it, as a sentence ("" for nothing)."""
+def read_positions(written: str, low: float, high: float) -> tuple[tuple[float, ...], str]:
+    """Positions in a text, and the fault of the rest of it as a sentence ("" for none)."""
     kept: list[float] = []
     for word in written.replace(",", " ").split():
         try:
@@ -126,9 +126,9 @@ def read_places(written: str, low: float, high: float) -> tuple[tuple[float, ...
     return tuple(kept), ""
 
 
-def toggled(places: tuple[float, ...], at: float) -> str:
-    """What to write after a click on a place: there if it was not, and gone if it was."""
-    left = [x for x in places if x != at] if at in places else [*places, at]
+def toggled(positions: tuple[float, ...], at: float) -> str:
+    """The text after a click on a position: with it if it was not there, without it if it was."""
+    left = [x for x in positions if x != at] if at in positions else [*positions, at]
     return ", ".join(f"{x:g}" for x in sorted(left)[:MOST])
 
 
@@ -138,24 +138,23 @@ _WIDTH = Slider(
     "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", section=HERE
 )
 _KEY, _FIRST = "measured_at", "5, 15, 40"
-_SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
-_APART = 2.5  # years between places that can be clicked
+_APART = 2.5  # years between positions that can be clicked
 _ALT = "Each diamond is a sum of the heights of people near that age, with privacy noise."
 _CLICK = "Click a cross to measure there, a diamond to stop."
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
-    """Place sums, see what can be predicted, then the best plan and the proven limit beside it."""
+    """Place sums, see the prediction, then the best plan and the proven limit."""
     data = cached.dataset(DATASET)
-    spot = st.container()
-    places, width = _controls(data)
-    spending = Spending(places, float(width), draw.epsilon, draw.delta, draw.seed)
+    container = st.container()
+    positions, width = _controls(data)
+    spending = Spending(positions, float(width), draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
         frame.heading(steps.TITLE, lead(spending, spent, data))
-    with spot:
+    with container:
         picture = cached.drawn(figure, spent, spending, data, of=spending)
-        pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(places))
+        pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(positions))
     frame.metrics(metrics(spent, data), "spend")
 
 
@@ -163,26 +162,26 @@ def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
     left, right = st.columns(2)
     with left:
         label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
-        told = f"Up to {MOST}, with commas between them. They share one budget."
-        written = settings.value_of(Words(_KEY, label, _FIRST, 200, help=told, section=HERE))
+        help_text = f"Up to {MOST}, with commas between them. They share one budget."
+        written = settings.value_of(Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE))
     with right:
         width = settings.value_of(_WIDTH)
-    places, wrong = read_places(written, *data.x_box[0])
+    positions, wrong = read_positions(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")
-    return places, float(width)
+    return positions, float(width)
 
 
-def _take(places: tuple[float, ...]) -> None:
+def _take(positions: tuple[float, ...]) -> None:
     at = pictures.clicked(CHART)
     if at:
-        session.move({_KEY: toggled(places, float(at[0]))})
+        session.move({_KEY: toggled(positions, float(at[0]))})
 
 
 def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
-    """What the visitor reached, against the best."""
+    """The error of the visitor's sums, against the best."""
     yours, best = (f"{text.number(error)} {data.y_unit}" for error in spent.errors)
-    many = len(spending.places)
+    many = len(spending.positions)
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
     return (
         f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}** "
@@ -205,8 +204,8 @@ def metrics(spent: Spent, data: Dataset) -> list[Metric]:
 
 
 def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
-    """The example world, what is known of it by hand and by the best plan, and where is measured."""
-    figure, reach = go.Figure(), _SURE * spent.deviation
+    """The example world, its predictions by hand and by the best plan, and the positions of the sums."""
+    figure, reach = go.Figure(), steps.SURE * spent.deviation
     low, high = spent.by_hand - reach, spent.by_hand + reach
     band(figure, spent.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")
     for y, name, colour, dash in (
@@ -220,7 +219,7 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
     free = np.arange(data.x_box[0][0], data.x_box[0][1] + _APART / 2, _APART)
     for x, symbol, colour, size in (
         (free, "cross-thin-open", faded(TRUTH, 0.6), 9),
-        (np.array(spending.places), "diamond", PRIVATE, 13),
+        (np.array(spending.positions), "diamond", PRIVATE, 13),
     ):
         figure.add_scatter(
             x=x,

@@ -1,4 +1,4 @@
-"""The steps in which How cloaking works is walked, and what is released in them."""
+"""The steps of How cloaking works, and the release in them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pages._ui.look.sidebar import Promise, ReleaseSettings
 from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached
 
+SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
 TITLE = "Why does so little noise hide a person?"
 STEP = menu(
     "Step",
@@ -53,7 +54,7 @@ def _button(label: str, to: str, icon: str) -> None:
 NOTE = "C, λ, M and B use public inputs only. True data stand under “The same with everybody” alone."
 
 SHORT = {"step": "covered", "everybody": "true", "lengthscale_years": 3}
-DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: what is played with has one model
+DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
 
 
 def _of_data(chosen: Any) -> bool:
@@ -85,10 +86,10 @@ class HidingSettings(Promise):
 
     @property
     def release(self) -> ReleaseSettings:
-        """What is released with these settings, by cloaking."""
+        """Settings of the release, by cloaking."""
         names = {each.name for each in fields(ReleaseSettings)}
-        mine = {each.name: getattr(self, each.name) for each in fields(self) if each.name in names}
-        return replace(settings.untouched(ReleaseSettings), mechanism="cloaking", **mine)
+        shared = {each.name: getattr(self, each.name) for each in fields(self) if each.name in names}
+        return replace(settings.untouched(ReleaseSettings), mechanism="cloaking", **shared)
 
 
 def guarantee(chosen: ReleaseSettings) -> Guarantee:

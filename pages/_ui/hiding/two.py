@@ -34,7 +34,6 @@ from pages._ui.work import cached
 
 TEST_POINTS = np.array([[3.0], [7.0]])
 OUTPUTS = np.array([1.0, -0.5])
-_TWO_SIDED = 1.96  # standard deviations that hold 95 % of a normal value
 _GRID = np.linspace(0, 10, 101)[:, None]
 
 
@@ -88,12 +87,11 @@ def build(settings: TwoPointSettings) -> TwoPoints:
 
 
 def ellipse(covariance: FloatArray) -> FloatArray:
-    """Points z with z^T M^-1 z = 1, shape (2, 121): what noise of covariance M just masks."""
+    """Points z with z^T M^-1 z = 1, shape (2, 121): the moves that noise of covariance M just masks."""
     values, vectors = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 121)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    points: FloatArray = vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle)
-    return points
+    return np.asarray(vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle))
 
 
 def area_ratio(points: TwoPoints) -> float:
@@ -102,9 +100,9 @@ def area_ratio(points: TwoPoints) -> float:
 
 
 def noise_at(points: TwoPoints, epsilon: float, delta: float) -> FloatArray:
-    """Half of what holds the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
+    """Half-width of the interval of the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
     sds = points.d * noise_multiplier(epsilon, delta) * np.sqrt(np.diag(points.design.covariance()))
-    return np.asarray(_TWO_SIDED * sds)
+    return np.asarray(steps.SURE * sds)
 
 
 def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None) -> go.Figure:
@@ -183,13 +181,13 @@ def lead(points: TwoPoints) -> str:
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
-    spot = st.container()
+    container = st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
         pair = _sliders()
     points = build(pair)
     with top:
         look_frame.heading(steps.TITLE, lead(points))
-    with spot:
+    with container:
         _pictures(step, points, pair, chosen.draw)
         look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
         with st.expander("Table of the moves"):
@@ -243,17 +241,17 @@ def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) 
     with left:
         noise = noise_at(points, draw.epsilon, draw.delta) if covered else None
         curves = cached.drawn(curves_figure, points, pair.moved - 1, noise, of=(pair, draw, covered))
-        said = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
-        said += _BARS.format(epsilon=draw.epsilon) if covered else ""
-        pictures.chart(curves, "two_curves", said, as_it_is(curves, of_theory(said)))
+        alt = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
+        alt += _BARS.format(epsilon=draw.epsilon) if covered else ""
+        pictures.chart(curves, "two_curves", alt, as_it_is(curves, of_theory(alt)))
     with right:
         plane = cached.drawn(plane_figure, points, covered, of=(pair, covered))
-        said = _ELLIPSES if covered else _LINES
-        pictures.chart(plane, "two_plane", said, as_it_is(plane, of_theory(said)))
+        alt = _ELLIPSES if covered else _LINES
+        pictures.chart(plane, "two_plane", alt, as_it_is(plane, of_theory(alt)))
 
 
 def _everybody(result: Result) -> None:
-    """The noise for a data set: its shape, who carries it, and what proves it."""
+    """The noise for a data set: its shape, its carriers, and its certificate."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
     look_frame.metrics(words.certificate(result))
@@ -277,11 +275,11 @@ def _everybody(result: Result) -> None:
 
 
 def _of_inputs(
-    result: Result, draw: Callable[[Result], go.Figure], key: str, said: str, numbers: pd.DataFrame | None = None
+    result: Result, draw: Callable[[Result], go.Figure], key: str, alt: str, numbers: pd.DataFrame | None = None
 ) -> None:
     """A figure that no output enters."""
     drawn = cached.drawn(draw, result, of=key)
-    pictures.chart(drawn, key, said, as_it_is(drawn, of_inputs(result.dataset, said)), numbers)
+    pictures.chart(drawn, key, alt, as_it_is(drawn, of_inputs(result.dataset, alt)), numbers)
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:

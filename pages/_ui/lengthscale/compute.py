@@ -1,11 +1,10 @@
-"""The private choice of a lengthscale: what it costs, and what each choice would release."""
+"""The private choice of a lengthscale: its cost, and the error of the release after each choice."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -83,7 +82,7 @@ def score(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
 
 @dataclass(frozen=True)
 class Budgets:
-    """What the page's sliders set: the budget of the choice, of the release after it, and how each is made."""
+    """Settings of the sliders: the budget of the choice, of the release after it, and the method of each."""
 
     selection: float
     regression: float
@@ -135,7 +134,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class WithoutChoice:
-    """Errors of what chooses no lengthscale: Bayes cloaking (None while it is computed), and without privacy."""
+    """Errors without a choice of a lengthscale: of Bayes cloaking (None while it is computed), and without privacy."""
 
     bayes: float | None
     without: float
@@ -154,13 +153,15 @@ def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
     )
 
 
-def lead(chosen: Chosen, unchosen: WithoutChoice, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
-    """The plain sentences under the question; ``shown`` writes an error."""
-    bayes = "its error is being computed" if unchosen.bayes is None else f"has {shown(unchosen.bayes)}"
+def lead(
+    chosen: Chosen, unchosen: WithoutChoice, budgets: Budgets, unit: str, with_unit: Callable[[float], str]
+) -> str:
+    """The plain sentences under the question; ``with_unit`` writes an error."""
+    bayes = "its error is being computed" if unchosen.bayes is None else f"has {with_unit(unchosen.bayes)}"
     return (
         f"A private choice with epsilon = {budgets.selection:g} picks **{chosen.likeliest:g} {unit}** most often "
-        f"({text.percent(chosen.probability)}). The error is then **{shown(chosen.after)}**; with the best lengthscale "
-        f"known in advance {shown(chosen.best_error)}. Bayes cloaking chooses none and {bayes}."
+        f"({text.percent(chosen.probability)}). The error is then **{with_unit(chosen.after)}**; with the best "
+        f"lengthscale known in advance {with_unit(chosen.best_error)}. Bayes cloaking chooses none and {bayes}."
     )
 
 
@@ -215,23 +216,16 @@ def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str
 _LEAST = 2  # candidates between which there is a choice
 
 
-class Grown(NamedTuple):
-    """The candidates that are done, and their scores."""
-
-    grid: Grid
-    scored: Scored
-
-
 def scored(grid: Grid) -> Scored:
     """Cross-validated candidates."""
-    return list(growing(grid))[-1].scored
+    return list(growing(grid))[-1][1]
 
 
-def growing(grid: Grid) -> Iterator[Grown]:
-    """The same of ever more candidates as they are done, from two on; the last is whole."""
+def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
+    """Scores of ever more candidates as they are cross-validated, from two on, with their grid; the last is whole."""
     whole = cached.find(score, grid)
     if whole is not None:
-        yield Grown(grid, whole)
+        yield grid, whole
         return
     data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
     _wish_for_the_last(grid)
@@ -242,13 +236,12 @@ def growing(grid: Grid) -> Iterator[Grown]:
         plans.append(cached.value(doing, planned, *setting, given=(data,)))
         if _LEAST <= len(plans) < count:
             so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
-            yield Grown(so_far, score(data, plans, so_far))
-    whole = cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
-    yield Grown(grid, whole)
+            yield so_far, score(data, plans, so_far)
+    yield grid, cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
 
 
 def without_choice(grid: Grid, budgets: Budgets, table: SelectionTable) -> WithoutChoice:
-    """Errors of what chooses no lengthscale, at the budget of the release. Not private."""
+    """Errors without a choice of a lengthscale, at the budget of the release. Not private."""
     name = grid.model.dataset
     draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
     errors = computed.soon(usual(name), Design(), draw)

@@ -16,10 +16,9 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName, SelectionTable
 from dpgp_core.strategies.noise_design import ObjectiveName
-from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.lengthscale import compute
-from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Grown, Scored, WithoutChoice, label
+from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Scored, WithoutChoice, label
 from pages._ui.look import frame, offers, pictures, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
 from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
@@ -111,15 +110,15 @@ def carry_tile() -> None:
         return
     lengthscale, epsilon = tile
     name = DATASET.value(session.control(DATASET.key))
-    taken = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
+    carried = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
     if epsilon in EPSILONS:
         session.move({"epsilon": next(option for option in EPSILONS if option == epsilon)})
-    session.CARRIED.put(session.CARRIED.get({}) | taken)
+    session.CARRIED.put(session.CARRIED.get({}) | carried)
     session.TILE.put((lengthscale, epsilon))
 
 
 def carried_tile(unit: str) -> None:
-    """What was clicked, and where it can be taken."""
+    """The clicked tile, and links to the pages that it can be taken to."""
     tile = session.TILE.find()
     if tile is None:
         return
@@ -194,7 +193,7 @@ def tiles(
 def errors(
     table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, unchosen: WithoutChoice | None = None
 ) -> go.Figure:
-    """Error of each lengthscale at the chosen epsilon, after the private choice, and ``beside`` them."""
+    """Error of each lengthscale at the chosen epsilon, after the private choice, and ``unchosen``."""
     column = table.epsilons.index(budgets.regression)
     figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
     figure.add_scatter(
@@ -219,53 +218,51 @@ def errors(
 
 
 def tiles_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str) -> str:
-    """What the tiles show: the likeliest and the best lengthscale from less to more privacy of the release."""
-    said = []
+    """Of the tiles: the likeliest and the best lengthscale from less to more privacy of the release."""
+    choices = []
     for at, epsilon in enumerate(table.epsilons):
         if epsilon in (table.epsilons[0], budgets.regression, table.epsilons[-1]):
             likely, best = int(table.probabilities[:, at].argmax()), int(table.private_rmse[:, at].argmin())
             noise = "without privacy noise" if math.isinf(epsilon) else f"at ε {epsilon:g}"
             share = text.percent(float(table.probabilities[likely, at]))
-            said.append(f"{noise} {grid.lengthscales[likely]:g} in {share} (★ {grid.lengthscales[best]:g})")
-    return f"How often each lengthscale is chosen [%]. Most often [{unit}]: {'; '.join(said)}."
+            choices.append(f"{noise} {grid.lengthscales[likely]:g} in {share} (★ {grid.lengthscales[best]:g})")
+    return f"How often each lengthscale is chosen [%]. Most often [{unit}]: {'; '.join(choices)}."
 
 
-def errors_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, shown: Callable[[float], str]) -> str:
-    """What the errors show: how they run over the lengthscales, and after the choice."""
+def errors_alt(
+    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, with_unit: Callable[[float], str]
+) -> str:
+    """Of the errors: how they run over the lengthscales, and after the choice."""
     column = table.epsilons.index(budgets.regression)
     error, at = table.private_rmse[:, column], grid.lengthscales
     best, of_unit = int(error.argmin()), f" in {unit}" if unit else ""
     return (
-        f"Error with each lengthscale{of_unit} (orange): {shown(float(error[0]))} at {at[0]:g}, least, "
-        f"{shown(float(error[best]))}, at {at[best]:g}, and {shown(float(error[-1]))} at {at[-1]:g}. After the private "
-        f"choice (green): {shown(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
+        f"Error with each lengthscale{of_unit} (orange): {with_unit(float(error[0]))} at {at[0]:g}, least, "
+        f"{with_unit(float(error[best]))}, at {at[best]:g}, and {with_unit(float(error[-1]))} at {at[-1]:g}. After the "
+        f"private choice (green): {with_unit(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
     )
 
 
 def metrics(
-    chosen: Chosen, unchosen: WithoutChoice, unit: str, shown: Callable[[float], str], budgets: Budgets, total: float
+    chosen: Chosen,
+    unchosen: WithoutChoice,
+    unit: str,
+    with_unit: Callable[[float], str],
+    budgets: Budgets,
+    total: float,
 ) -> list[Metric]:
-    """What is chosen and what it costs.
-
-    Args:
-        chosen: the chosen column.
-        unchosen: errors of what chooses none, and without privacy.
-        unit: of the lengthscale.
-        shown: writes an error.
-        budgets: of the page.
-        total: epsilon of choice and release together.
-    """
+    """The choice and its cost; ``total`` is the epsilon of choice and release together."""
     selection, delta = budgets.selection, budgets.delta
     return [
         Metric(
             "Error after the choice",
-            shown(chosen.after),
-            f"best known in advance: {shown(chosen.best_error)}",
+            with_unit(chosen.after),
+            f"best known in advance: {with_unit(chosen.best_error)}",
             help_of("Error"),
         ),
         Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
         Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
-        Metric("Error without privacy", shown(unchosen.without), "nothing hidden", help_of("Without privacy")),
+        Metric("Error without privacy", with_unit(unchosen.without), "nothing hidden", help_of("Without privacy")),
         Metric(
             "Spent by the choice",
             f"ε = {text.at_most(selection)}",
@@ -278,23 +275,14 @@ _ROOM = 0.05  # decades beside the first and the last lengthscale
 
 
 def growing_scores(grid: Grid, budgets: Budgets, question: str, unit: str) -> Scored:
-    """All scores; until the last is done, question, answer and pictures of those that are.
-
-    Args:
-        grid, budgets: settings.
-        question: the page's title.
-        unit: of the lengthscale.
-    """
-    scored_so_far: Scored | None = None
+    """All scores; until the last is done, question, answer and pictures of those that are."""
     with frame.growing() as fresh:
-        for grown in compute.growing(grid):
-            scored_so_far = grown.scored
-            if len(grown.grid.lengthscales) < len(grid.lengthscales):
+        for done, scored in compute.growing(grid):
+            if len(done.lengthscales) < len(grid.lengthscales):
                 with fresh():
-                    frame.heading_so_far(question, so_far(grown.grid, grid, unit))
-                    _show(grown, grid, budgets, unit, cached.dataset(grid.model.dataset))
-    assert scored_so_far is not None  # the last one is whole
-    return scored_so_far
+                    frame.heading_so_far(question, so_far(done, grid, unit))
+                    _show(scored, done, grid, budgets, unit)
+    return scored
 
 
 def so_far(done: Grid, grid: Grid, unit: str) -> str:
@@ -306,15 +294,15 @@ def so_far(done: Grid, grid: Grid, unit: str) -> str:
     )
 
 
-def _show(grown: Grown, grid: Grid, budgets: Budgets, unit: str, data: Dataset) -> None:
-    table, done = compute.tabulate(grown.scored, budgets), len(grown.grid.lengthscales)
+def _show(scored: Scored, done: Grid, grid: Grid, budgets: Budgets, unit: str) -> None:
+    table, count, data = compute.tabulate(scored, budgets), len(done.lengthscales), cached.dataset(grid.model.dataset)
     left, right = st.columns([3, 2])
     with left:
         st.header("What would be chosen")
-        picture = tiles(table, grown.grid, budgets, unit, data.y_unit, len(grid.lengthscales))
-        pictures.chart(picture, f"so_far_tiles_{done}", "How often each lengthscale is chosen [%], so far.")
+        picture = tiles(table, done, budgets, unit, data.y_unit, len(grid.lengthscales))
+        pictures.chart(picture, f"so_far_tiles_{count}", "How often each lengthscale is chosen [%], so far.")
     with right:
         st.header("What it costs")
-        picture = errors(table, grown.grid, budgets, unit, data.y_unit)
+        picture = errors(table, done, budgets, unit, data.y_unit)
         picture.update_xaxes(range=np.log10(grid.lengthscales)[[0, -1]] + (-_ROOM, _ROOM))
-        pictures.chart(picture, f"so_far_errors_{done}", "Error with each lengthscale, so far.")
+        pictures.chart(picture, f"so_far_errors_{count}", "Error with each lengthscale, so far.")

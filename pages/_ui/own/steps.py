@@ -16,7 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.release import Published, ReleaseSpec
 from dpgp_core.release.private_table import large_delta
 from dpgp_core.release.publishing import within_tolerance
-from pages._ui.explore.statistic import EXPLORED, taken
+from pages._ui.explore.statistic import EXPLORED, Upload
 from pages._ui.ledgers.state import DELIVERIES, Issued
 from pages._ui.ledgers.store import Account
 from pages._ui.look import pictures
@@ -306,7 +306,7 @@ def _explore(issued: Issued) -> None:
         "computed from them is covered by the guarantee already."
     )
     if st.button("Explore this release, free", icon=":material/travel_explore:"):
-        EXPLORED.put(taken(issued.name, {"release.zip": issued.bundle}))
+        EXPLORED.put(Upload(issued.name, {"release.zip": issued.bundle}))
         st.switch_page("../explore_release.py")
 
 

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.comparison import error_without_privacy, left_out, without_privacy
+from dpgp_core.evaluation.comparison import Held, error_without_privacy, left_out, without_privacy
 from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import Of
@@ -38,7 +38,7 @@ Contender = Literal["ours", "paper", "naive", "bayes"]
 
 @dataclass(frozen=True)
 class SparseSetting:
-    """Public settings: data, model, inducing inputs along each dimension, budget and seed.
+    """Public settings.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
@@ -76,7 +76,7 @@ class SparseSetting:
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
-        """What the page's picture and table publish: a release of ours, one of the paper's, one of Bayes cloaking."""
+        """The releases in the page's picture and table: of ours, of the paper's, and of Bayes cloaking."""
         methods: tuple[Method, ...] = ("ours", "paper")
         sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in methods]
         return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
@@ -104,10 +104,9 @@ class _About:
         return cached.value("Loading the data", load, self.name)
 
 
-def parts(dataset: Dataset) -> list[tuple[Dataset, Dataset]]:
-    """Those who are fitted and those who are left out, of each public fold."""
-    folds = folds_of(dataset)
-    return [(fold.train, dataset.subset(test)) for fold, test in zip(left_out(dataset, folds), folds, strict=True)]
+def parts(dataset: Dataset) -> list[Held]:
+    """Each public fold: the people to fit, and those left out."""
+    return left_out(dataset, folds_of(dataset))
 
 
 GRID_POINTS = 161
@@ -218,42 +217,41 @@ class Judged(NamedTuple):
 def judged(setting: SparseSetting, method: Method, epsilon: float, data: Dataset) -> Judged:
     """A variant of the sparse DP-GP over ``REPEATS`` simulated releases."""
     mechanism = setting.mechanism(method, epsilon)
-    missed, likelihoods, inside = [], [], []
-    for index, (train, test) in enumerate(parts(data)):
+    residuals, likelihoods, inside = [], [], []
+    for index, (train, X_test, truth, _) in enumerate(parts(data)):
         sums = mechanism.exact_statistics(train)
         rows = []
         for repeat in range(REPEATS):
             rng = np.random.default_rng([setting.seed, repeat, index, 7])
             fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
-            mean, variance = fit.predict(test.X)
+            mean, variance = fit.predict(X_test)
             total = variance + setting.noise * train.y_scale**2
-            rows.append(mean - test.clipped_y)
-            likelihoods.append(-nlpd(mean, total, test.clipped_y))
-            inside.append([coverage(mean, total, test.clipped_y, float(level)) for level in LEVELS])
-        missed.append(np.array(rows))
-    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
+            rows.append(mean - truth)
+            likelihoods.append(-nlpd(mean, total, truth))
+            inside.append([coverage(mean, total, truth, float(level)) for level in LEVELS])
+        residuals.append(np.array(rows))
+    return Judged(error_of(residuals), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
 def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
     """Share of people left out inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
     inside = []
-    for index, (train, test) in enumerate(parts(data)):
+    for index, (train, X_test, truth, _) in enumerate(parts(data)):
         rng = np.random.default_rng([setting.seed, index, 8])
-        release = setting.mechanism().release(train, test.X, rng, REPEATS)
+        release = setting.mechanism().release(train, X_test, rng, REPEATS)
         assert isinstance(release.uncertainty, SparseInterval)
-        reached = release.uncertainty.level_of(test.clipped_y)
+        reached = release.uncertainty.level_of(truth)
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
-    held: FloatArray = np.mean(inside, axis=0)
-    return held
+    return np.asarray(np.mean(inside, axis=0))
 
 
 def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
     """Error of the sparse Gaussian process itself, in the output's unit. Not private."""
-    Z, missed = setting.mechanism().inducing_inputs(data), []
-    for train, test in parts(data):
-        held, _ = posterior(setting.kernel, train.X, train.standardised(), test.X, Z, setting.noise)
-        missed.append(train.in_data_units(held)[None] - test.clipped_y)
-    return error_of(missed)
+    Z, residuals = setting.mechanism().inducing_inputs(data), []
+    for train, X_test, truth, _ in parts(data):
+        mean, _ = posterior(setting.kernel, train.X, train.standardised(), X_test, Z, setting.noise)
+        residuals.append(train.in_data_units(mean)[None] - truth)
+    return error_of(residuals)
 
 
 def best_without_privacy(name: str) -> float:
@@ -262,13 +260,9 @@ def best_without_privacy(name: str) -> float:
     return error_without_privacy(data, folds_of(data))
 
 
-def error_of(missed: Sequence[FloatArray]) -> float:
-    """Root mean square over all parts, mean over draws.
-
-    Args:
-        missed: prediction minus truth (draws, P) of each part.
-    """
-    return float(held_out_rmse(missed).mean())
+def error_of(residuals: Sequence[FloatArray]) -> float:
+    """Root mean square over all parts, mean over draws; residuals are (draws, P) of each part."""
+    return float(held_out_rmse(residuals).mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,30 +296,25 @@ def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], N
 
 def bayes_judged(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
     """Bayes cloaking that protects the same, over ``BAYES_DRAWS`` releases."""
-    missed, likelihoods, inside = [], [], []
-    for index, (train, test) in enumerate(parts(data)):
+    residuals, likelihoods, inside = [], [], []
+    for index, fold in enumerate(parts(data)):
         rng = np.random.default_rng([setting.seed, index, 5])
-        release = setting.bayes(epsilon).release(train, test.X, rng, BAYES_DRAWS)
-        missed.append(release.samples - test.clipped_y)
-        likelihoods.append(_likelihood(release, test))
-        inside.append([_share_inside(release, test, level) for level in levels])
-    return Judged(error_of(missed), float(np.mean(likelihoods)), np.mean(inside, axis=0))
+        release = setting.bayes(epsilon).release(fold.train, fold.X_test, rng, BAYES_DRAWS)
+        residuals.append(release.samples - fold.truth)
+        likelihoods.append(_likelihood(release, fold))
+        ends = map(release.interval, levels)
+        inside.append([float(((low <= fold.truth) & (fold.truth <= high)).mean()) for low, high in ends])
+    return Judged(error_of(residuals), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
-def _share_inside(release: BayesRelease, test: Dataset, level: float) -> float:
-    """Share of people left out whose outputs lie inside the central interval of a level."""
-    low, high = release.interval(level)
-    return float(((low <= test.clipped_y) & (test.clipped_y <= high)).mean())
-
-
-def _likelihood(release: BayesRelease, test: Dataset) -> float:
-    """Mean log density of the outputs under the mixture of models, in their unit."""
-    mixture = release.uncertainty.prediction
+def _likelihood(release: BayesRelease, fold: Held) -> float:
+    """Mean log density of the outputs left out under the mixture of models, in their unit."""
+    mixture, data = release.uncertainty.prediction, fold.train
     variances = mixture.variances + mixture.noise_variances[:, None]
-    squares = (test.standardised() - mixture.means) ** 2 / variances
+    squares = ((fold.truth - data.midpoint) / data.y_scale - mixture.means) ** 2 / variances
     with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out
         weighted = np.log(mixture.weights)[:, :, None] - 0.5 * (squares + np.log(2 * np.pi * variances))
-    return float(logsumexp(weighted, axis=1).mean() - np.log(test.y_scale))
+    return float(logsumexp(weighted, axis=1).mean() - np.log(data.y_scale))
 
 
 CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
@@ -334,7 +323,7 @@ FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the c
 
 @dataclass(frozen=True, eq=False)
 class Choices(_About):
-    """What private choices of hyperparameters lead to, over ``CHOICE_EPSILONS``. Not private.
+    """Results of private choices of hyperparameters, over ``CHOICE_EPSILONS``. Not private.
 
     Attributes:
         rmse: error on people left out after each choice (E,), by name.
@@ -378,14 +367,14 @@ def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], N
         shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
         for i, epsilon in enumerate(CHOICE_EPSILONS):
             base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
-            rows = []
-            for index, (train, test) in enumerate(parts(data)):
+            residuals = []
+            for index, (train, X_test, truth, _) in enumerate(parts(data)):
                 choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
-                mean = np.full(test.n, test.midpoint) if choice.fit is None else choice.fit.predict(test.X)[0]
-                rows.append((mean - test.clipped_y)[None])
+                mean = np.full(len(truth), train.midpoint) if choice.fit is None else choice.fit.predict(X_test)[0]
+                residuals.append((mean - truth)[None])
                 if choice.index is not None:
                     shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
-            errors[name][i] = error_of(rows)
+            errors[name][i] = error_of(residuals)
             progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
     return Choices(setting.dataset, errors, shares, lengthscales)
 
@@ -396,7 +385,7 @@ def fits(setting: SparseSetting) -> Fits:
 
 
 def opening(name: str, draw: Draw) -> Wish:
-    """What the page opens with, to be computed beforehand."""
+    """The fits that the page opens with, to be computed beforehand."""
     shipped = exhibit(name)
     start = shipped.sparse
     assert start is not None
@@ -415,10 +404,5 @@ def choices(setting: SparseSetting) -> Choices:
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:
-    """The error when nothing is hidden, in the output's unit. Not private.
-
-    Args:
-        setting: whose dataset is on screen.
-        plain: of the sparse Gaussian process itself, which counts where it does better.
-    """
+    """The error when nothing is hidden, or ``plain``, that of the sparse Gaussian process, if less. Not private."""
     return min(plain, cached.value("Fitting without privacy", best_without_privacy, setting.dataset))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -81,34 +81,35 @@ def _start(name: str) -> SparseDefaults:
     return start
 
 
-def _inducing(name: str) -> Slider[int]:
-    start, label = _start(name), "Inducing inputs along each input"
-    return Slider(f"inducing_{name}", label, start.start, start.inducing, help="Public.", section="Model")
+def _inducing(chosen: Any) -> Slider[int]:
+    start, label = _start(chosen.dataset), "Inducing inputs along each input"
+    return Slider(f"inducing_{chosen.dataset}", label, start.start, start.inducing, help="Public.", section="Model")
 
 
-def _noise(name: str) -> Slider[float]:
-    return replace(offers.NOISE, key=f"noise_{name}", default=_start(name).noise, help=None)
+def _noise(chosen: Any) -> Slider[float]:
+    return replace(offers.NOISE, key=f"noise_{chosen.dataset}", default=_start(chosen.dataset).noise, help=None)
 
 
-def _lengthscale(name: str) -> Slider[float]:
-    return replace(offers.lengthscale(name), label=f"Lengthscale [{exhibit(name).unit}]", help=None, section="Model")
+def _lengthscale(chosen: Any) -> Slider[float]:
+    label = f"Lengthscale [{exhibit(chosen.dataset).unit}]"
+    return replace(offers.lengthscale(chosen.dataset), label=label, help=None, section="Model")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparseSettings(Promise):
-    """The whole sidebar: what is released, which of its figures are shown, and whether the overlay is on."""
+    """The whole sidebar: the release, the figures of it on the page, and whether the overlay is on."""
 
     dataset: str = carried(DATASET, below=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
     overlay: bool = carried(offers.OVERLAY)
     view: SparseView = carried(VIEW)
-    lengthscale: float = carried(lambda chosen: _lengthscale(chosen.dataset))
-    noise: float = carried(lambda chosen: _noise(chosen.dataset))
-    inducing: int = carried(lambda chosen: _inducing(chosen.dataset))
+    lengthscale: float = carried(_lengthscale)
+    noise: float = carried(_noise)
+    inducing: int = carried(_inducing)
     number: int = carried(replace(offers.DRAW, section="Model"))
 
     @property
     def release(self) -> SparseSetting:
-        """What is computed."""
+        """Settings of the release."""
         return SparseSetting(
             self.dataset,
             float(self.lengthscale),
@@ -281,7 +282,7 @@ _PLURAL = {"age": "ages"}
 
 
 def about(fits: Fits, guarantee: Guarantee) -> About:
-    """What is said of the fits where they go."""
+    """Caption of the fits where their picture goes."""
     made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
     return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits))
 
@@ -335,11 +336,11 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
     ]
 
 
-def _judgement(held: float) -> str:
+def _judgement(share: float) -> str:
     """Whether a range that should hold ``LEVELS[-1]`` of people does."""
-    if held > LEVELS[-1] + _NEAR:
+    if share > LEVELS[-1] + _NEAR:
         return "too cautious"
-    return "too narrow" if held < LEVELS[-1] - _NEAR else "as it should"
+    return "too narrow" if share < LEVELS[-1] - _NEAR else "as it should"
 
 
 def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
@@ -371,7 +372,7 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
 
 
 def differences_alt(fits: Fits) -> str:
-    """What the picture of the differences shows, with its values."""
+    """Text alternative of the differences, with their values."""
     unit = fits.dataset.y_unit
     curves = {
         "our sparse GP": fits.means["ours"],
@@ -388,7 +389,7 @@ def differences_alt(fits: Fits) -> str:
 
 
 def fit_alt(fits: Fits) -> str:
-    """What the picture of the fits shows."""
+    """Text alternative of the fits."""
     return (
         f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
         "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
@@ -396,7 +397,7 @@ def fit_alt(fits: Fits) -> str:
 
 
 def table_note(view: str, released: Sequence[Guarantee]) -> str:
-    """What the table holds: on the first view three releases, which cost what they cost together."""
+    """Note on the table; on the first view it has three releases, and their cost together."""
     if view != "fits":
         return "It takes the true data to know an error."
     delta = released[0].budget.delta

@@ -1,4 +1,4 @@
-"""What the start page says in words, on the screen and to print; and the errors it shows as they come."""
+"""The start page in words, on the screen and to print; and its errors as they come."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 
 @dataclass(frozen=True)
 class Brief:
-    """What the page says.
+    """The page to print.
 
     Attributes:
         title, recommendation, people: sentences.
-        setting: names and values of what was chosen.
+        setting: names and values of the settings.
         card: rows of the guarantee.
         link: address of this state.
     """
@@ -55,17 +55,12 @@ class Brief:
 
 
 def written(brief: Brief, pictures: Sequence[tuple[str, go.Figure]]) -> str:
-    """The file. Everything in it that could come from outside is escaped.
-
-    Args:
-        brief: what it says.
-        pictures: those of the page, each with its heading.
-    """
-    said = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (brief.recommendation, brief.people))
+    """The file, with pictures under their headings. Everything in it that could come from outside is escaped."""
+    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (brief.recommendation, brief.people))
     drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in pictures)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(brief.title)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{html.escape(brief.title)}</h1>{said}{drawn}"
+        f"<style>{_STYLE}</style></head><body><h1>{html.escape(brief.title)}</h1>{sentences}{drawn}"
         f"<h2>Setting</h2>{_table(brief.setting)}<h2>What the guarantee says</h2>{_table(brief.card)}"
         f'<div class="foot">{_code(brief.link)}<span>{html.escape(brief.link)}</span></div></body></html>'
     )
@@ -105,9 +100,9 @@ CARD_NOTE = "The promise does not depend on the data; the error does, and needs 
 
 
 def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
-    """What the beliefs against epsilon show, with their values."""
-    at = {epsilon: found for epsilon, found in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)}
-    low, middle, high = (f"{decision.most_after(found)} % at" for found in at.values())
+    """Text alternative of the beliefs against epsilon, with their values."""
+    quoted = [belief for epsilon, belief in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)]
+    low, middle, high = (f"{decision.most_after(belief)} % at" for belief in quoted)
     return (
         f"Upper line, the most that is believed: {low} epsilon 0.1, {middle} 1, {high} 10. Dashed: the average after "
         f"the 1 in 100 releases that reveal most. Dotted: {text.percent(beliefs[0].prior)} beforehand."
@@ -115,37 +110,33 @@ def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
 
 
 def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
-    """What the errors against epsilon show, with their values."""
+    """Text alternative of the errors against epsilon, with their values."""
     so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
-    strict, middle, loose = (cost.shown(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
+    strict, middle, loose = (cost.with_unit(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
     return (
         f"Error of a published {curve}: {strict} at epsilon 0.1, {middle} at 1, {loose} at 100. Without privacy: "
-        f"{cost.shown(cost.nonprivate)}.{so_far}"
+        f"{cost.with_unit(cost.nonprivate)}.{so_far}"
     )
 
 
 def method(chosen: Decision) -> str:
-    """The title of what is released, as leads name it."""
+    """The title of the method, as leads name it."""
     return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
-
-
-def named(data: Dataset) -> str:
-    """The outcome as people know it: a price, not its logarithm."""
-    return data.y_name.removeprefix("ln ")
 
 
 def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
     """The one page to print."""
     draw, model = chosen.draw, chosen.contest.model
+    outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        said = decision.price(draw, cost, method(chosen), data.privacy_unit)
-        advice = f"{decision.recommendation(cost)} {said} {advice}"
+        price = decision.price(draw, cost, method(chosen), data.privacy_unit)
+        advice = f"{decision.recommendation(cost)} {price} {advice}"
     return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {named(data)}",
+        title=f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}",
         recommendation=advice,
         people=decision.frequencies(moved),
         setting=(
@@ -167,12 +158,12 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     """
     contest, scale = chosen.contest, scale_of(data)
     compute.foresee(contest, [chosen.mechanism])
-    plain = float(scale.show(left_out.without_privacy(contest.model.dataset, contest.model)))
+    plain = float(scale.convert(left_out.without_privacy(contest.model.dataset, contest.model)))
     with frame.growing() as fresh:
-        for grown in compute.growing(contest, chosen.mechanism):
-            curve_cost = Cost(scale.show(grown.curve.mean), plain, scale)
-            if grown.folds < FOLDS:
+        for curve, folds in compute.growing(contest, chosen.mechanism):
+            curve_cost = Cost(scale.convert(curve.mean), plain, scale)
+            if folds < FOLDS:
                 with fresh():
                     picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    look_pictures.chart(picture, f"errors_{grown.folds}", errors_alt(data, curve_cost, grown.folds))
+                    look_pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
     return curve_cost

@@ -1,4 +1,4 @@
-"""What a budget lets others learn about one person, and what it costs: controls, figures and sentences."""
+"""The knowledge that a budget allows about one person, and its cost: controls, figures and sentences."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ LESSONS = (
 
 TELLING = 0.01  # share of the people whom a release speaks most against
 _OFTEN = 0.1
-CLOSE = 1.25  # times the error without privacy: what a recommendation asks for
+CLOSE = 1.25  # times the error without privacy, at most, of a recommendation
 _TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 310
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What a release can do to one belief.
+    """Change of one belief by a release.
 
     Attributes:
         prior: belief beforehand.
@@ -93,7 +93,7 @@ def moved(draw: Draw, prior: float, family: Family) -> Moved:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """Errors of a method in what is shown (``scale``): over ``CURVE_EPSILONS``, and without privacy."""
+    """Errors of a method in a scale: over ``CURVE_EPSILONS``, and without privacy."""
 
     errors: FloatArray
     nonprivate: float
@@ -108,7 +108,7 @@ class Cost:
         near = np.flatnonzero(self.errors <= CLOSE * self.nonprivate)
         return CURVE_EPSILONS[near[0]] if len(near) else None
 
-    def shown(self, value: float) -> str:
+    def with_unit(self, value: float) -> str:
         """With its unit."""
         return f"{text.number(value)} {self.scale.short}"
 
@@ -119,7 +119,7 @@ def most_after(belief: Moved) -> str:
 
 
 def sentence(draw: Draw, belief: Moved) -> str:
-    """What somebody may believe afterwards, in hundredths."""
+    """The most that somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
         f"At epsilon = {draw.epsilon:g}, whoever thought a fact **{before} %** likely will think it at most "
@@ -142,12 +142,12 @@ def limits(person: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
     before = text.percent(person.prior)
     most, least = most_after(person), text.at_least(100 * person.limit.low, 2)
-    said = f"a chance of {before} cannot become more than {most} % or less than {least} %"
+    limits = f"a chance of {before} cannot become more than {most} % or less than {least} %"
     if person.beyond is None:
-        return f"{said}, but for delta, of which nothing is promised"
+        return f"{limits}, but for delta, of which nothing is promised"
     if person.beyond == 0:
-        return f"{said}, ever"
-    return f"{said}, but in {text.at_most(100 * person.beyond, 2)} of 100 cases"
+        return f"{limits}, ever"
+    return f"{limits}, but in {text.at_most(100 * person.beyond, 2)} of 100 cases"
 
 
 def frequencies(belief: Moved) -> str:
@@ -176,9 +176,9 @@ def recommendation(cost: Cost) -> str:
 
 
 def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
-    """The error of a method at the budget that is asked about beside the one without privacy; ``gained`` it is of."""
-    now, plain = cost.shown(cost.at(draw.epsilon)), cost.shown(cost.nonprivate)
-    return f"{method} then publishes {gained} with an error of **{now}**. Without privacy it is {plain}."
+    """The error of a method at a budget beside the one without privacy; ``gained`` is what it publishes."""
+    error, plain = cost.with_unit(cost.at(draw.epsilon)), cost.with_unit(cost.nonprivate)
+    return f"{method} then publishes {gained} with an error of **{error}**. Without privacy it is {plain}."
 
 
 def lead(draw: Draw, belief: Moved, cost: Cost, method: str, gained: str) -> str:
@@ -288,7 +288,7 @@ def _contest(dataset: str, delta: float) -> Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision(Promise):
-    """What is decided: budget, the belief asked about, kind of noise; and the release whose error is shown."""
+    """The decision: budget, the belief in question, kind of noise; and the release of the error."""
 
     percent: int = carried(_PRIOR)
     dataset: str = carried(DATASET, below=delta_fits)
@@ -298,10 +298,10 @@ class Decision(Promise):
 
     @property
     def prior(self) -> float:
-        """The belief asked about, in (0, 1)."""
+        """The belief in question, in (0, 1)."""
         return self.percent / 100
 
     @property
     def contest(self) -> Contest:
-        """What is released, as Compare opens with it."""
+        """Settings of the release, as Compare opens with them."""
         return _contest(self.dataset, self.delta)

@@ -1,4 +1,4 @@
-"""What surrounds the decision of the start page: budgets that others took, and the other pages."""
+"""Around the decision of the start page: budgets of others, and the other pages."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ _DOORS = (
 
 
 def colours() -> None:
-    """What the colours mean, on every page the same."""
+    """The meaning of the colours, on every page the same."""
     marks = "".join(
         f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
         for colour, meaning in plots.MEANINGS
@@ -148,8 +148,8 @@ def doors(invitation: Callable[[], None]) -> None:
             st.header("Teach")
             st.markdown("What a budget means and costs, on maps and curves, for a class.")
             invitation()
-        for place, (title, promise, page, label, icon) in zip(others, _DOORS, strict=True):
-            with place:
+        for column, (title, promise, page, label, icon) in zip(others, _DOORS, strict=True):
+            with column:
                 st.header(title)
                 st.markdown(promise)
                 st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:")

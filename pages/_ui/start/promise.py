@@ -1,4 +1,4 @@
-"""What a budget promises in full: the best attacker against a kind of noise, and two releases from one budget."""
+"""The promise of a budget in full: the best attacker against a kind of noise, and two releases from one budget."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Whose outcome is meant has three readings:
   and delta grows by more than that.
 """
 
-WHAT = """
+MEANING = """
 Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
 exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
 fails more often than delta says; “All that is promised” draws what such noise promises in full.
@@ -70,7 +70,7 @@ class Attack(NamedTuple):
     Attributes:
         before: chance of being right without a release.
         after: the same with it.
-        noise: its standard deviation over what one record can move; None if no kind of noise is assumed.
+        noise: its standard deviation over the move of one record; None if no kind of noise is assumed.
         guarantee: the promise of that kind of release.
     """
 
@@ -97,7 +97,7 @@ def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack
 
 
 def _any_release(like: Guarantee) -> Guarantee:
-    """What (epsilon, delta) says by itself."""
+    """The guarantee of (epsilon, delta) by itself."""
     loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
     return replace(
         like,
@@ -159,10 +159,6 @@ def halves(draw: Draw, share: float) -> tuple[float, float]:
     """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
 
     Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
-
-    Args:
-        draw: the budget of both together.
-        share: of the first, in (0, 1).
     """
     mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
     first, second = (epsilon_of(1 / (mu * math.sqrt(each)), draw.delta) for each in (share, 1 - share))
@@ -170,7 +166,7 @@ def halves(draw: Draw, share: float) -> tuple[float, float]:
 
 
 def split_sentence(draw: Draw, share: float) -> str:
-    """What each may spend, and what dividing epsilon would give away."""
+    """The budget of each, and the loss from dividing epsilon instead."""
     first, second = (text.at_least(each) for each in halves(draw, share))
     plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
     return (
