@@ -18,13 +18,14 @@ def test_no_line_of_the_lists_is_anything_else():
     assert sum(line.startswith("#") for line in lines) == len(MUTANTS)
 
 
-def test_each_fits_exactly_one_place_and_is_python(tmp_path):
+def test_each_fits_exactly_one_place_and_leaves_python_as_such(tmp_path):
     for mutant in MUTANTS:
         text, copy = (ROOT / mutant.file).read_text(encoding="utf-8"), tmp_path / mutant.file
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(text, encoding="utf-8")
         with edited(mutant, tmp_path):
-            compile(copy.read_text(encoding="utf-8"), mutant.file, "exec")
+            if mutant.file.endswith(".py"):
+                compile(copy.read_text(encoding="utf-8"), mutant.file, "exec")
             assert copy.read_text(encoding="utf-8") != text
         assert copy.read_text(encoding="utf-8") == text
 

@@ -120,6 +120,7 @@ def test_a_period_is_a_word_or_days(period, days):
     ("change", "said"),
     [
         ({"first": "1.1.2020"}, "must be a date such as 2024-03-01, got '1.1.2020'"),
+        ({"first": "2020/1/1"}, "must be a date such as 2024-03-01, got '2020/1/1'"),
         ({"first": 7}, "must be a date such as"),
         ({"format": "american"}, "format of 'day' must be one of year-month-day, day/month/year"),
         ({"period": "month"}, "period of 'day' must be \"week\", \"year\" or a number of days, got 'month'"),

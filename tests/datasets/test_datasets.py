@@ -101,6 +101,11 @@ def test_the_seed_decides_and_the_size_is_honoured(module):
             module.load(**wrong)
 
 
+@pytest.mark.parametrize("module", SEEDED, ids=[module.NAME for module in SEEDED])
+def test_what_a_seed_draws_is_said_to_be_simulated(module):
+    assert module.load().simulated
+
+
 def test_every_dataset_file_is_listed():
     files = [path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"]
     modules = [importlib.import_module(f"datasets.{stem}") for stem in files]

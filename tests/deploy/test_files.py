@@ -11,7 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -241,6 +241,13 @@ def test_the_body_limit_is_streamlits_with_room_for_the_form():
     assert re.search(r"client_body_buffer_size\s+(\d+k);", NGINX)[1] == f"{limit // 1024}k"
 
 
+def test_no_log_holds_what_a_visitor_asked_for():
+    assert re.findall(r"(?m)^error_log (.*);", NGINX) == ["stderr crit"]  # below it requests are quoted
+    [plain] = re.findall(r"(?s)log_format plain (.*?);", NGINX)
+    assert "$logged_path" in plain
+    assert not re.search(r"\$(request|request_uri|uri|args|query_string|http_\w+)\b", plain)
+
+
 @pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
 class TestNginxTakesIt:
     def test_with_certificates(self, tmp_path):
@@ -280,6 +287,15 @@ class TestNginxTakesIt:
         command = local.configure(tmp_path, local.free_ports(1)[0], [1])
         (tmp_path / "replicas.conf").write_text("serve me;")
         assert nginx_says(tmp_path, *command)[0] != 0
+
+
+def test_on_this_machine_nobody_from_elsewhere_is_answered(tmp_path, monkeypatch):
+    local.configure(tmp_path, 8080, [8501])
+    assert (tmp_path / "listen.conf").read_text() == "listen 127.0.0.1:8080 default_server;\n"
+    settings = {}
+    monkeypatch.setattr(local, "_process", lambda command, log, given: settings.update(given) or nullcontext())
+    with local.replica(8501, tmp_path / "log", "secret"):
+        assert settings["STREAMLIT_SERVER_ADDRESS"] == "127.0.0.1"
 
 
 def test_without_nginx_a_sentence_says_what_to_install(monkeypatch):

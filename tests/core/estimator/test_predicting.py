@@ -20,6 +20,13 @@ def test_standard_deviations_are_the_roots_of_the_variances(fitted):
     assert np.linalg.eigvalsh(covariance).min() > -1e-9
 
 
+def test_standard_deviations_are_in_the_unit_of_the_output(make, records):
+    model = make(y_scale=2.0).fit(*records)
+    _, sd = model.predict(X_TEST, return_std=True)
+    _, covariance = model.predict(X_TEST, return_cov=True)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), sd, rtol=1e-7)
+
+
 def test_both_are_not_given_at_once(fitted):
     with pytest.raises(ValueError, match="cannot both be True"):
         fitted.predict(X_TEST, return_std=True, return_cov=True)

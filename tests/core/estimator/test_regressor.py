@@ -239,6 +239,7 @@ def test_what_is_refused_is_refused_before_it_spends(make, records):
     X, y = records
     for changes, words in (
         ({"x_box": (0, 5)}, "rows of X lie outside x_box"),
+        ({"x_box": (5, 10)}, "rows of X lie outside x_box"),
         ({"x_box": [(0, 1), (0, 1)]}, r"x_box must be one \(low, high\) pair"),
         ({"y_bounds": (3, -1)}, "swap or widen"),
         ({"random_state": "now"}, "random_state must be None"),

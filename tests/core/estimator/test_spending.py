@@ -67,6 +67,15 @@ def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once(make, records):
     assert copies[0].spent_by_copies() == model.spent_by_copies()
 
 
+def test_the_sum_of_copies_is_at_the_largest_delta_of_them(make):
+    model = make()
+    copy = cloned(model, model.get_params())
+    spending.count(copy, ONE, taught=False)
+    with pytest.warns(SpentByCopies, match="at delta = 0.01"):
+        spending.count(copy, OTHER, taught=False)
+    assert model.spent_by_copies() == (compose([ONE.loss, OTHER.loss], 0.01), 0.01)
+
+
 def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing(make, records):
     model = make(stages=1, random_state=0)
     with warnings.catch_warnings():

@@ -64,6 +64,11 @@ def test_plan_counts_and_averages():
     np.testing.assert_allclose(plan.weights @ y, [2, 7, 3])
 
 
+def test_what_is_no_number_is_in_no_bin():
+    with pytest.raises(ValueError, match="1 of 2 points lie outside the box"):
+        Grid(box=BOX[:1], bins=10).index(np.array([[0.5], [np.nan]]))
+
+
 def test_rows_of_occupied_and_empty_bins():
     plan = plan_bins(Grid(box=BOX[:1], bins=10), np.array([[0.5], [4.5]]))
     rows, occupied = plan.rows(np.array([4, 0, 9, 2]))

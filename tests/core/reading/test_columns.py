@@ -220,11 +220,18 @@ def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apa
     ]
 
 
+def test_a_day_that_is_declared_to_mean_a_missing_value_is_none():
+    read = reader_of_dates(Dates(name="day", first="1899-01-01"), Writing(missing=["1900-01-01"]))
+    assert [read(cell) for cell in ("1900-01-01", "1899-01-03")] == [Fault.EMPTY, 2.0]
+
+
 def test_a_declared_level_is_one_whatever_else_it_might_mean():
     read = reader_of_levels(("none", "some"), Writing(missing=["some"]))
     assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Fault.EMPTY, Fault.LEVEL]
     other = reader_of_levels(("a", "other"), Writing())
     assert [other(cell) for cell in ("a", "b", "")] == [0.0, 1.0, 1.0]
+    lacking = reader_of_levels(("a", "other"), Writing(missing=[]))
+    assert [lacking(cell) for cell in ("a", "b", "", "NA")] == [0.0, 1.0, Fault.EMPTY, Fault.EMPTY]
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,11 @@ def test_outcome_and_input_are_proposed_where_none_is_named():
     assert columns[-1] == "note: 60 different words"
 
 
+def test_a_number_of_every_row_is_no_input():
+    table = b"id,age,height\n" + b"".join(b"%d,%d,%d\n" % (i, i % 50, 100 + i % 70) for i in range(90))
+    assert proposal(io.BytesIO(table))[0]["x"] == ["age"]
+
+
 def test_words_of_an_input_are_its_levels():
     found, _ = proposal(io.BytesIO(MIXED), ["born", "sex"], "wage")
     assert (found["x_levels"], found["grid"]) == ([None, ["m", "w"]], [51, None])
@@ -194,6 +199,12 @@ def test_columns_of_levels_and_words():
     assert "in any row; write them as the file does" in found["sex"].as_levels("sex", ("Woman", "Man"))
     assert found["many"].as_levels("many", ("1", "2")).startswith("column 'many' has 1,100 different values, and 2")
     assert not any("SECRET" in str(each) for each in found.values())
+
+
+def test_what_is_kept_of_a_column_cannot_be_looked_up_in_a_list_of_digests():
+    one, other = (of("woman", "man").texts for _ in range(2))
+    assert len(one.rows) == len(other.rows) == 2
+    assert one.rows.keys().isdisjoint(other.rows)
 
 
 def test_words_are_the_commonest_first_without_those_for_missing_and_without_numbers_where_asked():

@@ -129,10 +129,14 @@ def test_an_endless_line_is_refused_after_the_limit():
     assert stream.tell() <= lines.MAX_LINE + 2 * 2**16
 
 
-def test_too_many_bytes_are_refused_where_there_is_a_limit():
+def test_too_many_bytes_are_refused_where_there_is_a_limit(monkeypatch):
     assert len(read(GOOD, max_bytes=len(GOOD))) == 3
     with pytest.raises(ValueError, match="the file has more than 5 bytes, the limit; keep a random sample"):
         read(GOOD, max_bytes=5)
+    monkeypatch.setattr(lines, "_PIECE", 7)  # all pieces together count
+    assert len(read(GOOD, max_bytes=len(GOOD))) == 3
+    with pytest.raises(ValueError, match=f"the file has more than {len(GOOD) - 1} bytes, the limit"):
+        read(GOOD, max_bytes=len(GOOD) - 1)
 
 
 def test_a_text_stream_is_refused():
@@ -216,6 +220,13 @@ def test_a_header_that_may_be_a_record_is_not_shown(first):
     for error in (caught, other):
         assert "Ada" not in str(error.value)
         assert "73" not in str(error.value)
+
+
+def test_a_name_of_one_column_that_may_be_a_whole_record_is_not_shown():
+    header, _ = opened(io.BytesIO(b"Ada.7391\nBea.7392\n"))
+    with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as caught:
+        header.positions(["size"])
+    assert "Ada" not in str(caught.value)
 
 
 def test_too_many_columns_are_refused_at_once():
@@ -314,6 +325,10 @@ def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
         ("1.2.3", "1.234,5", None),
         ("1,2,3", "1234,5", None),
         ("1_000", "1,234.5", None),
+        ("1_000", "1234.5", None),
+        ("(1.234,5)", "1.234,5", -1234.5),
+        ("5-", "1234.5", -5),
+        ("(-5)", "1234.5", None),
         ("١٢", "1234.5", None),
         ("$", "1234.5", None),
         ("", "1,234.5", None),
@@ -357,6 +372,8 @@ def test_what_is_declared_is_kept_as_one_spelling_and_goes_to_a_file():
     assert set(writing_to_object(writing)) == set(KEYS)
     assert Writing(**writing_to_object(writing)) == writing
     assert Writing(date_order="iso").date_order == "year-month-day"
+    notes = Writing(ignore=[1, "3-4", "63-"])
+    assert [line for line in (*range(1, 9), 62, 63, 10**6) if notes.ignores(line)] == [1, 3, 4, 63, 10**6]
 
 
 @pytest.mark.parametrize(

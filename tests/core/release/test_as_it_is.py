@@ -114,6 +114,13 @@ def test_the_owner_is_told_before_anything_is_spent_what_counts_as_a_bound(run):
     assert not any("outside the bounds and count" in each for each in (said, page, json.dumps(card)))
 
 
+def test_the_owner_is_told_which_outcomes_count_as_another(run):
+    code, said, told, *_ = run(KINDS["plain"].content, config_of(KINDS["plain"], y_kind="count"))
+    assert code == 0
+    assert "rows have an outcome that is not of its kind (count); each counts as the nearest one that is" in told
+    assert "of its kind" not in said
+
+
 def test_a_delta_above_one_in_n_is_said(run):
     _, said, _, _, page = run(KINDS["plain"].content, config_of(KINDS["plain"], delta=0.1))
     for text in (said, page):

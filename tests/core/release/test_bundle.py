@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import struct
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +33,7 @@ def test_what_is_in_the_zip(make_spec, zip_of, mechanism):
     measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
     assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
+    assert card["sha256"] == {name: digest(files[name]) for name in list(files)[:-2]}
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert list(columns) == ["age", "value", *ends]
     np.testing.assert_allclose(np.array(columns["age"], dtype=float), spec.points()[:, 0])
@@ -111,7 +113,10 @@ def test_equal_releases_make_equal_zips(make_spec, read):
     published = released(spec, read(spec))
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
-    assert bundle(published, ledger) == bundle(published, ledger)
+    content = bundle(published, ledger)
+    assert content == bundle(published, ledger)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import zipfile
 
 import numpy as np
@@ -36,6 +37,13 @@ def test_a_changed_or_missing_file_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(ValueError, match=f"{name} is missing or too large"):
         check_folder(folder)
+
+
+def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path, zip_of):
+    (tmp_path / "mine").write_text("private")
+    folder = written(zip_of(), tmp_path / "release")
+    edited(folder, ("sha256", "../mine"), '"0"')
+    assert check_folder(folder).startswith("The files are those that release.json describes")
 
 
 def test_values_that_do_not_follow_are_found(folder):
@@ -93,6 +101,26 @@ def test_a_map_of_another_shape_is_a_sentence(folder):
     (folder / "map.npz").write_bytes(stream.getvalue())
     edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
+        check_folder(folder)
+
+
+def test_nothing_in_a_strangers_file_is_executed(folder):
+    class Command:
+        def __reduce__(self):
+            return os.mkdir, (str(folder / "executed"),)
+
+    stream = io.BytesIO()
+    np.savez(stream, **{name: np.array([Command()], dtype=object) for name in ("offset", "map", "z")})
+    (folder / "map.npz").write_bytes(stream.getvalue())
+    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
+        check_folder(folder)
+    assert not (folder / "executed").exists()
+
+
+def test_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
+    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 100)
+    with pytest.raises(ValueError, match=r"^release\.json is missing or too large"):
         check_folder(folder)
 
 
@@ -205,6 +233,14 @@ def test_what_is_no_release_is_said(tmp_path, zip_of, of_groups):
             load(tmp_path / f"{name}.zip")
     with pytest.raises(ValueError, match=r"there is no release\.json"):
         load(tmp_path / "nowhere.npz")
+
+
+def test_a_small_zip_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "r.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("release.json", b" " * 10_000)
+    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 5_000)
+    with pytest.raises(ValueError, match="unpacks to more than 5000 bytes; fetch it again"):
+        load(tmp_path / "r.zip")
 
 
 def test_arguments_that_do_not_fit_are_named(kept):

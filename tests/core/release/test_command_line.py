@@ -256,6 +256,16 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     assert names(tmp_path) == before
 
 
+def test_a_release_that_was_told_to_outlive_its_terminal_does():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with command_line._stopping():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def outputs_and_both(folder, make_spec):
     """Write two configurations, one of which protects inputs too; returns their names."""
     for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):

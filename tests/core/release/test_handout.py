@@ -94,6 +94,8 @@ def test_every_number_is_the_cards(make_spec, make_zip, mechanism, log):
     assert rest <= known
     for name in ("protects", "neighbours", "unit", "theorem"):
         assert card["guarantee"][name] in shown
+    for name in ("assumptions", "not_covered"):
+        assert "; ".join(card["guarantee"][name]) in shown
 
 
 def test_the_odds_are_those_of_the_noise(zip_of):
@@ -130,6 +132,27 @@ def test_it_stands_by_itself(zip_of):
     assert re.findall(r"https?://[^\"]*", text) == ["http://www.w3.org/2000/svg"]  # a name, never fetched
     assert "@import" not in text
     assert "url(" not in text
+
+
+def test_what_was_spent_is_rounded_up(zip_of):
+    card = json.loads(zip_of()["release.json"])
+    card["ledger"]["spent"]["epsilon"] = 1.2301
+    assert "together epsilon = 1.24 of 3 declared" in " ".join(Read(page(card, "")).words)
+
+
+@pytest.mark.parametrize(
+    ("protects", "rows", "said"),
+    [
+        ("outputs", 1, "the output of any one record. What is hidden"),
+        ("inputs and outputs", 1, "any one record, its inputs and its output. What is hidden"),
+        ("outputs", None, "the outputs of all rows of any one person. What is hidden"),
+        ("inputs and outputs", 4, "up to 4 rows of any one person, inputs and outputs. What is hidden"),
+    ],
+)
+def test_no_more_is_said_to_be_hidden_than_is(zip_of, protects, rows, said):
+    card = json.loads(zip_of()["release.json"])
+    card["guarantee"] |= {"protects": protects, "rows": rows}
+    assert f"The noise in these values hides {said}" in " ".join(Read(page(card, "")).words)
 
 
 def test_what_makes_a_promise_smaller_is_said(zip_of):

@@ -144,6 +144,10 @@ def test_a_ledger_without_limit_and_entries():
     assert ledger_from_json(ledger_to_json(Ledger())) == Ledger()
 
 
+def test_a_ledger_that_says_nothing_of_inputs_declares_nothing():
+    assert not ledger_from_json('{"schema": 1, "ledger": {"limit": null, "entries": []}}').inputs_public
+
+
 def test_a_loss_of_another_kind_is_never_written_smaller():
     mechanism = PosteriorSampling(
         kernel=Matern12(lengthscale=2.0), r=2.0, sigma=0.8, delta=0.01, n=12, x_box=((0.0, 10.0),)

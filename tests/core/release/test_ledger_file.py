@@ -223,6 +223,19 @@ def test_a_release_waits_for_the_lock_of_another_and_not_for_ever(begun, monkeyp
     spend(begun)
 
 
+def test_while_one_release_spends_nobody_else_may(begun, monkeypatch):
+    append = ledger_file._append
+
+    def watched(*written):
+        with begun.open() as other, pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        append(*written)
+
+    monkeypatch.setattr(ledger_file, "_append", watched)
+    spend(begun)
+    assert counted(begun) == 2
+
+
 def test_a_lock_ends_with_the_process_that_held_it(tmp_path, begun):
     code = "import fcntl, os\nf = open('l.json')\nfcntl.flock(f, fcntl.LOCK_EX)\nos.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == -9

@@ -46,8 +46,10 @@ def test_half_widths_are_those_of_the_release(make_spec, read, mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     plan = plan_release(spec, data.X)
-    low, high = publish(plan, data).curve
-    np.testing.assert_allclose((high - low) / 2, plan.half_width, atol=plan.step)
+    published = publish(plan, data)
+    for (low, high), half in ((published.curve, plan.half_width), (published.outputs, plan.half_outputs)):
+        np.testing.assert_allclose((high - low) / 2, half, atol=plan.step)
+    assert (plan.half_outputs > plan.half_width).all()
 
 
 @pytest.mark.parametrize("mechanism", AFTERWARDS)

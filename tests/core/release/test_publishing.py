@@ -62,6 +62,22 @@ def test_what_noise_drives_beyond_the_bounds_is_cut_there(make_spec):
     np.testing.assert_array_equal(values_in_unit(logs, np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
 
 
+def test_where_rounding_leaves_no_number_nothing_but_the_bounds_is_said(make_spec, read, monkeypatch):
+    spec = make_spec()
+    data, measure = read(spec), type(spec.built).measure
+    plan = plan_release(spec, data.X)
+
+    def overflowing(*given):
+        release = measure(*given)
+        return replace(release, samples=np.where(np.arange(9) == 2, np.nan, release.samples))
+
+    monkeypatch.setattr(type(spec.built), "measure", overflowing)
+    published = publish(plan, data)
+    low, high = spec.y_bounds
+    assert (published.values[2], published.curve[0][2], published.curve[1][2]) == ((low + high) / 2, low, high)
+    assert np.isfinite([published.values, *published.curve, *published.outputs]).all()
+
+
 @pytest.mark.parametrize("mechanism", CHOICES)
 def test_every_release_has_fresh_noise(make_spec, read, mechanism):
     spec = make_spec(mechanism=mechanism)
