@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from starlette.applications import Starlette
+from starlette.formparsers import MultiPartParser
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp
@@ -144,6 +145,15 @@ def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     assert owners.may_have(f"/media/{made}.zip", None)  # which answers that there is no such file
 
 
+def test_neither_an_upload_nor_a_crash_writes_a_file(monkeypatch):
+    limits = []
+    monkeypatch.setattr(forgetting.resource, "setrlimit", lambda *limit: limits.append(limit))
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", 0)
+    forgetting.keep_off_the_disk()
+    assert limits == [(forgetting.resource.RLIMIT_CORE, (0, 0))]
+    assert MultiPartParser.spool_max_size > config.get_option("server.maxUploadSize") * 2**20
+
+
 def test_a_browser_keeps_the_cookie_it_has_unless_it_is_malformed(app):
     assert "set-cookie" not in ask(app, "/", cookie=f"other=1; dpgp_session={TOKEN}")[1]
     assert "set-cookie" in ask(app, "/", cookie="dpgp_session=short")[1]
@@ -162,6 +172,11 @@ def test_parts_of_a_page_bring_none(app, path):
 def test_neither_do_errors_nor_other_methods(app):
     assert "set-cookie" not in ask(app, "/nowhere")[1]
     assert "set-cookie" not in ask(app, "/", method="POST")[1]
+
+
+def test_no_other_site_shows_a_page_inside_its_own(app):
+    headers = ask(app, "/")[1]
+    assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", "frame-ancestors 'none'")
 
 
 def test_an_answer_keeps_its_own_headers(app):

@@ -175,9 +175,10 @@ def test_ledgers_of_other_tables_or_with_a_reason_stay_apart(ledgers):
     ledgers.go_on(B, token)
     assert counted(ledgers, B) == 1
     ledgers.begin_anew(A)
-    spend(ledgers, because="a rehearsal")
-    ledgers.go_on(A, token)
-    assert counted(ledgers, A) == 1
+    apart = spend(ledgers, because="a rehearsal").token
+    for each in (token, apart):
+        ledgers.go_on(A, each)
+        assert counted(ledgers, A) == 1
 
 
 def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
@@ -286,6 +287,12 @@ def test_what_goes_wrong_inside_a_transaction_is_undone(database):
         fail()
     with database.transaction() as run:
         assert run("SELECT * FROM about") == []
+
+
+def test_a_count_is_on_the_disk_before_noise_is_drawn(database):
+    asked = ("PRAGMA synchronous", 2) if isinstance(database, Sqlite) else ("SHOW synchronous_commit", "on")
+    with database.transaction() as run:
+        assert run(asked[0]) == [asked[1:]]
 
 
 def test_a_release_that_is_missing_or_unreadable_is_found_out(ledgers, database):

@@ -132,6 +132,17 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
     assert words.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
 
 
+def test_what_is_no_promise_is_said_to_be_none():
+    contest = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    assert [words.protects(contest, "published", epsilon) for epsilon in (1.0, 5.0)] == [
+        "outputs; δ = 0.01",
+        "outputs; not established at this ε",
+    ]
+    needs = [words.need_in_words(contest, name, need) for name, need in (("refined", 1.2341), ("published", 1.2341))]
+    assert needs == ["1.24", "1.24 (no promise: Hall’s formula above epsilon 1)"]
+    assert words.need_in_words(contest, "published", None) == "more than 100"
+
+
 @pytest.mark.full
 def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
     app = seen("compare", compare_dataset="toy_1d", inputs_too="true")

@@ -123,6 +123,8 @@ def test_an_uploaded_release_stays_in_its_session(open_page, files, monkeypatch)
     [back] = [each for each in app.button if each.label.startswith("Back")]
     app = back.click().run()
     assert "epsilon" in {each.key for each in app.select_slider}
+    assert "own_explored" not in app.session_state
+    assert "own_explored_refit" not in app.session_state
 
 
 def test_a_server_that_takes_no_files_shows_its_own(open_page, monkeypatch):
@@ -229,9 +231,17 @@ def test_a_bad_file_is_said_on_the_page_which_goes_on(open_page):
 
 def test_a_card_that_promises_more_than_was_measured_is_refused(files):
     card = json.loads(files[CARD])
-    promise = card["guarantee"] | {"epsilon": 2.0}
-    with pytest.raises(ValueError, match="different budgets"):
-        statistic.opened(altered(files, guarantee=promise))
+    for more in ({"epsilon": 2.0}, {"delta": 0.02}):
+        with pytest.raises(ValueError, match="different budgets"):
+            statistic.opened(altered(files, guarantee=card["guarantee"] | more))
+
+
+def test_a_zip_that_unpacks_to_too_much_is_a_sentence(files, monkeypatch):
+    monkeypatch.setattr(statistic, "MAX_UNPACKED", 2**20)
+    bomb = zipped({CARD: files[CARD], FILE: b"0" * 2**21})
+    assert len(bomb) < 2**18
+    with pytest.raises(ValueError, match="the zip unpacks to more than 1 MB, the limit"):
+        statistic.opened({"release.zip": bomb})
 
 
 def test_too_many_records_are_a_sentence(files, monkeypatch):
@@ -334,7 +344,7 @@ def test_without_groups_no_difference_is_offered(seen):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
-def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
+def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, monkeypatch):
     spec = spec_of(mechanism=mechanism, grid=[7, None])
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
@@ -343,6 +353,8 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism):
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
     app = app.segmented_control(key="explore_shown").set_value("Difference of two groups").run()
     assert not app.exception
+    assert not cached.jobs._kept
     assert f"{LEVELS[0]} less {LEVELS[1]}" in traces(app)

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages._ui.compare import contenders, words
+from pages._ui.look.tables import values_of
 from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
-from pages._ui.work.jobs import Jobs, WorkStopped
+from pages._ui.work.jobs import Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Workers
 from tests.pages.work import (
@@ -22,6 +24,7 @@ from tests.pages.work import (
     beside,
     die,
     fill,
+    line,
     number_of_process,
     refuse,
     resident,
@@ -70,6 +73,18 @@ def test_what_is_given_is_not_part_of_the_key():
     assert (jobs.get(scaled, 2.0, given=(ones,)).value == 2).all()
     assert not jobs.get(scaled, 2.0, given=(ones * 5,)).computed
     assert jobs.get(scaled, 3.0, given=(ones,)).computed
+
+
+def test_functions_of_one_name_have_results_of_their_own():
+    assert contenders.table.__qualname__ == words.table.__qualname__
+    assert key_of(contenders.table, (1,)) != key_of(words.table, (1,))
+
+
+def test_a_figure_is_drawn_for_results_whose_settings_are_known(cold):
+    with pytest.raises(TypeError, match="takes results that do not know their settings; name them with of="):
+        cached.drawn(line, 1.0, np.ones(2))
+    one, other = (cached.drawn(line, 1.0, np.full(2, at), of=at) for at in (1, 2))
+    assert [values_of(each.data[0].y).tolist() for each in (one, other)] == [[1, 1], [2, 2]]
 
 
 def test_the_least_recently_used_goes_when_there_is_no_room():
@@ -299,9 +314,9 @@ def test_processes_say_nothing_at_ctrl_c_from_their_first_line_on(workers):
     process.join()
 
 
-def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(tmp_path):
+def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(workers):
     pool = Workers(1, tasks_each=1)
-    jobs = Jobs(room=10**6, private=pool)
+    jobs = Jobs(room=10**6, workers=workers, private=pool)
     numbers = {jobs.once(number_of_process) for _ in range(3)}
     assert len(numbers) == 3
     assert os.getpid() not in numbers
@@ -316,6 +331,16 @@ def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(t
     assert (jobs.once(scaled, np.ones(2), 2.0) == 2).all()
     assert handed[0].args == ()
     pool.stop()
+
+
+def test_a_process_for_tables_of_visitors_ends_with_its_task(monkeypatch):
+    monkeypatch.setattr("tests.waiting.PATIENCE", 10.0)
+    pool = cached.private_pool()
+    process = Jobs(room=10**6, private=pool).once(number_of_process)
+    try:
+        wait_until(lambda: ended(process), "the end of a process whose task is done")
+    finally:
+        pool.stop()
 
 
 @pytest.mark.full

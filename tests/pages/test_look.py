@@ -3,9 +3,10 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from pages._ui.look import plots, tables
+from pages._ui.look import frame, plots, tables
 from pages._ui.look.plots import band, finish
 
 
@@ -65,6 +66,16 @@ def test_figures_at_the_same_places_have_one_table_and_all_of_it_may_be_marked()
     marked = "a: error [cm] (not private)", "a: noise [cm] (not private)"
     assert list(found) == ["x", *marked, "draws"]
     assert found.to_numpy().tolist() == [[1, 1, 3, 8], [2, 2, 4, 9]]
+
+
+def test_a_file_with_true_data_is_named_so(monkeypatch):
+    named = []
+    monkeypatch.setattr(frame.st, "download_button", lambda label, data, name, *_, **__: named.append(name))
+    monkeypatch.setattr(frame.pictures, "table", lambda *_: None)
+    frame.table(pd.DataFrame({"x": [1]}), "curves")
+    frame.table(pd.DataFrame({"people (not private)": [1]}), "curves")
+    frame.table(pd.DataFrame({"x": [1]}), "curves", true_data=True)
+    assert named == ["curves.csv", "curves-with-true-data.csv", "curves-with-true-data.csv"]
 
 
 def test_rows_that_have_names_have_a_line_a_point():

@@ -92,6 +92,14 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
         assert 0 <= float(at[1]) <= shape.height
 
 
+def test_a_picture_says_that_a_claim_is_not_proven():
+    public, draw = figures.public_curves(kung()), replace(DRAW, epsilon=50.0, calibration="hall")
+    hall = computed.run(usual("kung"), Design("cloaking"), draw)
+    assert "Promise (proven): ε = 1, " in published(public)
+    claimed = replace(public, about=figures.about(hall, "said"))
+    assert "Promise (claimed, not proven at this epsilon): ε = 50, " in published(claimed)
+
+
 def test_the_published_curve_is_the_same_whoever_the_people_were():
     result = kung()
     before, after = (published(figures.public_curves(each)) for each in (result, without_truth(result)))
@@ -146,9 +154,13 @@ def test_published_maps_are_the_same_whatever_the_prices_were(kind):
     assert map_of(result, kind, True) == map_of(replace(result, outcome=changed), kind, True)
 
 
-def test_a_map_of_true_prices_has_nothing_to_publish(seen):
-    app = seen("london_noise_map", map="truth")
+def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
+    made = {}
+    monkeypatch.setattr(pictures, "button", lambda key, drawn: made.setdefault(key, drawn()))
+    app = open_page("london_noise_map", map="truth", mechanism="refined")
     assert not app.exception
+    assert made["hexagons"].public is made["hexagons"].about is None
+    assert not made["hexagons"].bare
     result = london()
     layer = cells.layers(result, True)["truth"]
     assert not layer.private

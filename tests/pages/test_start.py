@@ -65,6 +65,28 @@ def test_the_brief_says_it_in_people_too():
     assert "Take 10,000 people, and a fact that is true of 100 of them." in decision.frequencies(found)
 
 
+def test_the_brief_says_how_often_its_limits_are_passed():
+    draw = Draw(epsilon=1.0, delta=offers.DELTA)
+    mu = 1 / noise_multiplier(1.0, offers.DELTA)
+    beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)  # far more than delta
+    said = decision.limits(decision.moved(draw, 0.01, "gaussian"))
+    assert said.endswith(f", but in {text.at_most(100 * beyond, 2)} of 100 cases")
+    assert decision.limits(decision.moved(draw, 0.01, "laplace")).endswith(", ever")
+
+
+def test_whatever_one_decides_by_keeps_its_promise_at_any_epsilon():
+    contest = settings.untouched(Decision).contest
+    for name in MECHANISM.titles:
+        assert contender(contest, name, 100.0).guarantee.established, name
+
+
+def test_what_is_recommended_is_the_least_epsilon_whose_error_is_near():
+    errors = np.array([9, 8, 6.3, 6.2, 6, *[5.5] * 10])
+    held = decision.Cost(errors, 5.0, Scale("cm"))
+    assert decision.recommended(held) == "Recommended: epsilon = 0.5"
+    assert decision.recommended(replace(held, nonprivate=4.0)) == "No epsilon up to 100 can be recommended"
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5, 3.0, 20.0])
 def test_page_and_brief_round_the_same_way(epsilon):
     draw = Draw(epsilon=epsilon, delta=offers.DELTA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -11,7 +12,7 @@ from pages._ui import attack, menu
 from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
-from pages._ui.look import offers, pin, settings
+from pages._ui.look import offers, pin, settings, sidebar
 from pages._ui.look.controls import Menu
 from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from pages._ui.sparse import view as sparse
@@ -126,6 +127,15 @@ def test_delta_is_far_below_one_in_the_number_of_people(open_page):
     for exhibit in offers.EXHIBITS.values():
         loads = [exhibit.load, *([exhibit.sparse.load] if exhibit.sparse and exhibit.sparse.load else [])]
         assert all(1 / (10 * load().n) >= offers.DELTA for load in loads)
+
+
+def test_a_delta_above_one_in_n_is_said(monkeypatch):
+    said = []
+    monkeypatch.setattr(sidebar.st, "warning", said.append)
+    for delta in (0.003, 0.004):  # 287 people
+        sidebar.delta_fits(SimpleNamespace(delta=delta, dataset="kung"))
+    [only] = said
+    assert only.startswith("δ = 0.004 is more than 1 in 287, the number of rows.")
 
 
 # ---- Pin and compare: a setting in the link, never data, and what it shows beside the current one.

@@ -69,6 +69,14 @@ def test_at_most_k_rows_is_noise_for_k(open_page):
     assert spec_of(app).guarantee.rows == 4
     assert "60 rows read." in page_text(app)
     assert "at most 4 rows of one person" in page_text(app)
+    app = declare(app, most_rows=8)
+    assert spec_of(app).guarantee.rows == 8  # it is planned again
+
+
+def test_a_limit_on_work_counts_people_and_not_their_rows(monkeypatch):
+    spec = replace(EXAMPLE, person="who", grid=(5,), y_bounds=(50.0, 200.0))
+    monkeypatch.setattr(upload, "MAX_WORK", 100)  # 20 people by 5 points, in 60 rows
+    assert upload.prepared(upload.opened("mine.csv", PEOPLE.encode()), spec).plan.n == 20
 
 
 def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):

@@ -9,11 +9,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from dpgp_core.release import CHOICES, plan_release, read_table, spec_from_json
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui.look.text import plain
-from pages._ui.own import practice, upload
+from pages._ui.own import intake, practice, upload
 from pages._ui.work import cached
 from tests.pages.own import (
     ROWS,
@@ -126,6 +127,10 @@ def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     assert list(traces(app)) == ["not private: fit without noise"]
     app = declare(app, length_age=10.0)
     assert not app.get("plotly_chart")
+    app = press(app, "I may see the table")
+    assert app.get("plotly_chart")
+    app = app.file_uploader[0].upload("other.csv", ROWS.replace("\n64", "\n63").encode(), "text/csv").run()
+    assert not app.get("plotly_chart")  # it was of the table before
 
 
 @pytest.mark.parametrize(
@@ -160,10 +165,20 @@ def test_a_column_named_like_a_formula_is_only_a_name(open_page):
     assert last_zip(app).read("values.csv").decode().startswith('"\'=1+1"')
 
 
-def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(cold, open_page):
+def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(cold, open_page, monkeypatch):
+    monkeypatch.setattr(intake, "_AT_ONCE", 0)  # as of a large table
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
+
+
+def test_forgetting_a_table_drops_what_streamlit_holds_of_it(open_page, monkeypatch):
+    app, dropped = uploaded(open_page, ROWS), []
+    monkeypatch.setattr(MemoryUploadedFileManager, "remove_session_files", lambda _, session: dropped.append(session))
+    app = press(app, "Forget the table")
+    assert "own_table" not in app.session_state  # nor is it read once more
+    assert len(dropped) == 1
+    assert all(dropped)  # the session's own
 
 
 def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_page, monkeypatch):

@@ -17,6 +17,7 @@ from dpgp_core.reading.writing import Writing
 from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.private_table import read_outcomes
 from pages._ui.own import upload
+from pages._ui.work import cached
 from tests.core.release.test_as_it_is import CELLS, days, owners
 from tests.kinds import AGES, DAYS, KINDS, N, table
 from tests.odd_kinds import ODD
@@ -73,7 +74,7 @@ def test_every_kind_is_released_from_as_it_is(open_page, ledgers, name):
         assert card["config"][key] == kind.declared[key]
 
 
-def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers):
+def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers, cold):
     book = openpyxl.Workbook()
     book.active.append(["a note"])
     sheet = book.create_sheet("measured")
@@ -88,6 +89,7 @@ def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers):
     app = own.declare(chosen.set_value("measured").run(), y="height", x=["age"], **CLEAN)
     app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
     assert own.invited(app)
+    assert not cached.jobs._kept  # nothing of it is everybody's
     with pytest.raises(ValueError, match="the workbook has no such sheet; choose another"):
         excel.as_csv(stream.getvalue(), 10**6, "secret")
 
@@ -110,6 +112,8 @@ def test_words_of_an_outcome_are_yes_and_no_in_one_click(open_page, ledgers):
     app = own.press(app, "Yes, an outcome of yes or no")
     [kind] = own.controls(app, "kind")
     assert kind.value == "yes/no"
+    app = own.declare(app, yes="no", box_low_age=18.0, box_high_age=80.0)  # whichever the owner asks about
+    assert (own.spec_of(app).writing.yes, own.spec_of(app).writing.no) == (("no",), ("yes",))
 
 
 def test_both_orders_of_a_date_are_shown_with_an_example(open_page, ledgers):

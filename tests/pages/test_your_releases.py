@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -54,6 +55,15 @@ def test_the_release_is_what_the_card_says(released):
     assert len(archive.read("values.csv").decode().splitlines()) == 52
     assert traces(released)["released"]["y"]
     assert json.loads(archive.read("release.json"))["guarantee"]["unit"] == "one girl's height"
+
+
+def test_the_table_on_screen_says_what_the_file_says(released):
+    kept = np.genfromtxt(io.BytesIO(last_zip(released).read("values.csv")), delimiter=",", names=True)
+    shown = released.dataframe[0].value
+    columns = ("released value", "curve, 95 % from", "curve, to", "output, 95 % from", "output, to")
+    for name, other in zip(columns, list(kept.dtype.names)[1:6], strict=True):
+        np.testing.assert_allclose(shown[name], kept[other], err_msg=f"{name}: {other}")
+    assert (shown["curve, 95 % from"] < shown["curve, to"]).all()
 
 
 def test_what_people_look_at_is_offered_beside_the_zip(released):
@@ -280,6 +290,7 @@ def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(ope
     assert "Another ledger counts releases of this very table" not in said(app)
     assert not controls(app, "total")  # once declared it stays
     app = press(app, "Begin a new ledger")
+    assert not app.sidebar.code  # the token was of the ledger before
     assert "Another ledger counts releases of this very table" in said(app)
     app = press(declare(app, total=1.5), "Make release 1")
     assert "Refused: another ledger counts releases of this very table" in said(app)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 
 from tests.waiting import wait_until
 
@@ -55,6 +56,10 @@ def die() -> None:
 
 def scaled(array: np.ndarray, factor: float) -> np.ndarray:
     return array * factor
+
+
+def line(width: float, values: np.ndarray) -> go.Figure:
+    return go.Figure().add_scatter(y=values, line={"width": width})
 
 
 def beside(array: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
