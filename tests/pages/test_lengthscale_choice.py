@@ -70,8 +70,8 @@ def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeyp
     )
     np.testing.assert_array_equal(grown[-1][1].scores.sse, whole.scores.sse)
     assert grown[-1][1].ours == whole.ours
-    for each in grown[:-1]:  # errors that are shown stand
-        np.testing.assert_array_equal(each.scored.scores.sse, whole.scores.sse[: len(each.grid.lengthscales)])
+    for done, scored in grown[:-1]:  # errors that are shown stand
+        np.testing.assert_array_equal(scored.scores.sse, whole.scores.sse[: len(done.lengthscales)])
     assert [len(done.lengthscales) for done, _ in compute.growing(grid)] == [4]
 
 
