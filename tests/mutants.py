@@ -1,7 +1,7 @@
-"""Privacy-breaking edits, applied one by one to a copy of the project: a test must notice each of them.
+"""Edits that break a promise, applied one by one to a copy of the project: a test must notice each of them.
 
 ``python -m tests.mutants`` runs, for each edit of tests/edits/, the test that should notice it, and fails if an edit
-survives, no longer fits the code, or its test fails without it. That takes about half an hour of one core, so it is no
+survives, no longer fits the code, or its test fails without it. That takes an hour and more of one core, so it is no
 part of ``make test``. ``--only PATTERN`` runs the edits whose file or reason matches.
 """
 
