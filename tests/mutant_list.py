@@ -1,4 +1,4 @@
-"""The edits of ``tests.mutants``: each breaks a promise of privacy, and each once went, or could go, unnoticed.
+"""The edits of ``tests.mutants``: each breaks a promise, and each once went, or could go, unnoticed.
 
 They stand in tests/edits/, a file a room. ``== file`` begins the edits of one file; each is a line ``# what it
 breaks: the test that notices``, the text as it is after ``- `` and as it becomes after ``+ ``. A test's name alone is
