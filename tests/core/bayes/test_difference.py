@@ -56,7 +56,7 @@ def test_intervals_hold_each_groups_curve_and_the_difference():
 
 
 def of_the_rougher(n, worlds, **settings):
-    """Shares of ages where 95 % intervals hold the curves of two groups (2,), a tenth being in the rougher one."""
+    """Shares of ages where 95 % intervals hold the curves of two groups (worlds, 2), the rougher one a tenth."""
     inside, places = [], np.array([[age, group] for group in (0.0, 1.0) for age in AGES])
     truth = height(places[:, 0], places[:, 1], "rougher")
     for seed in range(worlds):
@@ -65,19 +65,22 @@ def of_the_rougher(n, worlds, **settings):
         release = BayesCloaking(epsilon=1.0, delta=1e-5, **settings).release(data, places, rng)
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth) & (truth <= high[0])).reshape(2, -1).mean(axis=1))
-    return np.mean(inside, axis=0)
+    return np.array(inside)
 
 
 def test_a_small_group_much_rougher_than_the_other_is_not_taken_for_smooth():
-    """Deterministic; .14 of its curve was inside where all groups had one lengthscale."""
-    _, small = of_the_rougher(3000, 1, binned=True)
+    """In most draws: one in some fifteen takes it for smooth all the same, another one on every processor.
+
+    .14 of its curve was inside where all groups had one lengthscale.
+    """
+    _, small = np.median(of_the_rougher(3000, 3, binned=True), axis=0)
     assert small >= 0.85
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 def test_intervals_of_rougher_groups_hold_what_they_say(protects):
-    large, small = of_the_rougher(3000, 10, protects=protects)
+    large, small = of_the_rougher(3000, 10, protects=protects).mean(axis=0)
     assert large >= 0.92
     assert small >= 0.85
 
