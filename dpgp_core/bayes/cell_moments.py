@@ -51,7 +51,7 @@ _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
 _FAILED = 1e4  # taken off the log evidence of a model that cannot be computed
 ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
-PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one place in a cell, equally probable for evidence
+PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one place in a cell, equally probable; all of it last
 _LOOKS = 4  # stages with narrow intervals; the place is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
@@ -240,8 +240,9 @@ def linearise(
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
     people, within = counts.numbers, one.gain**2 * within
-    place = _LOOKS * people**2 * within if ONE_PLACE and model.bias.shape[1] else np.zeros(M)
-    own = people * own + (place if place.any() else people * within)
+    shared = ONE_PLACE and model.bias.shape[1] > 0
+    place = _LOOKS * people**2 * within if shared else np.zeros(M)
+    own = people * own + (place if shared else people * within)
     rest = np.diag(own)
     rest += (np.outer(n, n) + counts.covariance) * alike * np.outer(np.sqrt(common), np.sqrt(common))
     rest += counts.covariance * (np.outer(off, off) + np.outer(one.gain, one.gain) * V)
@@ -264,8 +265,7 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     log_densities = np.full(len(PLACE_SHARES), log_density)
     if linear.place.any():
         P = (B * linear.place) @ B.T
-        less = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES if share < 1]
-        log_densities[: len(less)] = less
+        log_densities[:-1] = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES[:-1]]
     mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
     if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_densities).all()):
         # a model that cannot be computed has no say; nothing may fail after it was measured

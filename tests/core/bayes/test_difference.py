@@ -69,7 +69,7 @@ def of_the_rougher(n, worlds, **settings):
 
 
 def test_a_small_group_much_rougher_than_the_other_is_not_taken_for_smooth():
-    """In most draws: one in some fifteen takes it for smooth all the same, another one on every processor.
+    """In most draws: of sixty, two took it for smooth all the same, others on another processor.
 
     .14 of its curve was inside where all groups had one lengthscale.
     """
