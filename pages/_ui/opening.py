@@ -26,4 +26,4 @@ def wishes() -> Iterator[Wish]:
         model = usual(next(iter(menu.titles)))
         yield from computed.opening(model, DRAW)
         yield left_out.opening(model.dataset, model)
-    yield sparse.opening(next(iter(sparse_view.DATASET.titles)), DRAW)
+    yield from sparse.opening(next(iter(sparse_view.DATASET.titles)), DRAW)

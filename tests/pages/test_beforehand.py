@@ -24,7 +24,7 @@ LONG = {  # functions that take seconds: of a first visit none of them is left
     "pages._ui.cloaking.computed": {"_hold_stages", "_numbers", "_errors_read"},
     "pages._ui.cloaking.staged": {"plan_stages", "without_privacy"},
     "pages._ui.compare.contenders": {"curve", "piece"},
-    "pages._ui.sparse.compute": {"fit"},
+    "pages._ui.sparse.compute": {"fit", "best_without_privacy"},
 }
 
 

@@ -384,13 +384,13 @@ def fits(setting: SparseSetting) -> Fits:
     return cached.value("Fitting the sparse model", fit, setting)
 
 
-def opening(name: str, draw: Draw) -> Wish:
-    """The fits that the page opens with, to be computed beforehand."""
+def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
+    """The fits and the error without privacy that the page opens with, to be computed beforehand."""
     shipped = exhibit(name)
     start = shipped.sparse
     assert start is not None
     setting = SparseSetting(name, shipped.lengthscale, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
-    return Wish(fit, (setting,), ())
+    return Wish(fit, (setting,), ()), Wish(best_without_privacy, (name,), ())
 
 
 def curves(setting: SparseSetting) -> Curves:
