@@ -33,13 +33,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
 from ..arrays import FloatArray
 from ..gp.clipping import Clipped, clipped
 from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
-from ..linalg import sturdy_cholesky
+from ..linalg import column_norms, sturdy_cholesky
 from ..seasons import lifted
 from .cells import CellGrid, Counts
 from .engine import Observation
@@ -66,6 +65,7 @@ class CellModel:
         features: phi, of pivots among the cells' centres.
         nodes: phi at the grid's nodes (F, k).
         cells: its means over the cells (M, k).
+        prior_over_cells: covariance of f's means over the cells before anything is measured (M, M).
         bias: psi, of the field h of clipping's bias (M, q); q = 0 where a release is read as if there were none.
         family: the same for models that differ in noise or amplitude alone.
         looked_for: whether plans look for the curve whatever its probability.
@@ -76,6 +76,7 @@ class CellModel:
     features: Features
     nodes: FloatArray
     cells: FloatArray
+    prior_over_cells: FloatArray
     bias: FloatArray
     noise_variance: float
     weight: float
@@ -87,25 +88,33 @@ class CellModel:
         """Phi at X (n, D): (n, k)."""
         return self.features.at(lifted(X, self.grid.periods)).values()
 
-    def variance_over_cells(self, covariance: FloatArray) -> FloatArray:
-        """Of the mean of f over each cell (M,), of a state's covariance."""
-        k = self.cells.shape[1]
-        return np.asarray(np.einsum("ij,ij->i", self.cells @ covariance[:k, :k], self.cells))
+    def variance_over_cells(self, state: CellState) -> FloatArray:
+        """Of the mean of f over each cell (M,)."""
+        return self.prior_over_cells.diagonal() - column_norms(state.rows_over_cells)
 
 
 class CellState(NamedTuple):
-    """Posterior of (a, eta, b), given all stages so far.
+    """Posterior of (a, eta, b), given all stages so far: covariance diag(prior) - rows^T rows.
+
+    A stage that releases r numbers takes r rows off. While fewer numbers than cells were released, which is as long as
+    cells are many, the rows are less to store and to multiply by than the covariance is.
 
     Attributes:
         mean: (k + M + q,).
-        covariance: of the same.
+        prior: variances before any stage (k + M + q,).
+        rows: (R, k + M + q), of R numbers released so far.
+        rows_over_cells: the same of f's means over the cells (R, M).
+        node_variance: of f at the grid's nodes (F,).
         log_evidences: log p(z of all stages | model, share), one for each of ``PLACE_SHARES``.
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
         ruled_out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
     """
 
     mean: FloatArray
-    covariance: FloatArray
+    prior: FloatArray
+    rows: FloatArray
+    rows_over_cells: FloatArray
+    node_variance: FloatArray
     log_evidences: FloatArray
     misfit: tuple[float, ...] = ()
     ruled_out: bool = False
@@ -113,7 +122,16 @@ class CellState(NamedTuple):
     @property
     def log_evidence(self) -> float:
         """Log p(z of all stages | model)."""
-        return float(logsumexp(self.log_evidences)) - math.log(len(PLACE_SHARES))
+        return float(np.logaddexp.reduce(self.log_evidences)) - math.log(len(PLACE_SHARES))
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of (a, eta, b)."""
+        return np.diag(self.prior) - self.rows.T @ self.rows
+
+    def covariance_with(self, H: FloatArray) -> FloatArray:
+        """Covariance of H (a, eta, b) with (a, eta, b): H (r, k + M + q) times the covariance."""
+        return H * self.prior - (H @ self.rows.T) @ self.rows
 
 
 class CurveMoments(NamedTuple):
@@ -153,20 +171,22 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
-    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray]] = {}
+    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray, FloatArray]] = {}
     for kernel in dict.fromkeys(model.kernel for model in models):
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
-        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, grid.averages(nodes)
+        cells = grid.averages(nodes)
+        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, cells, cells @ cells.T
     on_cells = []
     for model in models:
-        label, features, nodes, cells = of_kernel[model.kernel]
+        label, features, nodes, cells, prior_over_cells = of_kernel[model.kernel]
         on_cells.append(
             CellModel(
                 grid=grid,
                 features=features,
                 nodes=nodes,
                 cells=cells,
+                prior_over_cells=prior_over_cells,
                 bias=bias,
                 noise_variance=model.noise_variance,
                 weight=model.weight,
@@ -182,18 +202,24 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
     """The state before any residual is measured."""
     eta = (1 + KAPPA) * counts.numbers * model.noise_variance
     variance = np.concatenate([np.ones(model.cells.shape[1]), eta, np.ones(model.bias.shape[1])])
-    misfit = () if counts.misfit is None else (counts.misfit[0],)
-    return CellState(np.zeros(len(variance)), np.diag(variance), np.zeros(len(PLACE_SHARES)), misfit)
+    return CellState(
+        mean=np.zeros(len(variance)),
+        prior=variance,
+        rows=np.zeros((0, len(variance))),
+        rows_over_cells=np.zeros((0, len(model.cells))),
+        node_variance=column_norms(model.nodes.T),
+        log_evidences=np.zeros(len(PLACE_SHARES)),
+        misfit=() if counts.misfit is None else (counts.misfit[0],),
+    )
 
 
 def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMoments:
     """Posterior moments of f - g, for g at the nodes (F,)."""
-    k, grid = model.cells.shape[1], model.grid
-    mean, C = state.mean[:k], state.covariance[:k, :k]
+    grid, mean = model.grid, state.mean[: model.cells.shape[1]]
     shift = model.cells @ mean - grid.averages(g)
-    V = model.cells @ C @ model.cells.T
+    V = model.prior_over_cells - state.rows_over_cells.T @ state.rows_over_cells
     v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
-    square = np.einsum("ij,ij->i", model.nodes @ C, model.nodes) + (model.nodes @ mean - g) ** 2
+    square = state.node_variance + (model.nodes @ mean - g) ** 2
     return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
 
 
@@ -252,13 +278,16 @@ def linearise(
     return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2, place / u**2)
 
 
-def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> CellState:
-    """Posterior after z = B x + s w.
+def cell_update(
+    model: CellModel, state: CellState, linear: Linear, B: FloatArray, s: float, z: FloatArray
+) -> CellState:
+    """Posterior after z = B x + s w, C the covariance before.
 
     S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
     """
-    cross = B @ linear.T @ state.covariance
-    S = cross @ linear.T.T @ B.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B))
+    H = B @ linear.T
+    cross = state.covariance_with(H)
+    S = cross @ H.T + B @ linear.rest @ B.T + s**2 * np.eye(len(B))
     surprise = z - B @ linear.mean
     L, white, log_density = _whitened(S, surprise, s)
     Q = solve_triangular(L, cross, lower=True, check_finite=False)
@@ -266,11 +295,18 @@ def cell_update(state: CellState, linear: Linear, B: FloatArray, s: float, z: Fl
     if linear.place.any():
         P = (B * linear.place) @ B.T
         log_densities[:-1] = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES[:-1]]
-    mean, covariance = state.mean + white @ Q, state.covariance - Q.T @ Q
-    if not (np.isfinite(mean).all() and np.isfinite(covariance).all() and np.isfinite(log_densities).all()):
+    mean, of_f = state.mean + white @ Q, Q[:, : model.cells.shape[1]]
+    if not (np.isfinite(mean).all() and np.isfinite(Q).all() and np.isfinite(log_densities).all()):
         # a model that cannot be computed has no say; nothing may fail after it was measured
         return state._replace(log_evidences=state.log_evidences - _FAILED, misfit=(*state.misfit, 0.0))
-    return CellState(mean, covariance, state.log_evidences + log_densities, (*state.misfit, float(white @ white)))
+    return state._replace(
+        mean=mean,
+        rows=np.vstack([state.rows, Q]),
+        rows_over_cells=np.vstack([state.rows_over_cells, of_f @ model.cells.T]),
+        node_variance=state.node_variance - column_norms(of_f @ model.nodes.T),
+        log_evidences=state.log_evidences + log_densities,
+        misfit=(*state.misfit, float(white @ white)),
+    )
 
 
 def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, float]:
@@ -287,11 +323,8 @@ def not_read(state: CellState) -> CellState:
 
 
 def downdate(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:
-    """Q (k, P) of f at X_test (P, D), of covariance K_** - Q^T Q: Q = (I - C)^(1/2) phi^T."""
-    k, phi = model.cells.shape[1], model.at(X_test)
-    values, vectors = np.linalg.eigh(np.eye(k) - state.covariance[:k, :k])
-    Q: FloatArray = (np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T) @ phi.T
-    return Q
+    """Q (R, P) of f at X_test (P, D), of covariance K_** - Q^T Q."""
+    return np.asarray(state.rows[:, : model.cells.shape[1]] @ model.at(X_test).T)
 
 
 def _common(

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
+from ..linalg import column_norms
 from ..measurement.measurement import CellCounts
 from ..strategies.bayes import bayes
 from ..strategies.risk_model import RiskModel
@@ -196,8 +197,8 @@ class CellFilter(Filter[CellState]):
         linear = self.linearised(posterior, observation) if linear is None else linear
         B, s, z = observation.B, observation.noise_multiplier, observation.z[0]
         return tuple(
-            cell_update(state, linear[i], B, s, z) if i in linear else not_read(state)
-            for i, state in enumerate(posterior.states)
+            cell_update(model, state, linear[i], B, s, z) if i in linear else not_read(state)
+            for i, (model, state) in enumerate(zip(self.models, posterior.states, strict=True))
         )
 
     def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
@@ -214,15 +215,18 @@ class CellFilter(Filter[CellState]):
         square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
         for i in self.active(posterior):
             model, state, weight = self.models[i], posterior.states[i], posterior.weights[0, i]
-            k, variance = model.cells.shape[1], model.variance_over_cells(state.covariance)
+            k, variance = model.cells.shape[1], model.variance_over_cells(state)
             square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
         return square[None]
 
     def curve(self, posterior: Posterior[CellState]) -> FloatArray:
         """The expected curve at the nodes (1, F), within the range."""
-        mean = np.zeros(len(self.grid.nodes))
+        of_kernel = dict[int, tuple[FloatArray, FloatArray]]()
         for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
-            mean += weight * (model.nodes @ state.mean[: model.nodes.shape[1]])
+            a = weight * state.mean[: model.nodes.shape[1]]
+            before = of_kernel.get(model.label)
+            of_kernel[model.label] = model.nodes, a if before is None else before[1] + a
+        mean = sum((nodes @ a for nodes, a in of_kernel.values()), np.zeros(len(self.grid.nodes)))
         return np.clip(mean, -self.half_range, self.half_range)[None]
 
     def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observation]:
@@ -314,25 +318,24 @@ class CellFilter(Filter[CellState]):
         return risk_model(mean, self.people, 1.0)
 
     def moments_of(self, i: int, posterior: Posterior[CellState], linear: Linear) -> Moments:
-        """Of one model: K = T C T^T + rest, F = T C Phi^T."""
+        """Of one model: K = T C T^T + rest, F = T C Phi^T, C = diag(prior) - G^T G."""
         model, state, k = self.models[i], posterior.states[i], self.models[i].cells.shape[1]
-        TC = linear.T @ state.covariance
+        T_prior, TG = linear.T * state.prior, linear.T @ state.rows.T
         own = (
             linear.own
             + linear.T[:, k : k + len(model.cells)].diagonal() ** 2 * (1 + KAPPA) * self.people * model.noise_variance
         )
-        variance = model.variance_over_cells(state.covariance)
-        return Moments(TC @ linear.T.T + linear.rest, own, TC[:, :k] @ model.cells.T, variance)
+        K, F = T_prior @ linear.T.T - TG @ TG.T, T_prior[:, :k] @ model.cells.T - TG @ state.rows_over_cells
+        return Moments(K + linear.rest, own, F, model.variance_over_cells(state))
 
     def predict(self, posterior: Posterior[CellState]) -> Mixture:
-        """The models' predictions at the test inputs; variance = k(x, x) - phi^T phi + phi^T C phi."""
+        """The models' predictions at the test inputs; variance = k(x, x) - phi^T G^T G phi."""
         means, variances = [], []
         for model, state in zip(self.models, posterior.states, strict=True):
             phi, k = model.at(self.X_test), model.cells.shape[1]
-            change = phi @ state.covariance[:k, :k] - phi
             prior = model.features.kernel.diagonal(self.X_test)
             means.append(phi @ state.mean[:k])
-            variances.append(np.maximum(prior + np.einsum("ij,ij->i", change, phi), 1e-14 * prior))
+            variances.append(np.maximum(prior - column_norms(state.rows[:, :k] @ phi.T), 1e-14 * prior))
         return Mixture(
             means=np.array([means]),
             variances=np.array([variances]),

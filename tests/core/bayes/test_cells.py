@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.cell_moments import KAPPA, PLACE_SHARES, cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.cell_moments import (
+    KAPPA,
+    PLACE_SHARES,
+    cell_models,
+    cell_prior,
+    cell_update,
+    curve_moments,
+    downdate,
+    linearise,
+)
 from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, plan_counts
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
@@ -339,14 +348,34 @@ def test_two_stages_are_one_conditioning(world):
     before = cell_prior(model, counts)
     linear = _open(model, counts, before)._replace(rest=np.zeros((6, 6)))
     z, s = 0.1 * rng.standard_normal(8), 0.05
-    first = cell_update(before, linear, B, s, z[:4])
-    second = cell_update(first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
+    first = cell_update(model, before, linear, B, s, z[:4])
+    second = cell_update(model, first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
     both = np.vstack([B, 2 * B]) @ linear.T
     S = both @ before.covariance @ both.T + s**2 * np.eye(8)
     gain = before.covariance @ both.T @ np.linalg.inv(S)
     np.testing.assert_allclose(second.mean, gain @ z, atol=1e-9)
     np.testing.assert_allclose(second.covariance, before.covariance - gain @ both @ before.covariance, atol=1e-9)
     assert second.log_evidence == pytest.approx(multivariate_normal(np.zeros(8), S).logpdf(z), abs=1e-7)
+
+
+def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inputs(world):
+    """Each stage takes them off as it comes; all three follow from the covariance, which is computed from its rows."""
+    model, B, rng = world
+    counts = Counts(COUNTS, np.zeros((6, 6)))
+    state = cell_prior(model, counts)
+    for rows in (B, B[:2]):
+        state = cell_update(model, state, _open(model, counts, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
+    k = model.cells.shape[1]
+    C, X, g = state.covariance[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
+    assert len(state.rows) == 6
+    moments = curve_moments(model, state, g)
+    np.testing.assert_allclose(moments.V, model.cells @ C @ model.cells.T, atol=1e-9)
+    np.testing.assert_allclose(model.variance_over_cells(state), np.diag(moments.V), atol=1e-9)
+    at_nodes = np.diag(model.nodes @ C @ model.nodes.T) + (model.nodes @ state.mean[:k]) ** 2
+    within = CELLS.averages(at_nodes) - np.diag(moments.V) - moments.shift**2
+    np.testing.assert_allclose(moments.within, np.maximum(within, 0), atol=1e-9)
+    phi, Q = model.at(X), downdate(model, state, X)
+    np.testing.assert_allclose(phi @ phi.T - Q.T @ Q, phi @ C @ phi.T, atol=1e-9)
 
 
 def test_what_is_known_of_curve_and_noises_is_expected_of_the_next_sums(world):
@@ -417,7 +446,7 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
         for i, share in enumerate(PLACE_SHARES):
             left_out = np.diag((1 - share) * linear.place)
             by_share[i] += multivariate_normal(B @ linear.mean, S - B @ left_out @ B.T).logpdf(z)
-        state = cell_update(state, linear, B, 0.3, z)
+        state = cell_update(model, state, linear, B, 0.3, z)
     assert state.log_evidence == pytest.approx(np.log(np.exp(by_share).mean()), abs=1e-8)
     assert np.ptp(by_share) > 0.01
 
@@ -437,7 +466,12 @@ def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_n
     z = counts.mean * (models[0].cells @ a) / 120
     rough, smooth = (
         cell_update(
-            state, linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, 25.0), np.eye(12), 5, z
+            model,
+            state,
+            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, 25.0),
+            np.eye(12),
+            5,
+            z,
         )
         for model, state in ((model, cell_prior(model, counts)) for model in models)
     )
@@ -449,7 +483,7 @@ def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
     counts = Counts(COUNTS, np.zeros((6, 6)))
     state = cell_prior(model, counts)
     linear = _open(model, counts, state)
-    after = cell_update(state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
+    after = cell_update(model, state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
     assert np.isfinite(after.mean).all()
     assert after.log_evidence < state.log_evidence - 1e3
 
