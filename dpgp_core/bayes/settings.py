@@ -30,6 +30,13 @@ from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
 
 MOST_STAGES = 10
+STAGES, STAGES_OF_FEW, FEW = 6, 2, 30
+"""Stages by default; and where people to a unit of noise, n / s, are fewer than that.
+
+Where little can be learnt, intervals stay as wide as the bounds and there is nothing to look closer at; each small
+stage is then planned for the level, which the next one tells better. Of 300 people at epsilon .2 (n / s = 18) curves
+err by 6.3 in six stages, 4.9 in three and 4.7 in two; at epsilon .5 (46) by 3.2, 3.2 and 3.3 (``python -m benchmarks
+inputs``)."""
 MANY_RECORDS = 100
 """Above, records of one cell share a column by default, and stages are planned on the way.
 
@@ -98,7 +105,7 @@ class BayesSettings:
             models. None: the automatic models alone, made from box and bounds.
         noise_variances: one per kernel, in squared model units; None: those of the automatic models.
         weights: public importance of each test input (P,), >= 0, not all zero; default uniform.
-        stages: number of stages, from 1 to 10.
+        stages: number of stages, from 1 to 10; None: six, or two where people are few for the budget.
         clip: half-width of an interval over the predictive standard deviation, > 0.
         binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
             columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
@@ -119,7 +126,7 @@ class BayesSettings:
     kernels: Sequence[Stationary] | None = None
     noise_variances: Sequence[float] | None = None
     weights: Sequence[float] | None = None
-    stages: int = 6
+    stages: int | None = None
     clip: float = CLIP
     binned: bool | None = None
     gap: float = 1e-3
@@ -136,7 +143,7 @@ class BayesSettings:
         if (self._inputs_too or self.binned) and self.weights is not None:
             name = "binned" if self.binned else "protects='inputs and outputs'"
             raise ValueError(f"weights have no meaning for {name}; leave them out")
-        if not 1 <= self.stages <= MOST_STAGES:
+        if self.stages is not None and not 1 <= self.stages <= MOST_STAGES:
             raise ValueError(f"stages must be a whole number from 1 to {MOST_STAGES}, got {self.stages}")
         given, kernels = self.noise_variances, self.kernels
         if given is not None and len(given) != len(kernels or ()):
@@ -195,13 +202,9 @@ class BayesSettings:
         """Noise multipliers of the stages for the curve together, and of the distances about it."""
         return split_budget(self.noise_multiplier, kind)
 
-    def multipliers(self, kind: Kind) -> tuple[float, ...]:
-        """Noise multipliers of the stages; where inputs are private, of the budget left by the counts.
-
-        Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
-        has nowhere to look closer.
-        """
-        return stage_multipliers(self.curve_multiplier(kind), self.stages_of(kind))
+    def multipliers(self, kind: Kind, people: int) -> tuple[float, ...]:
+        """Noise multipliers of the stages; where inputs are private, of the budget left by the counts."""
+        return stage_multipliers(self.curve_multiplier(kind), self.stages_of(kind, people))
 
     def curve_multiplier(self, kind: Kind) -> float:
         """Noise multiplier of all stages together."""
@@ -212,9 +215,17 @@ class BayesSettings:
         """Noise multiplier of the counts of records in cells, where inputs are private."""
         return counts_apart(self.shares(kind).curve)[0]
 
-    def stages_of(self, kind: Kind) -> int:
-        """Number of stages for a kind of outcome."""
-        return 1 if kind == "yes/no" else self.stages
+    def stages_of(self, kind: Kind, people: int) -> int:
+        """Number of stages, from public numbers.
+
+        Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
+        has nowhere to look closer.
+        """
+        if kind == "yes/no":
+            return 1
+        if self.stages is not None:
+            return self.stages
+        return STAGES_OF_FEW if people < FEW * self.noise_multiplier else STAGES
 
     def shares_columns(self, n: int, inputs: int) -> bool:
         """Whether n records of some public numbers as inputs share columns by cells: if ``binned``, or if many."""

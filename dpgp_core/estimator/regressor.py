@@ -53,7 +53,7 @@ class DPGaussianProcessRegressor(Predicting):
             and with automatic models. None: automatic models alone, made from box and bounds.
         noise_variances: one per kernel, in squared model units.
         y_scale: public unit of the model, > 0, in the output's unit.
-        stages: number of stages, from 1 to 10.
+        stages: number of stages, from 1 to 10; None: six, or two where people are few for the budget.
         gap: of each stage's strategy, as a share of the cost of privacy.
         random_state: None for a real measurement, in integers with exact noise from the operating system. A whole
             number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
@@ -89,7 +89,7 @@ class DPGaussianProcessRegressor(Predicting):
         kernels: Sequence[Stationary] | None = None,
         noise_variances: Sequence[float] | None = None,
         y_scale: float = 1.0,
-        stages: int = 5,
+        stages: int | None = None,
         gap: float = 1e-3,
         random_state: int | np.random.Generator | None = None,
         outcome: Kind = "number",

@@ -220,7 +220,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         typical = record_filter(typical_models(models), X, X_test, public=public, tolerance=PLANNED_WITHOUT)
         stages = plan_stages(
             typical,
-            self.multipliers(kind),
+            self.multipliers(kind, len(X)),
             clip=self.clip,
             importance=importance_of(self.weights, len(X_test)),
             gap=self.gap,
@@ -266,7 +266,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         return BayesPlan(
             models=models,
             public=public,
-            stages=tuple(PlannedStage(strategy=None, noise_multiplier=s) for s in self.multipliers(kind)),
+            stages=tuple(PlannedStage(strategy=None, noise_multiplier=s) for s in self.multipliers(kind, n)),
             cells=cell_filter(models, grid, n, half_range, clip=self.clip, gap=gap, two_valued=two_valued),
             counts=counts,
             people=dataset.person is not None,

@@ -201,9 +201,9 @@ def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
 
 
 def table(rows: pd.DataFrame, key: str | None = None) -> None:
-    """Rows on screen, rounded to meaningful digits; the download has all."""
+    """Rows on screen, rounded to meaningful digits, nothing where there is no number; the download has all."""
     numbers = {name: st.column_config.NumberColumn(format=each) for name, each in tables.decimals_of(rows).items()}
-    st.dataframe(rows, hide_index=True, key=key, column_config=numbers)
+    st.dataframe(rows, hide_index=True, key=key, column_config=numbers, placeholder="")
 
 
 def panels(

@@ -97,13 +97,13 @@ def bayes_shift(mechanism, one, other, X_test):
             return asked._replace(z=z[None], above=above)
 
     mechanism.run(plan, mechanism._filtered(plan, one, X_test), Reader(), 1)
-    assert len(squares) == numbers(mechanism, one.y_kind)
+    assert len(squares) == numbers(mechanism, one.y_kind, one.people)
     return np.sqrt(float(sum(squares)))
 
 
-def numbers(mechanism, kind):
+def numbers(mechanism, kind, people):
     """How many measurements of outputs there are: stages, squares of all but the first, and what is about the curve."""
-    stages = mechanism.stages_of(kind)
+    stages = mechanism.stages_of(kind, people)
     return 2 * stages - 1 + {"number": 1, "amount": 2, "count": 2, "yes/no": 0}[kind]
 
 
@@ -162,7 +162,7 @@ def cells_shift(mechanism, one, other, X_test):
     plan = PLANS[key][1]
     reader = Both((one, other), plan.cells.grid)
     mechanism.run(plan, plan.cells.at(X_test), reader, 1)
-    assert len(reader.moved) == numbers(mechanism, one.y_kind) + (not isinstance(plan.counts, Counts))
+    assert len(reader.moved) == numbers(mechanism, one.y_kind, one.people) + (not isinstance(plan.counts, Counts))
     return np.sqrt(float(sum(reader.moved)))
 
 

@@ -92,13 +92,25 @@ def outcomes(make_dataset, kind):
     return changed(data, y=(np.arange(data.n) % 2).astype(float), y_bounds=(0.0, 1.0), y_kind=kind)
 
 
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_few_people_for_the_budget_are_measured_in_two_stages(make_dataset, protects):
+    """From public numbers; who asks for a number of stages has it."""
+    data, few = make_dataset(), BayesCloaking(epsilon=0.1, delta=0.01, gap=0.3, protects=protects)
+    assert data.people < 30 * few.noise_multiplier
+    many = replace(few, epsilon=20.0)
+    assert data.people > 30 * many.noise_multiplier
+    stages = [len(each.plan_for(data, X_TEST).stages) for each in (few, many, replace(few, stages=4))]
+    assert stages == [2, 6, 4]
+
+
 @each_kind
 def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, protects):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, protects=protects)
-    found = mechanism.release(outcomes(make_dataset, kind), X_TEST).statistics[0]
+    data = outcomes(make_dataset, kind)
+    found = mechanism.release(data, X_TEST).statistics[0]
     spent = [each.noise_multiplier for each in found.measurements]
     spent += [found.counts.noise_multiplier] if protects != "outputs" else []
-    assert len(spent) == numbers(mechanism, kind) + (protects != "outputs")
+    assert len(spent) == numbers(mechanism, kind, data.people) + (protects != "outputs")
     assert sum(1 / s**2 for s in spent) == pytest.approx(mechanism.guarantee.loss.mu**2, rel=1e-12)
     assert mechanism.guarantee.proven_epsilon == pytest.approx(2.0, rel=1e-9)
 
