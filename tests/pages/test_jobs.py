@@ -20,6 +20,7 @@ from pages._ui.work.jobs import Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Workers
 from tests.pages.work import (
+    MovedOn,
     beat,
     beside,
     die,
@@ -55,10 +56,6 @@ def ended(process):
     except ProcessLookupError:
         return True
     return False
-
-
-class MovedOn(BaseException):
-    """What streamlit raises in a page whose visitor has moved on."""
 
 
 def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
