@@ -24,6 +24,7 @@ from pages._ui.look import maps, offers, settings, text
 from pages._ui.look.controls import HERE
 from pages._ui.model import Design, Draw, Model, usual
 from tests.pages.reading import deck, page_text
+from tests.pages.test_numbered_draws import drawn
 
 
 def layers(app, chart=0):
@@ -302,11 +303,7 @@ def test_frames_have_the_law_of_the_noise_along_the_directions(found):
 
 def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen, found):
     app = seen(PAGE, mechanism="cloaking", directions="true")
-    assert not app.exception
-    [image] = app.get("image")
-    svg = base64.b64decode(image.proto.imgs[0].url.partition("base64,")[2]).decode()
-    ET.fromstring(svg)
-    titles = re.findall(r'font-weight="600">([^<]+)<', svg)
+    svg, titles = drawn(app)
     assert len(titles) == directions.COUNT
     assert titles[0] == f"1: {100 * found.shares[0]:.2g} %"
     assert svg.count("moves no hexagon") == directions.COUNT
@@ -332,4 +329,6 @@ def test_a_release_in_stages_shows_cloakings_directions_and_says_so(seen):
 
 
 def test_nothing_is_computed_before_it_is_asked_for(seen):
-    assert "player-play" not in page_text(seen(PAGE))
+    app = seen(PAGE)
+    assert "player-play" not in page_text(app)
+    assert not app.get("image")
