@@ -31,21 +31,16 @@ def layers(app, chart=0):
     return {layer["id"]: layer for layer in deck(app, chart)["layers"]}
 
 
-def test_map_covers_every_cell_once_and_asks_nobody_for_a_background(seen):
+def test_the_map_is_greater_london_and_one_ring_around_it_each_cell_once_without_a_background(seen):
     app = seen("london_noise_map")
-    spec = deck(app)
     cells = [row["cell"] for row in layers(app)["hex-private"]["data"]]
     assert len(cells) == len(set(cells)) == 412
-    assert all(h3.get_resolution(cell) == 7 for cell in cells)
-    assert spec.get("mapProvider") is None
-    assert layers(app)["outline-private"]["data"]
-
-
-def test_shown_are_greater_london_and_one_ring_around_it(seen):
-    table = seen("london_noise_map").dataframe[0].value
+    table = app.dataframe[0].value
     sold = set(table["cell"][table["sales"] > 0])
     assert len(sold) == 300
-    assert set(table["cell"]) == {near for cell in sold for near in h3.grid_disk(cell, 1)}
+    assert set(table["cell"]) == set(cells) == {near for cell in sold for near in h3.grid_disk(cell, 1)}
+    assert deck(app).get("mapProvider") is None  # nobody is asked for one
+    assert layers(app)["outline-private"]["data"]
 
 
 def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
@@ -54,6 +49,7 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
     assert len(dense) > 10
     assert dense.median() < 1.4 < 1.8 < empty.median()
+    assert "spread of prices [%]" not in table  # which this method does not measure
 
 
 @pytest.mark.parametrize(
@@ -85,31 +81,22 @@ def test_the_map_opens_with_prices_none_faded_and_noise_is_one_click_away(open_p
     assert "hex-noise" in layers(app)
 
 
-def test_the_page_opens_with_the_method_and_the_error_of_start(seen):
+def test_the_page_opens_with_the_method_and_the_error_of_start_and_its_answer_says_it(seen):
     app = seen("london_noise_map")
-    [method] = [box.value for box in app.selectbox if box.key == "mechanism"]
-    assert method == CONTENDERS["bayes"].title
-    assert "Bayes cloaking gets one hexagon's median price wrong by" in page_text(app)
+    assert app.selectbox(key="mechanism").value == CONTENDERS["bayes"].title
     errors = computed.errors(usual("london_hexes"), Design(), Draw(epsilon=1.0, delta=offers.DELTA))
     assert app.metric[0].value == text.factor_of(errors.mean)
-
-
-def test_the_answer_says_the_error_of_the_figures_below(seen):
-    app = seen("london_noise_map")
-    said = re.search(r"wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. ", page_text(app))
-    assert said is not None
-    assert list(said.groups()) == [metric.value for metric in app.metric[:2]]
+    sentence = r"Bayes cloaking gets .* wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. "
+    [said] = re.findall(sentence, page_text(app))
+    assert list(said) == [metric.value for metric in app.metric[:2]]
 
 
 def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(seen):
-    table = seen("london_noise_map", overlay="false", epsilon="0.1").dataframe[0].value
+    app = seen("london_noise_map", overlay="false", epsilon="0.1", map="truth")
+    assert not app.exception
+    table = app.dataframe[0].value
     assert table["published price [GBP]"].between(250_000, 1_500_000).all()
     assert not [column for column in table if "not private" in column]
-
-
-def test_without_the_overlay_the_true_medians_cannot_be_chosen(seen):
-    app = seen("london_noise_map", overlay="false", map="truth")
-    assert not app.exception
     assert app.segmented_control(key="map").value == "Prices"
     assert "map = `truth`" in app.warning[0].value
 
@@ -186,12 +173,6 @@ def test_simulated_sales_say_so_and_need_less_noise(seen):
     assert few < many / 3
 
 
-def test_dataset_of_another_page_is_explained(seen):
-    app = seen("london_noise_map", map_dataset="kung")
-    assert "the choices are London price hexagons," in app.warning[0].value
-    assert "<b>Unit.</b> one hexagon&#x27;s median price" in page_text(app)
-
-
 @pytest.fixture(scope="module")
 def sales_result():
     """Everything the page needs for a few simulated sales, with noise from one stage."""
@@ -257,12 +238,6 @@ def test_the_spread_of_prices_is_that_of_the_release(seen):
     spread = 100 * np.expm1(result.intervals.scatter[shown])
     np.testing.assert_allclose(table["spread of prices [%]"], spread.round(1))
     assert "Spread of prices" in page_text(app)
-
-
-def test_a_method_that_measures_no_spread_offers_no_layer_of_it(seen):
-    app = seen("london_noise_map", mechanism="refined")
-    assert "spread of prices [%]" not in app.dataframe[0].value
-    assert not app.exception
 
 
 def test_controls_above_the_map_stand_in_its_row_itself_and_share_its_width():
