@@ -18,6 +18,9 @@ from pages._ui.look import pin, settings
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
+HEIGHTS = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+TOY_CONTEST = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+
 
 @pytest.mark.full
 def test_every_contender_has_a_row_and_says_what_it_protects(seen):
@@ -52,8 +55,8 @@ def test_unreachable_target_is_said_plainly(seen):
 def test_epsilon_needed_reaches_the_target(seen):
     app = seen("compare", target_cm="9.0", delta="0.01")
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
-    data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    mechanism = contenders.contender(contest, "refined", float(needed))
+    data = load_dataset("kung")
+    mechanism = contenders.contender(HEIGHTS, "refined", float(needed))
     held = contenders.hold_out(mechanism, data, contenders.folds_of(data))
     at = contenders.held_out_errors(mechanism, held, 60, 1)
     assert at.mean() == pytest.approx(9.0, rel=0.01)
@@ -62,9 +65,9 @@ def test_epsilon_needed_reaches_the_target(seen):
 @pytest.mark.full
 def test_errors_fall_with_epsilon(monkeypatch):
     monkeypatch.setattr(contenders, "PICTURE_GAP", 0.1)
-    data, contest = load_dataset("kung"), contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    data = load_dataset("kung")
     for name in contenders.CONTENDERS:
-        mean = contenders.curve(data, contest, name).mean
+        mean = contenders.curve(data, HEIGHTS, name).mean
         rise = 1.5 if contenders.CONTENDERS[name].on_request else 1.02  # of two draws, whose standard error is wide
         assert (mean[1:] <= mean[:-1] * rise).all(), name
         assert mean[-1] < 0.6 * mean[0], name
@@ -81,14 +84,12 @@ def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
     for name in contenders.CONTENDERS:
         used = concerning(one, name)
         assert contenders.contender(used, name, 2.0) == contenders.contender(one, name, 2.0), name
+    every, bins = set(contenders.CONTENDERS), {"laplace_bins", "integral_bins"}
     for changed, moved in (
-        ({"bins": 20}, {"laplace_bins", "integral_bins"}),
+        ({"bins": 20}, bins),
         ({"inducing": 20}, {"inducing", "sparse"}),
-        ({"delta": 0.01}, set(contenders.CONTENDERS) - {"laplace_bins", "integral_bins"}),
-        (
-            {"model": Model("kung", "EQ", 25.0, 0.3)},
-            set(contenders.CONTENDERS) - {"bayes", "bayes_cells", "laplace_bins"},
-        ),
+        ({"delta": 0.01}, every - bins),
+        ({"model": HEIGHTS.model}, every - {"bayes", "bayes_cells", "laplace_bins"}),
     ):
         other = replace(one, **changed)
         asked = {name for name in contenders.CONTENDERS if concerning(one, name) != concerning(other, name)}
@@ -101,31 +102,23 @@ def a_curve(error: float) -> contenders.Curve:
 
 
 def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
-    contest = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    errors = {
-        "bayes": 7.0,
-        "refined": 8.0,
-        "published": 5.0,
-        "sparse": 9.0,
-        "laplace_bins": 11.0,
-        "integral_bins": 10.0,
-    }
-    curves = {name: a_curve(error) for name, error in errors.items()}
-    assert words.front(curves, contest, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
-    assert words.front(curves, contest, 0.5) == {"published", "sparse", "integral_bins"}
+    errors = {"bayes": 7.0, "refined": 8.0, "published": 5.0, "sparse": 9.0}
+    bins = {"laplace_bins": 11.0, "integral_bins": 10.0}
+    curves = {name: a_curve(error) for name, error in (errors | bins).items()}
+    assert words.front(curves, HEIGHTS, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert words.front(curves, HEIGHTS, 0.5) == {"published", "sparse", "integral_bins"}
     curves["sparse"] = a_curve(6.0)
-    assert words.front(curves, contest, 5.0) == {"sparse", "integral_bins"}
+    assert words.front(curves, HEIGHTS, 5.0) == {"sparse", "integral_bins"}
 
 
 def test_what_is_no_promise_is_said_to_be_none():
-    contest = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
-    assert [words.protects(contest, "published", epsilon) for epsilon in (1.0, 5.0)] == [
+    assert [words.protects(HEIGHTS, "published", epsilon) for epsilon in (1.0, 5.0)] == [
         "outputs; δ = 0.01",
         "outputs; not established at this ε",
     ]
-    needs = [words.need_in_words(contest, name, need) for name, need in (("refined", 1.2341), ("published", 1.2341))]
+    needs = [words.need_in_words(HEIGHTS, name, need) for name, need in (("refined", 1.2341), ("published", 1.2341))]
     assert needs == ["1.24", "1.24 (no promise: Hall’s formula above epsilon 1)"]
-    assert words.need_in_words(contest, "published", None) == "more than 100"
+    assert words.need_in_words(HEIGHTS, "published", None) == "more than 100"
 
 
 @pytest.mark.full
@@ -159,14 +152,14 @@ def test_what_is_done_is_said_while_the_others_follow():
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["bayes", "sparse"])
 def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
-    data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
-    grown = list(compute.growing(contest, name))
+    data = load_dataset("toy_1d")
+    grown = list(compute.growing(TOY_CONTEST, name))
     assert [folds for _, folds in grown] == [1, 2, 3, 4, 5]
-    whole = contenders.curve(data, concerning(contest, name), name)
+    whole = contenders.curve(data, concerning(TOY_CONTEST, name), name)
     np.testing.assert_array_equal(grown[-1][0].errors, whole.errors)
     np.testing.assert_array_equal(grown[-1][0].half_width, whole.half_width)
-    assert [folds for _, folds in compute.growing(contest, name)] == [5]
-    assert [folds for _, folds in compute.growing(contest, "cloaking")] == [5]
+    assert [folds for _, folds in compute.growing(TOY_CONTEST, name)] == [5]
+    assert [folds for _, folds in compute.growing(TOY_CONTEST, "cloaking")] == [5]
 
 
 @pytest.mark.full
@@ -174,9 +167,9 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
     assert contenders.BY_WAIT[-2:] == ("bayes", "bayes_cells")
     assert set(contenders.BY_WAIT) - set(contenders.USUAL) == {"bayes_cells"}
     assert sorted(contenders.BY_WAIT) == sorted(contenders.CONTENDERS)
-    data, contest = load_dataset("toy_1d"), contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
+    data = load_dataset("toy_1d")
     done: list[float] = []
-    found = contenders.curve(data, contest, "bayes", progress=done.append)
+    found = contenders.curve(data, TOY_CONTEST, "bayes", progress=done.append)
     np.testing.assert_allclose(done, np.arange(1, 76) / 75)
     need = epsilon_on_curve(contenders.CURVE_EPSILONS, found.mean, float(found.mean[3]))
     assert need == pytest.approx(contenders.CURVE_EPSILONS[3])
@@ -195,14 +188,13 @@ def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monke
 
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
 def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
-    contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
     data, place = load_dataset("toy_1d"), cloaking.scene("toy_1d")
-    found = compute.release(contest, name, 20.0)
+    found = compute.release(TOY_CONTEST, name, 20.0)
     at = slice(place.records)
     assert list(found.rows[at]) == list(range(place.records))
     assert found.published.shape == found.rows.shape
     assert np.sqrt(np.mean((found.published[at] - place.truth) ** 2)) < 0.2 * data.output_range
-    figure = view.release(found, place, data, cloaking.curve_without_privacy(contest.model.dataset), name)
+    figure = view.release(found, place, data, cloaking.curve_without_privacy(TOY_CONTEST.model.dataset), name)
     names = {trace.name for trace in figure.data}
     assert {"published curve", "true data", "without privacy"} <= names
     assert ("where the curve is (95 %)" in names) == (found.curve is not None)
