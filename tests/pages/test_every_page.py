@@ -41,6 +41,30 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
         assert part in page_text(app)
 
 
+@pytest.mark.parametrize(
+    ("page", "address", "unsaid"),
+    [
+        ("kung_curves", {}, "error"),
+        ("excursion_sets", {"paths": "3"}, "overlap"),
+        ("sparse_dp_gp", {}, "error"),
+        ("sparse_dp_gp", {"sparse_view": "errors"}, "error"),
+        ("sparse_dp_gp", {"sparse_view": "choice"}, "error"),
+        ("london_noise_map", {}, "wrong by"),
+        ("how_cloaking_works", {"everybody": "true"}, "Person 287, age"),
+    ],
+)
+def test_without_the_overlay_nothing_that_is_not_private_is_drawn_tabulated_or_said(seen, page, address, unsaid):
+    app = seen(page, overlay="false", **address)
+    assert not app.exception
+    drawn = [trace for each in app.get("plotly_chart") for trace in json.loads(each.proto.spec)["data"]]
+    assert not [trace.get("name") for trace in drawn if trace.get("meta") == tables.NOT_PRIVATE]
+    assert "without privacy" not in {trace.get("name") for trace in drawn}
+    assert not [column for table in app.dataframe for column in table.value if "not private" in column]
+    assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]
+    assert unsaid not in page_text(app)
+    assert "material/school: True data shown" not in page_text(app)
+
+
 def test_pages_are_thin_and_in_the_menu():
     files = sorted((ROOT / "pages").glob("*.py"))
     assert sorted(PAGES) == [path.stem for path in files]

@@ -268,7 +268,7 @@ def test_the_page_says_it_and_the_link_holds_it(open_page):
 
 def test_without_the_overlay_nobody_is_shown(open_page):
     app = open_page(PAGE, everybody="true", overlay="false")
-    assert "Person 2, age" not in page_text(app)
+    assert "Person 287, age" not in page_text(app)
     assert len(app.get("plotly_chart")) == CURVES
     assert not [slider for slider in app.slider if slider.key == "moved_to_kung"]
     assert "switch “True data shown” on" in "".join(caption.value for caption in app.caption)

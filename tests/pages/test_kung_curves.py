@@ -30,12 +30,6 @@ def shown(value: str) -> float:
 BANDS = ("range for one more person (95 %)", "where the curve is (95 %)")
 
 
-def width(band):
-    """Upper minus lower end of a band that runs there and back."""
-    y = numbers(band["y"])
-    return y[: len(y) // 2] - y[len(y) // 2 :][::-1]
-
-
 @pytest.fixture
 def stages(cold, monkeypatch):
     """Counts how often stage 1 (C) and stage 2 (lambda and M, or what is measured) really run."""
@@ -94,26 +88,6 @@ def test_what_is_measured_depends_on_the_budget_and_not_on_the_model_that_reads_
     app.select_slider(key="epsilon").set_value(0.2).run()
     assert stages == planned | {"stage_matrix": 2, "stage_plan": 2, "plan_stages": 2}
     assert not app.exception
-
-
-@pytest.mark.full
-def test_the_band_narrows_with_epsilon_and_the_fit_does_not_move(seen):
-    private, loose = (traces(seen("kung_curves", epsilon=value)) for value in ("0.1", "10"))
-    assert private["without privacy"] == loose["without privacy"]
-    for name in BANDS:
-        assert width(private[name]).mean() > 1.2 * width(loose[name]).mean()
-
-
-def test_without_the_overlay_nothing_that_is_not_private_is_drawn_or_tabulated(seen):
-    app = seen("kung_curves", overlay="false")
-    assert len(app.get("plotly_chart")) == 4
-    for chart in (0, 1):
-        assert set(traces(app, chart)) == {*BANDS, "published curve"}
-    assert "without privacy" not in {*traces(app, 2), *traces(app, 3)}
-    assert not [metric.label for metric in app.metric if "Error" in metric.label]
-    assert "has an error of" not in page_text(app)
-    assert not [column for column in app.dataframe[0].value if "not private" in column]
-    assert "material/school: True data shown" not in page_text(app)
 
 
 def test_draws_compose_on_screen_and_over_the_session(open_page):

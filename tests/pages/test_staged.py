@@ -120,9 +120,7 @@ def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
     assert [each for each in app.sidebar.caption if "2 separate real releases" in each.value]
 
 
-def test_a_map_of_noise_that_is_added_once_has_a_noise_layer_and_the_recommended_one_has_none(open_page):
-    app = open_page("london_noise_map", mechanism="refined")
-    assert app.segmented_control(key="map").options[1] == "Privacy noise"
+def test_the_recommended_map_has_no_layer_of_noise_that_is_added_once(open_page):
     app = open_page("london_noise_map", mechanism="bayes", map="noise")
     assert app.segmented_control(key="map").value == "Prices"
     assert "Privacy noise" not in app.segmented_control(key="map").options
