@@ -18,7 +18,7 @@ from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.person import Choice, move
 from pages._ui.hiding.two import TwoPointSettings
 from pages._ui.look import offers
-from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, Model, load_dataset, usual
+from pages._ui.model import PICTURE_GAP, Budget, Design, Draw, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
 
 PAGE = "how_cloaking_works"
@@ -202,7 +202,7 @@ CURVES = 2
 
 @pytest.fixture
 def result():
-    return computed.run(Model("kung", "EQ", 25.0, 0.3), Design(mechanism="cloaking"), Draw(epsilon=1.0, delta=1e-5))
+    return computed.run(usual("kung"), Design(mechanism="cloaking"), Draw(epsilon=1.0, delta=1e-5))
 
 
 def fit(data, X, y, X_test):

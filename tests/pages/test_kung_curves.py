@@ -19,7 +19,7 @@ from dpgp_core.release import CENTILES
 from pages._ui.cloaking import computed, figures, results, staged, variants
 from pages._ui.left_out import folds_of
 from pages._ui.look.plots import dates_of, mark_dates, unit_of_length
-from pages._ui.model import KERNELS, Design, Draw, Model
+from pages._ui.model import KERNELS, Design, Draw, usual
 from tests.pages.reading import numbers, page_text, traces
 
 
@@ -157,7 +157,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
 # ---- The growth chart: centiles are those of the release, in order, and one person's place among them.
 
 
-ASKED = Model("kung", "EQ", 25.0, 0.3), Design(), Draw(epsilon=1.0, delta=0.01)
+ASKED = usual("kung"), Design(), Draw(epsilon=1.0, delta=0.01)
 
 
 @pytest.mark.parametrize("published", [False, True], ids=["ours", "of 2018"])

@@ -26,6 +26,8 @@ from pages._ui.model import Design, Draw, Model, usual
 from tests.pages.reading import deck, page_text
 from tests.pages.test_numbered_draws import drawn
 
+OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
+
 
 def layers(app, chart=0):
     return {layer["id"]: layer for layer in deck(app, chart)["layers"]}
@@ -84,7 +86,7 @@ def test_the_map_opens_with_prices_none_faded_and_noise_is_one_click_away(open_p
 def test_the_page_opens_with_the_method_and_the_error_of_start_and_its_answer_says_it(seen):
     app = seen("london_noise_map")
     assert app.selectbox(key="mechanism").value == CONTENDERS["bayes"].title
-    errors = computed.errors(usual("london_hexes"), Design(), Draw(epsilon=1.0, delta=offers.DELTA))
+    errors = computed.errors(usual("london_hexes"), Design(), OPENING)
     assert app.metric[0].value == text.factor_of(errors.mean)
     sentence = r"Bayes cloaking gets .* wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. "
     [said] = re.findall(sentence, page_text(app))
@@ -115,8 +117,7 @@ def test_two_maps_share_one_scale(seen):
 
 def test_error_without_privacy_is_that_on_hexagons_left_out(seen):
     app = seen("london_noise_map")
-    model = Model("london_hexes", "EQ", 15.0, 0.3)
-    assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", model))
+    assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", usual("london_hexes")))
     # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail,
     # as it does here, where prices far out are as they are, so that nothing private does better
     assert app.metric[1].value == "23 %"
@@ -229,9 +230,7 @@ def test_names_on_the_map_do_not_lie_on_one_another():
 def test_the_spread_of_prices_is_that_of_the_release(seen):
     app = seen("london_noise_map", mechanism="bayes", map="people")
     table = app.dataframe[0].value
-    result = computed.run(
-        Model("london_hexes", "EQ", 15.0, 0.3), Design(mechanism="bayes"), Draw(epsilon=1.0, delta=offers.DELTA)
-    )
+    result = computed.run(usual("london_hexes"), Design("bayes"), OPENING)
     shown = public_cells(result.outcome.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
     spread = 100 * np.expm1(result.intervals.scatter[shown])
     np.testing.assert_allclose(table["spread of prices [%]"], spread.round(1))
@@ -251,7 +250,7 @@ PAGE = "london_noise_map"
 
 @pytest.fixture(scope="module")
 def london():
-    return computed.run(usual("london_hexes"), Design("cloaking"), Draw(1.0, offers.DELTA))
+    return computed.run(usual("london_hexes"), Design("cloaking"), OPENING)
 
 
 @pytest.fixture(scope="module")

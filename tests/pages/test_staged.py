@@ -141,20 +141,20 @@ def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
 
 
 COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
-HEIGHTS, OPENING = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
+OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
 @pytest.mark.full
 def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
-    contest = contenders.Contest(HEIGHTS, offers.DELTA, 10, 6)
+    contest = contenders.Contest(KUNG, offers.DELTA, 10, 6)
     for name in ("bayes", "refined"):
-        alone = computed.errors(HEIGHTS, Design(name), OPENING).mean
+        alone = computed.errors(KUNG, Design(name), OPENING).mean
         curve = compute.curve(contest, name).mean
         assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
 
 
 def test_another_model_reads_what_was_simulated(monkeypatch):
-    longer, shorter = (replace(HEIGHTS, lengthscale=times * HEIGHTS.lengthscale) for times in (2, 0.2))
+    longer, shorter = (replace(KUNG, lengthscale=times * KUNG.lengthscale) for times in (2, 0.2))
     first = computed.errors(longer, Design(), OPENING)  # of the page's own, results ship
     monkeypatch.setattr(staged, "left_out_numbers", pytest.fail)
     other = computed.errors(shorter, Design(), OPENING)
