@@ -49,17 +49,14 @@ def test_simulated_journeys():
     assert data.x_box == ((40.6794, 40.7872), (-74.0171, -73.9299)) * 2
 
 
-def test_stations_are_600_in_the_box_and_clustered():
+def test_stations_are_600_in_the_box_and_clustered_whatever_seed_and_n_are():
     stations = citibike.stations()
     assert len(np.unique(stations, axis=0)) == 600
     cells = np.histogram2d(*stations.T, bins=6, range=[citibike.LATITUDES, citibike.LONGITUDES])[0]
     assert cells.sum() == 600
     assert cells.max() > 3 * 600 / 36
     assert (cells <= 3).sum() >= 6  # the river, and what lies beyond the clusters
-
-
-def test_stations_do_not_depend_on_seed_or_n():
-    known = {tuple(place) for place in citibike.stations()}
+    known = {tuple(place) for place in stations}
     for options in ({"seed": 1, "n": 300}, {"seed": 2, "n": 50}):
         data = citibike.load(**options)
         assert {tuple(place) for place in data.X.reshape(-1, 2)} <= known
@@ -150,16 +147,13 @@ def test_wrong_files_have_a_sentence_that_repeats_no_cell(write, content, senten
     assert "-74.00" not in shown.replace("-74.0171", "")
 
 
-def test_missing_file_folder_and_zip_without_csv(tmp_path, write_zip):
+def test_missing_file_folder_and_zips_without_csv_or_damaged(tmp_path, write_zip):
     with pytest.raises(ValueError, match=r"cannot open .*nothing.csv.*: No such file or directory; check the path"):
         citibike.load_file(tmp_path / "nothing.csv")
     with pytest.raises(ValueError, match=r"cannot open .*: Is a directory"):
         citibike.load_file(tmp_path)
     with pytest.raises(ValueError, match=r"the zip file 'journeys.zip' holds no CSV"):
         citibike.load_file(write_zip({"readme.txt": "hello"}))
-
-
-def test_damaged_zip(write_zip):
     path = write_zip({"a.csv": OLD * 50})
     content = bytearray(path.read_bytes())
     content[60:90] = bytes(30)

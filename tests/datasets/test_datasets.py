@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,49 +10,29 @@ import pandas as pd
 import pytest
 
 import datasets
-from datasets import DATASETS, FROM_FILES, kung
+from datasets import DATASETS, FROM_FILES, excursion_1d, kung, london_excursion, plumes_2d
+from datasets.british_grid import fit_grid
 from dpgp_core.levels import number_sides
+from tests.refusals import each
 
 FOLDER = Path(datasets.__file__).parent
 SEEDED = [module for module in DATASETS if "seed" in inspect.signature(module.load).parameters]
-each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for module in DATASETS])
+of_each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for module in DATASETS])
 
 
-@each
-def test_shapes_and_labels(module):
+@of_each
+def test_a_data_set_has_its_shape_and_states_what_is_public(module):
     data = datasets.load(module.NAME)
     assert data.name == module.NAME
     assert data.X.shape == (data.n, data.dim)
     assert data.X.dtype == data.y.dtype == np.float64
     assert data.n >= 2
     assert all(column.shape == (data.n,) for column in data.labels.values())
-
-
-@each
-def test_everything_public_is_stated(module):
-    data = module.load()
-    stated = [
-        module.TITLE,
-        data.y_name,
-        data.y_unit,
-        data.privacy_unit,
-        data.source,
-        data.licence,
-        data.bounds_reason,
-    ]
-    assert all(text.strip() for text in [*stated, *data.x_names, *data.x_units])
-
-
-@each
-def test_inputs_lie_in_the_declared_box(module):
-    data = module.load()
+    stated = (module.TITLE, data.y_name, data.y_unit, data.privacy_unit, data.source, data.licence, data.bounds_reason)
+    assert all(text.strip() for text in (*stated, *data.x_names, *data.x_units))
     low, high = np.array(data.x_box).T
     assert ((low <= data.X) & (high >= data.X)).all()
-
-
-@each
-def test_bounds_are_the_modules_constant(module):
-    assert module.load().y_bounds == module.Y_BOUNDS
+    assert data.y_bounds == module.Y_BOUNDS
 
 
 @pytest.mark.parametrize(
@@ -73,7 +54,7 @@ def test_public_values_do_not_move_with_the_private_column(name, column, monkeyp
     np.testing.assert_array_equal(after.X, before.X)
 
 
-@each
+@of_each
 def test_loading_twice_gives_equal_and_separate_arrays(module):
     first, second = module.load(), module.load()
     np.testing.assert_array_equal(first.X, second.X)
@@ -81,7 +62,7 @@ def test_loading_twice_gives_equal_and_separate_arrays(module):
     assert not np.shares_memory(first.y, second.y)
 
 
-@each
+@of_each
 def test_options_are_keyword_only_with_defaults(module):
     for parameter in inspect.signature(module.load).parameters.values():
         assert parameter.kind is parameter.KEYWORD_ONLY
@@ -123,27 +104,7 @@ def test_options_reach_the_dataset():
     assert datasets.load("toy_1d", n=7, seed=2).n == 7
 
 
-def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"no dataset named 'paris'; the names are kung, london_hexes, .*toy_1d"):
-        datasets.load("paris")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("kung", r"no option 'colour'; its options are dims"),
-        ("london_hexes", r"no option 'colour'; it takes none"),
-    ],
-)
-def test_unknown_option_lists_the_known_ones(name, message):
-    with pytest.raises(ValueError, match=message):
-        datasets.load(name, colour=1)
-
-
-shown = pytest.mark.parametrize("exhibit", datasets.EXHIBITS.values(), ids=list(datasets.EXHIBITS))
-
-
-@shown
+@pytest.mark.parametrize("exhibit", datasets.EXHIBITS.values(), ids=list(datasets.EXHIBITS))
 def test_an_exhibit_fits_its_records(exhibit):
     data = exhibit.load()
     assert len(exhibit.ratios) == len(number_sides(data.x_box))
@@ -165,46 +126,50 @@ def test_exhibits_have_names_and_titles_of_their_own():
     assert all(shown[exhibit.name] is exhibit for exhibit in declared)
 
 
-def test_a_name_that_no_page_shows_lists_those_that_are():
-    with pytest.raises(ValueError, match=r"no page shows a dataset named 'citibike'; the names are kung, kung_2d, "):
-        datasets.exhibit("citibike")
+REFUSALS = (
+    (lambda: datasets.load("paris"), r"no dataset named 'paris'; the names are kung, london_hexes, .*toy_1d"),
+    (lambda: datasets.load("kung", colour=1), "no option 'colour'; its options are dims"),
+    (lambda: datasets.load("london_hexes", colour=1), "no option 'colour'; it takes none"),
+    (lambda: datasets.load("london_ppd"), "'london_ppd' needs ppd, postcodes: paths of files that you have downloaded"),
+    (lambda: datasets.exhibit("citibike"), r"no page shows a dataset named 'citibike'; the names are kung, kung_2d, "),
+    *each(lambda dims: kung.load(dims=dims), r"dims must be 1 \(age\) or 2 \(age and weight\)", (0, 3, "2", None)),
+    (lambda: kung.load(dims=2, groups=True), "dims must be 1"),
+    *each(
+        lambda threshold: london_excursion.load(threshold=threshold),
+        "threshold must be a finite ln price",
+        (math.nan, math.inf),
+    ),
+    *each(lambda noise: excursion_1d.truth(noise=noise), "noise must be at least 0 and below 1", (-0.1, 1.0, math.nan)),
+    (lambda: plumes_2d.truth(noise=1.0), "noise must be at least 0 and below 1, got 1.0"),
+    (lambda: excursion_1d.targets(0), "count must be at least 1, got 0"),
+    (lambda: plumes_2d.targets(0), "n and count must be at least 1 and seed at least 0, got n=400, count=0"),
+    (lambda: fit_grid(np.zeros((3, 2)), np.zeros((3, 2))), "at least 10 points, got 3"),
+)
 
 
-def test_one_dimension_is_age_of_the_287_women_and_girls():
-    data = kung.load()
-    assert data.X.shape == (287, 1)
-    assert data.x_names == ("age",)
-    assert data.x_units == ("years",)
-    assert data.X.max() == 85.6  # targets: ages 0 to 85.6
+@pytest.mark.parametrize(("call", "said"), REFUSALS)
+def test_what_is_not_there_is_refused_with_what_is(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()
 
 
-def test_two_dimensions_add_weight_and_keep_age():
-    data = kung.load(dims=2)
-    assert data.X.shape == (287, 2)
-    assert data.x_names == ("age", "weight")
-    assert data.x_units == ("years", "kg")
-    np.testing.assert_array_equal(data.X[:, :1], kung.load().X)
-    np.testing.assert_array_equal(data.y, kung.load().y)
+def test_the_287_women_and_girls_by_age_and_by_age_and_weight():
+    one, two = kung.load(), kung.load(dims=2)
+    assert (one.X.shape, one.x_names, one.x_units) == ((287, 1), ("age",), ("years",))
+    assert (two.X.shape, two.x_names, two.x_units) == ((287, 2), ("age", "weight"), ("years", "kg"))
+    np.testing.assert_array_equal(two.X[:, :1], one.X)
+    np.testing.assert_array_equal(two.y, one.y)
+    np.testing.assert_array_equal(two.X[0], [63.0, 36.4858065])  # the first female of the census file
+    assert two.y[0] == 139.7
 
 
 def test_published_constants():
     data = kung.load()
+    assert data.X.max() == 85.6  # targets: ages 0 to 85.6
     assert data.y_bounds == (58.27, 158.27)
     assert data.y_scale == 25.742
     assert data.output_range == pytest.approx(100)
     assert data.clipped_count == 10  # targets: 10 records clipped
-
-
-def test_first_female_of_the_census_file():
-    data = kung.load(dims=2)
-    np.testing.assert_array_equal(data.X[0], [63.0, 36.4858065])
-    assert data.y[0] == 139.7
-
-
-@pytest.mark.parametrize("dims", [0, 3, "2", None], ids=repr)
-def test_other_dims_are_refused(dims):
-    with pytest.raises(ValueError, match=r"dims must be 1 \(age\) or 2 \(age and weight\)"):
-        kung.load(dims=dims)
 
 
 def test_the_whole_census_by_sex():
@@ -214,5 +179,3 @@ def test_the_whole_census_by_sex():
     np.testing.assert_array_equal(data.X[data.X[:, 1] == 0][:, :1], kung.load().X)
     assert data.clipped_count == 0
     assert data.person is None
-    with pytest.raises(ValueError, match="dims must be 1"):
-        kung.load(dims=2, groups=True)

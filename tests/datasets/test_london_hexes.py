@@ -20,10 +20,6 @@ def test_golden_figures_of_the_300_medians():
     assert data.labels["sales"].sum() == 1888
     assert data.clipped_y.std() == pytest.approx(0.412, abs=5e-4)  # docs/targets.md
     assert data.output_range == pytest.approx(1.79, abs=5e-3)  # docs/targets.md
-
-
-def test_constants():
-    data = london_hexes.load()
     assert data.y_bounds == (math.log(250_000), math.log(1_500_000))
     assert data.y_scale == 1.0
     assert data.x_box == ((490.0, 570.0), (145.0, 210.0))
@@ -64,34 +60,21 @@ def test_borough_codes_number_the_city_and_then_the_boroughs_alphabetically():
     assert table["borough"].is_unique
 
 
-def test_map_is_the_occupied_cells_four_rings_and_no_holes():
-    table = london_hexes.map_cells()
-    cells = set(table["cell"])
-    occupied = london_hexes.load().labels["cell"].tolist()
+def test_map_is_the_occupied_cells_four_rings_and_no_holes_within_the_declared_box():
+    table, data = london_hexes.map_cells(), london_hexes.load()
+    cells, occupied = set(table["cell"]), data.labels["cell"].tolist()
     assert list(table.columns) == ["cell", "easting_km", "northing_km", "sales"]
     assert len(cells) == len(table) == 685
     assert set(table.loc[table["sales"] > 0, "cell"]) == set(occupied)
     assert {near for cell in occupied for near in h3.grid_disk(cell, 4)} <= cells
     assert all(len(polygon.holes) == 0 for polygon in h3.cells_to_h3shape(cells, tight=False))
-
-
-def test_map_and_its_hexagons_lie_in_the_declared_box():
-    table = london_hexes.map_cells()
     for column, (low, high) in zip(["easting_km", "northing_km"], london_hexes.X_BOX, strict=True):
         # A cell reaches at most 1.5 km from its centre.
         assert table[column].between(low + 1.5, high - 1.5).all()
-
-
-def test_occupied_map_cells_stand_where_the_dataset_says():
-    data = london_hexes.load()
-    table = london_hexes.map_cells().set_index("cell").loc[data.labels["cell"]]
-    np.testing.assert_array_equal(table[["easting_km", "northing_km"]].to_numpy(), data.X)
-    np.testing.assert_array_equal(table["sales"].to_numpy(), data.labels["sales"])
-
-
-def test_map_cells_returns_a_copy():
-    table = london_hexes.map_cells()
-    table["sales"] = -1
+    there = table.set_index("cell").loc[data.labels["cell"]]
+    np.testing.assert_array_equal(there[["easting_km", "northing_km"]].to_numpy(), data.X)
+    np.testing.assert_array_equal(there["sales"].to_numpy(), data.labels["sales"])
+    table["sales"] = -1  # a copy
     assert london_hexes.map_cells()["sales"].min() == 0
 
 
@@ -111,7 +94,9 @@ def test_outlines_are_closed_lon_lat_rings_of_every_borough_with_a_hexagon():
 def test_outlines_enclose_the_area_of_their_hexagons():
     labels = london_hexes.load().labels
     for name, rings in london_hexes.borough_outlines():
-        expected = sum(_area(h3.cell_to_boundary(cell)) for cell in labels["cell"][labels["borough"] == name])
+        expected = sum(
+            abs(_signed_area(h3.cell_to_boundary(cell))) for cell in labels["cell"][labels["borough"] == name]
+        )
         # Rings turn one way outside and the other way round holes, so signed areas add up.
         assert abs(sum(_signed_area(ring) for ring in rings)) == pytest.approx(expected, rel=1e-6)
 
@@ -122,13 +107,11 @@ def _signed_area(ring):
     return (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2
 
 
-def _area(ring):
-    return abs(_signed_area(ring))
-
-
 PROJECT = Path(datasets.__file__).parents[1]
-SALES_FILE = (
-    Path(os.environ.get("DPGP_SHARED", PROJECT.parent / "shared" / "data")) / "london_terraced_sales_2018_2024.csv"
+SHARED = Path(os.environ.get("DPGP_SHARED", PROJECT.parent / "shared" / "data"))
+SALES = SHARED / "london_terraced_sales_2018_2024.csv"
+needs_sales = pytest.mark.skipif(
+    not SALES.is_file(), reason=f"no {SALES.name} in {SHARED}; set DPGP_SHARED to the folder that holds it"
 )
 
 
@@ -155,11 +138,9 @@ def test_cells_are_h3s_own_over_the_whole_box(grid, resolution):
     np.testing.assert_array_equal(table, expected)
 
 
-@pytest.mark.skipif(
-    not SALES_FILE.is_file(), reason=f"no {SALES_FILE.name}; set DPGP_SHARED to the folder that holds it"
-)
+@needs_sales
 def test_real_sales_fall_into_the_cells_of_the_committed_table():
-    sales = build_london_hexes.read_sales(SALES_FILE)
+    sales = build_london_hexes.read_sales(SALES)
     table = hexagons.aggregate(
         sales[["easting_m", "northing_m"]].to_numpy(float) / 1000, sales["price_gbp"].to_numpy(float)
     )
@@ -222,17 +203,8 @@ def test_bad_input_has_a_sentence(X, values, resolution, sentence):
         hexagons.aggregate(np.array(X), np.array(values), resolution=resolution)
 
 
-SHARED = Path(os.environ.get("DPGP_SHARED", PROJECT.parent / "shared" / "data"))
-SALES = SHARED / "london_terraced_sales_2018_2024.csv"
-TABLES = ("london_hexes.csv", "london_map.csv")
-
-needs_sales = pytest.mark.skipif(
-    not SALES.is_file(), reason=f"no {SALES.name} in {SHARED}; set DPGP_SHARED to the folder that holds it"
-)
-
-
 @needs_sales
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", ["london_hexes.csv", "london_map.csv"])
 def test_committed_tables_are_what_the_script_writes(table, tmp_path, capsys):
     build_london_hexes.main([str(SALES), "--output", str(tmp_path)])
     assert (tmp_path / table).read_bytes() == (PROJECT / "datasets" / "data" / table).read_bytes()

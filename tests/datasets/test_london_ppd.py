@@ -1,6 +1,5 @@
 """London's sales: the public file, one record a sale, and the excursion set of prices."""
 
-import math
 import traceback
 import tracemalloc
 import zipfile
@@ -11,7 +10,6 @@ import pytest
 
 import datasets
 from datasets import london_excursion, london_hexes, london_ppd, london_sales
-from datasets.british_grid import fit_grid
 from datasets.files import price_paid
 
 # made-up addresses and prices; rows as published, in both spellings of a postcode
@@ -219,11 +217,6 @@ def test_bad_options_are_refused(load, options, sentence):
         load(**options)
 
 
-def test_files_have_no_default():
-    with pytest.raises(ValueError, match="'london_ppd' needs ppd, postcodes: paths of files that you have downloaded"):
-        datasets.load("london_ppd")
-
-
 def test_too_many_sales_are_refused(load, monkeypatch):
     monkeypatch.setattr(price_paid, "MAX_SALES", 2)
     with pytest.raises(ValueError, match="it has more than 2 such sales, the limit; choose a year"):
@@ -297,11 +290,6 @@ def test_cells_are_drawn_in_proportion_to_their_sales():
     assert np.abs(z).max() < 5
 
 
-def test_grid_fit_needs_enough_points():
-    with pytest.raises(ValueError, match="at least 10 points, got 3"):
-        fit_grid(np.zeros((3, 2)), np.zeros((3, 2)))
-
-
 def _powers(grid):
     u, v = ((grid - [530, 180]) / 30).T
     return np.stack([u**i * v**j for i in range(5) for j in range(5 - i)], axis=1)
@@ -365,9 +353,3 @@ def test_search_targets_lie_on_the_public_grid_and_see_neither_price_nor_place(a
     assert batch.y.shape == (3, 300)
     altered(lambda table: table.assign(median_price_gbp=3 * table["median_price_gbp"], easting_km=530.0))
     np.testing.assert_array_equal(london_excursion.search_targets(3).y, batch.y)
-
-
-@pytest.mark.parametrize("threshold", [math.nan, math.inf])
-def test_bad_threshold_is_refused(threshold):
-    with pytest.raises(ValueError, match="threshold must be a finite ln price"):
-        london_excursion.load(threshold=threshold)

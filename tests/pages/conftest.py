@@ -66,7 +66,9 @@ def opened(page: str, **address: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "pages/_ui/main.py"), default_timeout=300)
     for key, value in address.items():
         app.query_params[key] = value
-    return app.switch_page(f"../{page}.py").run()
+    app.switch_page(f"../{page}.py").run()
+    assert not app.exception
+    return app
 
 
 @pytest.fixture(scope="session")

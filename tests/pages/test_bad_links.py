@@ -22,73 +22,20 @@ def test_garbage_in_every_parameter_of_every_page_is_used_or_explained():
     assert kinds >= {"toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control"}
 
 
-QUICK = [  # the others: in `make test-all`
-    ("kung_curves", "epsilon", "many", "it is not offered here; the choices are 0.1, 0.2"),
-    ("kung_curves", "epsilon", "0.37", "it is not offered here; the choices are 0.1, 0.2"),
-    ("kung_curves", "delta", "nan", "it is not offered here; the choices are 1e-06, 1e-05"),
-    ("kung_curves", "lengthscale_years", "-1", "it is not offered here; the choices are 1, 3, 5"),
-    ("kung_curves", "dataset", "atlantis", "it is not offered here; the choices are !Kung heights, "),
-    ("kung_curves", "draw", "-5", "it must be a whole number within the range of this control. Showing draw = 1"),
-]
-SLOW = [
-    ("kung_curves", "draw", "inf", "it must be a finite number. Showing draw = 1"),
-    ("kung_curves", "draw", "0", "it must be a whole number within the range of this control. Showing draw = 1"),
-    ("kung_curves", "draw", "1e9", "Showing draw = 1"),
-    ("kung_curves", "draw", "2.5", "Showing draw = 2"),
-    ("kung_curves", "overlay", "maybe", "it must be true or false. Showing overlay = True"),
-    ("kung_curves", "epsilon", "", "it is empty. Showing epsilon = 1"),
-    ("excursion_sets", "excursion", "", "it is empty. Showing excursion = 1-D"),
-    ("excursion_sets", "excursion", "Venus", "it is not offered here; the choices are 1-D"),
-    ("how_cloaking_works", "x1", "99", "it must be a number within the range of this control. Showing x1 = 2.5"),
-    ("how_cloaking_works", "moved", "two", "it must be a whole number within the range of this control."),
-    ("compare", "target_cm", "-3", "it must be a number within the range of this control. Showing target_cm = "),
-    ("start", "epsilon", "-inf", "it must be a finite number. Showing epsilon = 1"),
-]
-CASES = [*QUICK, *(pytest.param(*case, marks=pytest.mark.full) for case in SLOW)]
-
-
-@pytest.mark.parametrize(("page", "key", "value", "sentence"), CASES, ids=[f"{k}={v}" for _, k, v, _ in QUICK + SLOW])
-def test_every_kind_of_control_says_what_it_could_not_use_and_stands_as_usual(seen, page, key, value, sentence):
-    app = fuzz_links.open_at(page, {key: value})
-    assert not app.exception
-    [warning] = app.warning
-    assert f"The link asks for {key} = `{value}`" in warning.value
-    assert sentence in warning.value
-    assert warning.value.endswith(" instead.")
-    if page == "kung_curves" and value != "2.5":
-        assert app.metric[0].value == seen(page).metric[0].value
-
-
 SPELT = ("1e-5", "0.00001", "1E-5", "1e-05", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5")
 
 
-@pytest.mark.parametrize("spelt", SPELT)
-def test_a_number_is_what_python_writes_before_a_control_sees_it(spelt):
-    assert address.usable({"delta": spelt}, {}) == {"delta": "1e-05"}
-
-
-def test_a_control_takes_what_python_writes():
-    app = fuzz_links.open_at("kung_curves", {"delta": SPELT[0]})
-    assert not app.exception
-    assert not app.warning
-    assert float(app.session_state["delta"]) == 1e-5
-
-
 @pytest.mark.parametrize(
-    ("spelt", "written"),
+    ("key", "spelt", "written"),
     [
-        ("+2", "2"),
-        ("007", "7"),
-        ("-0", "0"),
-        ("2.0", "2"),
-        ("-0.0", "0"),
-        ("9" * 30, "9" * 30),
-        ("two", "two"),
-        ("2x", "2x"),
+        *(("delta", spelt, "1e-05") for spelt in SPELT),
+        *(("draw", spelt, "0") for spelt in ("-0", "-0.0")),
+        *(("draw", "+2", "2"), ("draw", "007", "7"), ("draw", "2.0", "2")),
+        *(("draw", spelt, spelt) for spelt in ("9" * 30, "two", "2x")),
     ],
 )
-def test_whole_numbers_and_words(spelt, written):
-    assert address.usable({"draw": spelt}, {}) == {"draw": written}
+def test_a_number_is_what_python_writes_before_a_control_sees_it(key, spelt, written):
+    assert address.usable({key: spelt}, {}) == {key: written}
 
 
 @pytest.mark.full
@@ -112,20 +59,18 @@ def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page
         assert fuzz_links._used(app, key, value[-1] if isinstance(value, list) else value), key
 
 
-@pytest.mark.full
-def test_moving_a_control_after_a_bad_link_takes_the_sentence_away_and_brings_no_new_one():
-    app = fuzz_links.open_at("kung_curves", {"draw": "0", "overlay": "maybe", "epsilon": "5"})
+def test_a_page_with_a_bad_link_stands_as_usual_until_a_control_is_moved(seen):
+    names_kept_in_the_session = {"page": "attack", "carried": "x", "explained": "y", "last_address": "z"}
+    good = {"delta": SPELT[0], "mechanism": "refined"}
+    app = fuzz_links.open_at("kung_curves", {"draw": "0", "overlay": "maybe"} | good | names_kept_in_the_session)
+    assert not app.exception
     assert len(app.warning) == 2
+    assert float(app.session_state["delta"]) == 1e-5
+    assert app.metric[0].value == seen("kung_curves", mechanism="refined").metric[0].value
     app.select_slider(key="epsilon").set_value(0.5).run()
     assert not app.warning
     app.toggle(key="overlay").set_value(False).run()
     app.number_input(key="draw").set_value(12).run()
-    assert not app.warning
-
-
-def test_names_kept_in_the_session_are_no_parameters():
-    app = fuzz_links.open_at("kung_curves", {"page": "attack", "carried": "x", "explained": "y", "last_address": "z"})
-    assert not app.exception
     assert not app.warning
 
 
@@ -139,24 +84,17 @@ def test_the_sentence_holds_the_value_in_one_code_span(raw):
     assert len(line) < 200
 
 
-NAMES = ("", "$$ID-x", "$$WIDGET_ID-x")  # that streamlit keeps for itself
+QUICK = ("attack", "your_data")
+EVERY = [page if page in QUICK else pytest.param(page, marks=pytest.mark.full) for page in fuzz_links.PAGES]
 
 
-@pytest.mark.parametrize("page", ["attack", "your_data"])
-@pytest.mark.parametrize("name", NAMES)
-def test_a_parameter_may_have_any_name(page, name):
-    app = fuzz_links.open_at(page, {name: "1", "unknown": "2"})
+@pytest.mark.parametrize("page", EVERY)
+def test_a_parameter_may_have_any_name(page):
+    kept_by_streamlit = ("", "$$ID-x", "$$WIDGET_ID-x")
+    app = fuzz_links.open_at(page, dict.fromkeys(kept_by_streamlit, "&&==") | {"unknown": "2"})
     assert not app.exception
     assert not app.warning
     assert len(app.title) == 1
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("page", fuzz_links.PAGES)
-def test_a_parameter_may_have_any_name_on_every_page(page):
-    app = fuzz_links.open_at(page, dict.fromkeys(NAMES, "&&=="))
-    assert not app.exception
-    assert not app.warning
 
 
 def page_that_takes_several_runs() -> None:
@@ -216,28 +154,9 @@ def test_a_sentence_waits_for_a_control_that_needs_a_table(open_page, ledgers):
 
 
 NOT_USED = [
-    "",
-    " ",
-    "inf",
-    "-inf",
-    "+inf",
-    "Infinity",
-    "nan",
-    "-nan",
-    "1e400",
-    "-1e400",
-    "1e9999999999",
-    "9" * 400,
-    "-" + "9" * 400,
-    "9" * 5000,
-    "-1e308",
-    "½",
-    "²",
-    "１e４００",
-    "0x10",
-    "\x00",
-    "nothing",
-    "None",
+    *("", " ", "\x00", "½", "²", "0x10", "nothing", "None"),
+    *("inf", "-inf", "+inf", "Infinity", "nan", "-nan"),
+    *("1e400", "-1e400", "1e9999999999", "１e４００", "-1e308", "9" * 400, "-" + "9" * 400, "9" * 5000),
 ]
 
 
@@ -288,22 +207,31 @@ def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
     assert all(warning.value.endswith(" instead.") for warning in app.warning)
 
 
-def test_a_fraction_is_no_whole_number():
-    [said] = [warning.value for warning in opened(moved="1.5", x1="0.872").warning]
-    assert said == (
-        "The link asks for moved = `1.5`: it must be a whole number within the range of this control. "
-        "Showing moved = 1 instead."
-    )
+OFFERED = "it is not offered here; the choices are "
+WHOLE, WITHIN = (f"it must be {what} within the range of this control" for what in ("a whole number", "a number"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason", "shown"),
+    [
+        ("epsilon", "0.37", f"{OFFERED}0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100", "1"),
+        ("data", "Venus", f"{OFFERED}a, b", "a"),
+        ("data", "", "it is empty", "a"),
+        ("draw", "inf", "it must be a finite number", "1"),
+        ("draw", "1e9", WHOLE, "1"),
+        ("draw", "2.5", WHOLE, "2"),
+        ("moved", "1.5", WHOLE, "1"),
+        ("x1", "99", WITHIN, "2.5"),
+        ("target", "-3", WITHIN, "8.5"),
+        ("overlay", "maybe", "it must be true or false", "True"),
+        ("hexagon", "Atlantis 1", "this control has no such value", "nothing"),
+    ],
+)
+def test_a_sentence_says_why_and_what_is_shown_instead(key, value, reason, shown):
+    [warning] = opened(**{key: value}).warning
+    assert warning.value == f"The link asks for {key} = `{value}`: {reason}. Showing {key} = {shown} instead."
 
 
 def test_only_controls_that_are_data_are_bound_to_the_address():
     bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
     assert bound == [ROOT / "pages/_ui/look/controls.py"]
-
-
-def test_every_parameter_of_the_map_of_london_says_it():
-    known = fuzz_links.controls(fuzz_links.open_at("london_noise_map", {}))
-    app = fuzz_links.open_at("london_noise_map", dict.fromkeys(known, "-inf"))
-    assert not app.exception
-    assert "hexagon" in known
-    assert len(app.warning) == len(known)

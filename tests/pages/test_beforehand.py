@@ -60,39 +60,28 @@ def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatc
     packed = jobs.packed
     monkeypatch.setattr(jobs, "packed", lambda function, args: done.append(function) or packed(function, args))
     app = open_page(page)
-    assert not app.exception
     assert not app.error
     assert done
     assert not [each for each in done if each.__qualname__ in LONG.get(each.__module__, set())]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        np.arange(6.0).reshape(2, 3),
-        [1, 2.5, None, True, "é", float("inf")],
-        {"a": (1, 2), 3: np.array([True])},
-        words.Ranked("refined", 1.5),
-        contenders.Curve(np.ones((2, 3)), np.ones(2), np.array([np.nan, 1]), 0.25),
-    ],
-    ids=["array", "scalars", "dict", "named tuple", "dataclass"],
-)
-def test_what_is_written_is_read_back(tmp_path, value):
-    path = tmp_path / "results.npz"
-    beforehand.write([("x", value)], path)
-    again = beforehand.read(path)["x"]
-    assert type(again) is type(value)
-    assert beforehand.change(value, again) == 0
-    assert repr(again) == repr(value)
-
-
-def test_all_of_the_file_is_written_and_read_back(tmp_path):
+def test_what_is_written_is_read_back_as_is_all_of_the_file(tmp_path):
+    values = {
+        "array": np.arange(6.0).reshape(2, 3),
+        "scalars": [1, 2.5, None, True, "é", float("inf")],
+        "dict": {"a": (1, 2), 3: np.array([True])},
+        "named tuple": words.Ranked("refined", 1.5),
+        "dataclass": contenders.Curve(np.ones((2, 3)), np.ones(2), np.array([np.nan, 1]), 0.25),
+    }
     path, shipped = tmp_path / "results.npz", beforehand.kept()
-    beforehand.write(shipped.items(), path)
-    again = beforehand.read(path)
     assert shipped
-    assert again.keys() == shipped.keys()
-    assert all(beforehand.change(shipped[name], again[name]) == 0 for name in shipped)
+    beforehand.write((shipped | values).items(), path)
+    again = beforehand.read(path)
+    assert again.keys() == {*shipped, *values}
+    assert all(beforehand.change(value, again[name]) == 0 for name, value in (shipped | values).items())
+    for name, value in values.items():
+        assert type(again[name]) is type(value)
+        assert repr(again[name]) == repr(value)
 
 
 def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):

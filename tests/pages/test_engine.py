@@ -22,9 +22,12 @@ CONTEST = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
 CONTENDERS = ("refined", "laplace_bins", "sparse")
 DEAD = "tcp://127.0.0.1:9"  # the discard port, where nothing listens
 
-needs_dask = pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="Dask is optional: pip install -e '.[cluster]'"
-)
+
+def with_dask(test):
+    """Dask is optional, and warns of itself."""
+    quiet = pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")(test)
+    there = importlib.util.find_spec("distributed") is not None
+    return pytest.mark.skipif(not there, reason="Dask is optional: pip install -e '.[cluster]'")(quiet)
 
 
 @pytest.fixture(autouse=True)
@@ -42,21 +45,15 @@ def cluster():
         yield running.scheduler_address
 
 
-def test_without_configuration_work_stays_in_this_thread():
-    with engine() as executor:
-        assert executor is None
-    assert run_on(None, max, 3, 7) == 7
-
-
-def test_several_workers_are_processes():
-    with engine(workers=2) as executor:
-        assert isinstance(executor, ProcessPoolExecutor)
-        assert run_on(executor, max, 3, 7) == 7
+def test_without_configuration_work_stays_in_this_thread_and_several_workers_are_processes():
+    for workers, kind in ((1, type(None)), (2, ProcessPoolExecutor)):
+        with engine(workers=workers) as executor:
+            assert isinstance(executor, kind)
+            assert run_on(executor, max, 3, 7) == 7
 
 
 @pytest.mark.full
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+@with_dask
 def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatch):
     data = load_dataset("toy_1d")
     here = {name: contenders.curve(data, CONTEST, name) for name in CONTENDERS}
@@ -71,8 +68,7 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
     assert contenders.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
 
 
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+@with_dask
 def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
     monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
     here = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
@@ -84,8 +80,7 @@ def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeyp
     assert seen[-1] == pytest.approx(1)
 
 
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
+@with_dask
 def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
     monkeypatch.setenv(VARIABLE, DEAD)
     with engine(cluster, workers=2) as executor:
@@ -93,68 +88,46 @@ def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
         assert run_on(executor, max, 3, 7) == 7
 
 
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
-def test_workers_with_several_threads_are_refused(cluster, monkeypatch):
-    for variable in THREAD_CAPS:
-        monkeypatch.setenv(variable, "4")
-    with (
-        pytest.raises(ValueError, match=r"use several BLAS threads; set OPENBLAS_NUM_THREADS=1 and start"),
-        engine(cluster),
-    ):
+def refused(sentence, address=None):
+    with pytest.raises(ValueError, match=sentence), engine(address):
         pass
 
 
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
-def test_a_scheduler_out_of_reach_or_without_workers_is_a_sentence(monkeypatch):
+@with_dask
+def test_a_cluster_that_cannot_work_is_a_sentence(cluster, monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr("pages._ui.work.engine.SECONDS", 1)
-    with pytest.raises(ValueError, match=f"cannot reach a Dask scheduler at {DEAD} .*; is it running"), engine(DEAD):
-        pass
-    with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty,
-        pytest.raises(
-            ValueError, match=r"has no workers; start them in the project's folder with: PYTHONPATH=. dask worker"
-        ),
-        engine(empty.scheduler_address),
-    ):
-        pass
-
-
-@needs_dask
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
-def test_workers_without_the_project_are_a_sentence(cluster, monkeypatch):
-    found = sys.modules["pages._ui.work.engine"]
+    refused(f"cannot reach a Dask scheduler at {DEAD} .*; is it running", DEAD)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None) as empty:
+        start = "start them in the project's folder with: PYTHONPATH=. dask worker"
+        refused(f"has no workers; {start}", empty.scheduler_address)
+    with monkeypatch.context() as several:
+        for variable in THREAD_CAPS:
+            several.setenv(variable, "4")
+        refused("use several BLAS threads; set OPENBLAS_NUM_THREADS=1 and start", cluster)
     # the workers are threads of this process, which can no longer import it
     monkeypatch.setitem(sys.modules, "pages._ui.work.engine", None)
-    with (
-        pytest.raises(ValueError, match=r"some workers of .* cannot import this project; start"),
-        found.engine(cluster),
-    ):
-        pass
+    refused(r"some workers of .* cannot import this project; start", cluster)
 
 
 def test_without_dask_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.setenv(VARIABLE, DEAD)
-    with pytest.raises(ValueError, match=r"needs Dask; install it with: pip install -e '.\[cluster\]'"), engine():
-        pass
+    refused(r"needs Dask; install it with: pip install -e '.\[cluster\]'")
 
 
-def test_the_engine_loads_neither_streamlit_nor_numpy():
-    code = "import sys, pages._ui.work.engine as e; print(e.cap_threads(), {'streamlit', 'numpy'} & set(sys.modules))"
+@pytest.mark.parametrize(
+    ("loaded", "caps", "printed"),
+    [
+        ("", {}, "True set()"),  # neither streamlit nor numpy
+        ("import numpy; ", {}, "False {'numpy'}"),
+        ("import numpy; ", {"OPENBLAS_NUM_THREADS": "1"}, "True {'numpy'}"),
+    ],
+)
+def test_the_engine_loads_no_numpy_and_notices_one_that_was_loaded_before_the_cap(loaded, caps, printed):
+    code = f"import sys; {loaded}import pages._ui.work.engine as e; print(e.cap_threads(), "
+    code += "{'streamlit', 'numpy'} & set(sys.modules))"
     clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean)
-    assert done.stdout.strip() == "True set()"
-
-
-def test_numpy_loaded_before_the_cap_is_noticed():
-    code = "import os, numpy, pages._ui.work.engine as e; print(e.cap_threads())"
-    clean = {"PYTHONPATH": str(ROOT), "PATH": ""}
-    for caps, expected in (({}, "False"), ({"OPENBLAS_NUM_THREADS": "1"}, "True")):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean | caps
-        )
-        assert done.stdout.strip() == expected
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean | caps)
+    assert done.stdout.strip() == printed

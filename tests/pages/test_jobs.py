@@ -20,6 +20,7 @@ from pages._ui.work.jobs import Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Workers
 from tests.pages.work import (
+    MovedOn,
     beat,
     beside,
     die,
@@ -44,16 +45,17 @@ def workers():
     pool.stop()
 
 
+@pytest.fixture
+def jobs(workers):
+    return Jobs(room=10**6, workers=workers, owner=lambda: "a visitor")
+
+
 def ended(process):
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return True
     return False
-
-
-class MovedOn(BaseException):
-    """What streamlit raises in a page whose visitor has moved on."""
 
 
 def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
@@ -68,14 +70,11 @@ def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
         first.value[0] = 1
 
 
-def test_what_is_given_is_not_part_of_the_key():
+def test_functions_of_one_name_have_results_of_their_own_and_what_is_given_is_not_part_of_the_key():
     jobs, ones = Jobs(room=10**6), np.ones(3)
     assert (jobs.get(scaled, 2.0, given=(ones,)).value == 2).all()
     assert not jobs.get(scaled, 2.0, given=(ones * 5,)).computed
     assert jobs.get(scaled, 3.0, given=(ones,)).computed
-
-
-def test_functions_of_one_name_have_results_of_their_own():
     assert contenders.table.__qualname__ == words.table.__qualname__
     assert key_of(contenders.table, (1,)) != key_of(words.table, (1,))
 
@@ -141,30 +140,27 @@ def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkey
     assert jobs.size == 0
 
 
-def memory_after(megabytes: int, function) -> float:
-    """Of a worker [MB], once a task has used and freed so much in small pieces."""
-    pool = Workers(1)
+def test_a_process_gives_back_what_a_task_has_freed():
+    pool, megabytes = Workers(1), []
     try:
-        pool.submit(function, megabytes)[0].result(PATIENCE)
-        return pool.submit(resident)[0].result(PATIENCE)
+        for used in (0, 200):
+            pool.submit(use_and_free, used)[0].result(PATIENCE)
+            megabytes.append(pool.submit(resident)[0].result(PATIENCE))
     finally:
         pool.stop()
+    before, after = megabytes
+    assert after < before + 50
 
 
-def test_a_process_gives_back_what_a_task_has_freed():
-    assert memory_after(200, use_and_free) < memory_after(0, use_and_free) + 50
-
-
-def test_twenty_visitors_of_a_new_setting_make_one_computation(workers, tmp_path):
-    jobs = Jobs(room=10**6, workers=workers)
+def test_twenty_visitors_of_a_new_setting_make_one_computation(jobs, tmp_path):
     with ThreadPoolExecutor(20) as visitors:
         values = list(visitors.map(lambda _: jobs.get(tell, str(tmp_path), "a").value, range(20)))
     assert len(list(tmp_path.iterdir())) == 1
     assert all(value is values[0] for value in values)
 
 
-def test_work_that_nobody_waits_for_is_stopped(workers, tmp_path):
-    jobs, seen = Jobs(room=10**6, workers=workers), []
+def test_work_that_nobody_waits_for_is_stopped(jobs, tmp_path):
+    seen = []
 
     def move_on(fraction, *_):
         seen.append(fraction)
@@ -183,8 +179,7 @@ def postpone(*_, **__):
     raise Postponed
 
 
-def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(workers, tmp_path):
-    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
+def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(jobs, tmp_path):
     with pytest.raises(Postponed):
         jobs.get(until_told, str(tmp_path), waiting=postpone)
     with pytest.raises(Postponed):  # it is the same task
@@ -195,8 +190,7 @@ def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(workers, tmp_pa
     assert not jobs.get(until_told, str(tmp_path)).computed
 
 
-def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(workers, tmp_path):
-    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
+def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(jobs, tmp_path):
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
     wait_until((tmp_path / "process").exists, "the task's beginning")
@@ -205,9 +199,8 @@ def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(worker
     assert not jobs._tasks._going
 
 
-def test_postponed_work_that_nobody_comes_back_for_is_stopped(workers, tmp_path, monkeypatch):
+def test_postponed_work_that_nobody_comes_back_for_is_stopped(jobs, tmp_path, monkeypatch):
     monkeypatch.setattr("pages._ui.work.jobs.KEPT_SECONDS", 0.1)
-    jobs = Jobs(room=10**6, workers=workers, owner=lambda: "a")
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
     wait_until(lambda: not jobs._tasks._going, "the task's end")
@@ -253,8 +246,8 @@ def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatc
     assert not app.info
 
 
-def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
-    jobs, joined = Jobs(room=10**6, workers=workers), threading.Event()
+def test_one_of_two_moving_on_does_not_disturb_the_other(jobs, tmp_path):
+    joined = threading.Event()
 
     def move_on(*_):
         if joined.wait(PATIENCE):
@@ -269,8 +262,7 @@ def test_one_of_two_moving_on_does_not_disturb_the_other(workers, tmp_path):
         assert staying.result(timeout=PATIENCE).value == "done"
 
 
-def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
-    jobs = Jobs(room=10**6, workers=workers)
+def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(jobs):
     with pytest.raises(ValueError, match=r"value must be positive, got -1"):
         jobs.get(refuse, -1)
     with pytest.raises(WorkStopped, match=r"took too much memory and was stopped; choose a coarser one"):
@@ -279,8 +271,7 @@ def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(workers):
         jobs.get(die)
 
 
-def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
-    jobs = Jobs(room=10**6, workers=workers)
+def test_a_killed_worker_is_called_that_and_leaves_no_zombie(jobs, tmp_path):
 
     def kill(fraction, *_):
         if fraction > 0:
@@ -294,8 +285,8 @@ def test_a_killed_worker_is_called_that_and_leaves_no_zombie(workers, tmp_path):
     wait_until(lambda: not killed.exists(), "the killed process to be gone, and no zombie")
 
 
-def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(workers, tmp_path, monkeypatch):
-    jobs, jump = Jobs(room=10**6, workers=workers), iter(range(10**6))
+def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(jobs, tmp_path, monkeypatch):
+    jump = iter(range(10**6))
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
         assert jobs.get(beat, str(tmp_path), 1.0).value == "done"

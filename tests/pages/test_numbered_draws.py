@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -24,7 +23,6 @@ from pages._ui.look import offers, sheet_map
 from pages._ui.look.maps import boroughs
 from pages._ui.look.sheet import Box, Panel, side_by_side
 from pages._ui.model import Budget, Design, Draw, usual
-from tests.pages.reading import numbers
 
 KUNG = [name for name in offers.MECHANISM.titles if name in offers.mechanisms("kung")]
 
@@ -43,8 +41,7 @@ def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
             if first <= number < first + count:
                 at = number - first
                 np.testing.assert_allclose(together.outcome.samples[at], one.outcome.samples[0], atol=1e-6)
-                for ends, own in ((together.intervals.curve, one.intervals.curve),):
-                    np.testing.assert_allclose(ends.of(at), own.of(0), atol=1e-5)
+                np.testing.assert_allclose(together.intervals.curve.of(at), one.intervals.curve.of(0), atol=1e-5)
 
 
 @pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
@@ -78,27 +75,19 @@ def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monk
         np.testing.assert_allclose(one.z, other.z, atol=1e-6)
 
 
-@pytest.mark.parametrize("study", ["curve"])
-def test_a_path_is_the_same_beside_any_others(study):
-    view = View(study, 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
+def test_a_path_is_the_same_beside_any_others():
+    view = View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
     one, three, many = (excursion.explored(replace(view, L=count)).paths for count in (1, 3, 10))
     np.testing.assert_allclose(three[0], one[0], atol=1e-9)
     np.testing.assert_allclose(many[:3], three, atol=1e-9)
 
 
-def first_published(app):
-    drawn = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
-    return numbers(next(trace for trace in drawn if trace.get("name") == "published curve")["y"])
-
-
 def test_pages_show_it_so(seen):
-    curves = [first_published(seen("kung_curves", mechanism="refined", draws=count)) for count in ("1", "2", "3", "5")]
-    for curve in curves[1:]:
-        np.testing.assert_allclose(curve, curves[0], atol=1e-6)
-    table = seen("kung_curves", mechanism="refined", draws="3").dataframe[0].value
-    second = seen("kung_curves", mechanism="refined", draw="2").dataframe[0].value
-    columns = [[name for name in each if "published curve" in name] for each in (table, second)]
-    np.testing.assert_allclose(table[columns[0][1]], second[columns[1][0]], atol=2e-4)
+    def published(number, **address):
+        table = seen("kung_curves", mechanism="refined", **address).dataframe[0].value
+        return table[[name for name in table if "published curve" in name][number - 1]]
+
+    np.testing.assert_allclose(published(2, draws="3"), published(1, draw="2"), atol=2e-4)
 
 
 def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
@@ -129,19 +118,20 @@ def test_the_likeliest_lengthscale_has_one_probability_on_both_pages(seen):
 # ---- Three settings side by side: the same scale, one legend, a sentence each.
 
 
-def drawing(app):
+def drawn(app):
+    """The one picture of a page, which must be XML, and the titles of its panels."""
+    assert not app.exception
     [image] = app.get("image")
-    return base64.b64decode(image.proto.imgs[0].url.partition("base64,")[2]).decode()
+    svg = base64.b64decode(image.proto.imgs[0].url.partition("base64,")[2]).decode()
+    ET.fromstring(svg)
+    return svg, re.findall(r'font-weight="600">([^<]+)<', svg)
 
 
 @pytest.mark.parametrize("three", ["epsilon", "kernel", "lengthscale"])
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
     app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
-    assert not app.exception
-    svg = drawing(app)
-    ET.fromstring(svg)
+    svg, titles = drawn(app)
     assert svg.count("× 1.1<") == 1  # one legend
-    titles = re.findall(r'font-weight="600">([^<]+)<', svg)
     assert len(titles) == 3
     assert svg.count("Privacy noise moves a typical price") == 3
     if three == "epsilon":
@@ -149,29 +139,16 @@ def test_three_maps_have_one_scale_and_one_legend(seen, three):
     assert {each.key for each in app.get("deck_gl_json_chart")} == {"hexagons"}  # and the map itself
 
 
-def test_three_curves_have_the_same_axes(seen):
-    app = seen("kung_curves", mechanism="refined", three="epsilon", overlay="false")
-    assert not app.exception
-    svg = drawing(app)
-    ET.fromstring(svg)
-    assert svg.count(">150</text>") == 3
-    assert svg.count("<circle") == 0
-    overlay = drawing(seen("kung_curves", mechanism="refined", three="epsilon"))
-    assert overlay.count("<circle") == 3 * 287
-
-
-def test_nothing_is_computed_before_it_is_asked_for(seen):
-    app = seen("london_noise_map")
-    assert not app.get("image")
+def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
+    for overlay, people in (("false", 0), ("true", 287)):
+        svg, _ = drawn(seen("kung_curves", mechanism="refined", three="epsilon", overlay=overlay))
+        assert svg.count(">150</text>") == 3
+        assert svg.count("<circle") == 3 * people
 
 
 @pytest.mark.parametrize(("value", "found"), [(0.1, (0.1, 0.5, 1.5)), (1, (0.3, 1, 3)), (100, (3, 10, 100))])
 def test_the_present_setting_is_in_the_middle_where_it_can_be(value, found):
     assert variants._three(offers.EPSILONS, value, 3) == found
-
-
-def test_kernels_are_offered_where_they_are_quick(seen):
-    assert "Three kernels" in seen("london_noise_map").segmented_control(key="three").options
 
 
 def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():

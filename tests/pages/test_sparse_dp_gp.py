@@ -22,31 +22,20 @@ from tests.pages.reading import numbers, page_text, traces
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("data", ["toy_1d", "growth_2d", "kung", "kung_2d"])
-def test_every_dataset_draws_and_protects_inputs_too(seen, data):
-    app = seen("sparse_dp_gp", sparse_data=data)
-    assert not app.exception
-    assert not app.warning
-    assert "<b>Protects.</b> inputs and outputs" in page_text(app)
-    assert {"ours: whitened", "the paper's", "Bayes cloaking", "without privacy"} <= set(traces(app))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("view", ["errors", "choice"])
-def test_every_view_draws_two_charts_and_a_table(seen, view):
-    app = seen("sparse_dp_gp", sparse_view=view)
-    assert not app.exception
-    assert len(app.get("plotly_chart")) == 2
-    assert any("not private" in column for column in app.dataframe[0].value)
-
-
-def test_bands_are_called_what_they_are(seen):
+def test_curves_and_bands_are_called_what_they_are(seen):
     app = seen("sparse_dp_gp", overlay="false")
+    assert {"ours: whitened", "the paper's", "Bayes cloaking"} <= set(traces(app))
+    assert "<b>Protects.</b> inputs and outputs" in page_text(app)
     bands = [name for name, trace in traces(app).items() if trace.get("fill") == "toself"]
     # the paper's posterior does not hold at its level: it has none
     ours = ["ours, 95 %: one more y", "ours, 95 %: the curve"]
     assert bands == [*ours, "Bayes cloaking, 95 %"]
+
+
+@pytest.mark.parametrize("shown", ["errors", "choice"])
+def test_views_that_compare_with_true_data_ask_for_the_overlay(seen, shown):
+    app = seen("sparse_dp_gp", sparse_view=shown, overlay="false")
+    assert "switch “True data shown” on" in app.info[-1].value
 
 
 def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_privacy(seen):
@@ -61,13 +50,12 @@ def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_p
     assert f"Bayes cloaking {text.number(mean)}" in said
 
 
-def test_without_the_overlay_no_error_is_shown(seen):
-    for shown in ("fits", "errors", "choice"):
-        app = seen("sparse_dp_gp", sparse_view=shown, overlay="false")
-        assert not app.exception
-        assert not [column for column in app.dataframe[0].value if "not private" in column]
-        assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]
-    assert "switch “True data shown” on" in app.info[-1].value
+@pytest.mark.full
+@pytest.mark.parametrize("view", ["errors", "choice"])
+def test_every_view_draws_two_charts_and_a_table(seen, view):
+    app = seen("sparse_dp_gp", sparse_view=view)
+    assert len(app.get("plotly_chart")) == 2
+    assert any("not private" in column for column in app.dataframe[0].value)
 
 
 @pytest.mark.full
@@ -120,23 +108,16 @@ def said_in_sidebar(app):
     return "\n".join(each.value for kind in (app.sidebar.markdown, app.sidebar.caption) for each in kind)
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("kung", "kung"),
-        ("kung_2d", "kung"),
-        ("london_hexes", "london"),
-        ("london_sales", "london"),
-        ("london_excursion", "london"),
-        ("london_ppd", "london"),
-        ("excursion_1d", "excursion_1d"),
-    ],
-)
-def test_data_sets_about_the_same_people_have_one_ledger(name, family):
-    assert datasets.family(name) == family
+FAMILIES = {
+    "kung": ("kung", "kung_2d"),
+    "london": ("london_hexes", "london_sales", "london_excursion", "london_ppd"),
+    "excursion_1d": ("excursion_1d",),
+}
 
 
-def test_every_data_set_has_a_family_and_an_unknown_name_none():
+def test_data_sets_about_the_same_people_have_one_ledger_and_an_unknown_name_has_none():
+    for family, names in FAMILIES.items():
+        assert {datasets.family(name) for name in names} == {family}
     for module in (*datasets.DATASETS, *datasets.FROM_FILES):
         assert datasets.family(module.NAME) == module.FAMILY
     with pytest.raises(ValueError, match="there is no dataset named 'atlantis'"):
@@ -166,39 +147,41 @@ def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
     assert "Some of these settings protect outputs only: beside them inputs are public." in said
 
 
-def two_data_sets_of_the_same_women():
-    from dpgp_core.kernels import EQ
-    from dpgp_core.mechanisms import Cloaking
-    from pages._ui.look import sidebar
-
-    for name in ("kung", "kung_2d", "toy_1d"):
-        sidebar.spent(name, (name, Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=0.01).guarantee))
-
-
 def test_totals_are_of_people_not_of_data_sets():
-    said = said_in_sidebar(AppTest.from_function(two_data_sets_of_the_same_women).run())
+    def page():
+        from pages._ui.look import sidebar
+        from tests.pages.test_sparse_dp_gp import released
+
+        for name in ("kung", "kung_2d", "toy_1d"):
+            sidebar.spent(name, (name, released(0.01)))
+
+    said = said_in_sidebar(AppTest.from_function(page).run())
     assert said.count("separate real releases of the settings seen") == 1  # by age, and by age and weight; no toy data
     assert "2 separate real releases of the settings seen" in said
 
 
+def released(delta):
+    return Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=delta).guarantee
+
+
 def test_a_table_of_three_private_releases_costs_all():
-    released = [guarantee for _, guarantee in TOY.released("one record")]
-    together = Ledger(entries=[(str(i), each) for i, each in enumerate(released)]).epsilon(TOY.delta)
-    assert len(released) == 3
-    assert together > 1.2 * max(each.proven_epsilon for each in released)
-    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in view.table_note("fits", released)
-    assert sidebar._together(released, TOY.delta) == text.at_most(together)
+    three = [guarantee for _, guarantee in TOY.released("one record")]
+    together = Ledger(entries=[(str(i), each) for i, each in enumerate(three)]).epsilon(TOY.delta)
+    assert len(three) == 3
+    assert together > 1.2 * max(each.proven_epsilon for each in three)
+    assert f"publishing all costs ε = {text.at_most(together)} at δ = 0.01" in view.table_note("fits", three)
+    assert sidebar._together(three, TOY.delta) == text.at_most(together)
 
 
 def test_what_settings_cost_together_is_at_the_delta_that_is_named():
-    release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
+    release = released(1e-6)
     both = epsilon_of(1 / (2**0.5 * release.loss.mu), 1e-6)  # two Gaussian releases of the same mu
     assert sidebar._together([release, release], 1e-6) == text.at_most(both)
 
 
 def test_choice_and_release_together_are_at_the_delta_of_the_page():
     budgets = Budgets(selection=0.5, regression=1.0, delta=1e-6, calibration="analytic", mechanism="exponential")
-    release = Cloaking(kernel=EQ(), noise_variance=0.1, epsilon=1.0, delta=1e-6).guarantee
+    release = released(1e-6)
     choice, together = guarantees(budgets, release, "one person")
     assert choice.loss.pure_epsilon == 0.5
     assert 1.0 < together <= 1.5 + 1e-9  # at a larger delta the release alone would cost less than 1

@@ -16,7 +16,6 @@ from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
 from pages._ui.cloaking import computed, results, staged
-from pages._ui.cloaking import computed as releases
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
@@ -121,9 +120,7 @@ def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
     assert [each for each in app.sidebar.caption if "2 separate real releases" in each.value]
 
 
-def test_a_map_of_noise_that_is_added_once_has_a_noise_layer_and_the_recommended_one_has_none(open_page):
-    app = open_page("london_noise_map", mechanism="refined")
-    assert app.segmented_control(key="map").options[1] == "Privacy noise"
+def test_the_recommended_map_has_no_layer_of_noise_that_is_added_once(open_page):
     app = open_page("london_noise_map", mechanism="bayes", map="noise")
     assert app.segmented_control(key="map").value == "Prices"
     assert "Privacy noise" not in app.segmented_control(key="map").options
@@ -144,29 +141,23 @@ def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
 
 
 COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
-SPARSE = [name for name, exhibit in EXHIBITS.items() if exhibit.sparse is not None]
-
-
-def errors_said(app) -> list[str]:
-    return [metric.value for metric in app.metric if metric.label == "Error without privacy"]
+OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
 @pytest.mark.full
 def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
-    model, draw = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
-    contest = contenders.Contest(model, offers.DELTA, 10, 6)
+    contest = contenders.Contest(KUNG, offers.DELTA, 10, 6)
     for name in ("bayes", "refined"):
-        alone = releases.errors(model, Design(name), draw).mean
+        alone = computed.errors(KUNG, Design(name), OPENING).mean
         curve = compute.curve(contest, name).mean
         assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
 
 
 def test_another_model_reads_what_was_simulated(monkeypatch):
-    model, draw = usual("kung"), Draw(epsilon=1.0, delta=offers.DELTA)
-    longer, shorter = (replace(model, lengthscale=times * model.lengthscale) for times in (2, 0.2))
-    first = releases.errors(longer, Design(), draw)  # of the page's own, results ship
+    longer, shorter = (replace(KUNG, lengthscale=times * KUNG.lengthscale) for times in (2, 0.2))
+    first = computed.errors(longer, Design(), OPENING)  # of the page's own, results ship
     monkeypatch.setattr(staged, "left_out_numbers", pytest.fail)
-    other = releases.errors(shorter, Design(), draw)
+    other = computed.errors(shorter, Design(), OPENING)
     assert other.draws.shape == first.draws.shape
     assert not np.array_equal(other.draws, first.draws)
 
@@ -179,14 +170,15 @@ def test_a_page_has_people_left_out_planned_while_it_plans_itself(monkeypatch, o
         for overlay in ("false", "true"):
             wishes.clear()
             open_page(page, overlay=overlay)
-            begun = bool(wishes) and wishes[0].function.__module__ == releases.__name__  # before its own plan
+            begun = bool(wishes) and wishes[0].function.__module__ == computed.__name__  # before its own plan
             assert begun == (overlay == "true")
 
 
 @pytest.mark.full
 def test_pages_say_one_error_and_one_without_privacy(open_page):
     opened = {page: open_page(page) for page in ("kung_curves", "compare", "lengthscale_choice")}
-    [plain] = {value for app in opened.values() for value in errors_said(app)}
+    tiles = [metric for app in opened.values() for metric in app.metric]
+    [plain] = {metric.value for metric in tiles if metric.label == "Error without privacy"}
     assert plain == "6.4 cm"
     ours = opened["kung_curves"].metric[0].value
     assert ours == opened["compare"].metric[0].value
@@ -199,9 +191,8 @@ def test_pages_say_one_error_and_one_without_privacy(open_page):
 @pytest.mark.parametrize("name", COMPARED)
 def test_no_private_error_is_below_the_one_without_privacy(name):
     """By more than its standard error, at any epsilon of any method of the comparison, and so of Start and !Kung."""
-    model = usual(name)
-    plain = left_out.without_privacy(name, model)
-    contest = contenders.Contest(model, offers.DELTA, 10, 6)
+    plain = left_out.without_privacy(name, usual(name))
+    contest = contenders.Contest(usual(name), offers.DELTA, 10, 6)
     for each in contenders.USUAL:
         curve = compute.curve(contest, each)
         assert (curve.mean >= plain - curve.standard_error).all(), each
@@ -210,8 +201,7 @@ def test_no_private_error_is_below_the_one_without_privacy(name):
 @pytest.mark.full
 @pytest.mark.parametrize("name", [each for each in COMPARED if EXHIBITS[each].scene])
 def test_no_choice_of_lengthscale_is_below_it(name):
-    shown = EXHIBITS[name]
-    grid = lengthscale.Grid(usual(name), shown.lengthscales, "trace")
+    grid = lengthscale.Grid(usual(name), EXHIBITS[name].lengthscales, "trace")
     budgets = lengthscale.Budgets(1.0, 10.0, offers.DELTA, "analytic", "exponential")
     table = lengthscale.tabulate(lengthscale.scored(grid), budgets)
     unchosen = lengthscale.without_choice(grid, budgets, table)
@@ -221,7 +211,7 @@ def test_no_choice_of_lengthscale_is_below_it(name):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("name", [name for name, exhibit in EXHIBITS.items() if exhibit.sparse])
 def test_no_release_that_hides_inputs_is_below_it(name):
     shown = EXHIBITS[name]
     assert shown.sparse is not None
@@ -235,5 +225,5 @@ def test_no_release_that_hides_inputs_is_below_it(name):
 @pytest.mark.parametrize("name", [name for name, shown in EXHIBITS.items() if shown.scene == "map"])
 def test_no_map_is_below_it(name, mechanism):
     for epsilon in (1.0, 100.0):
-        found = releases.errors(usual(name), Design(mechanism), Draw(epsilon=epsilon, delta=offers.DELTA))
+        found = computed.errors(usual(name), Design(mechanism), Draw(epsilon=epsilon, delta=offers.DELTA))
         assert found.mean >= left_out.without_privacy(name, usual(name)) - found.standard_error

@@ -13,7 +13,6 @@ from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers, pin, settings, sidebar
-from pages._ui.look.controls import Menu
 from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from pages._ui.sparse import view as sparse
 from tests import fuzz_links
@@ -65,13 +64,6 @@ def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
     assert bound.keys() - empty <= copied.keys() <= bound.keys()  # where nothing is chosen, nothing need be said
 
 
-def switch_to(app: AppTest, offered: Menu[str], value: str) -> AppTest:
-    """Change the data set, or whatever it is that brings other controls."""
-    every = (each for kind in ("selectbox", "segmented_control") for each in app.get(kind))
-    control = next(each for each in every if each.key == offered.key)
-    return control.set_value(offered.titles[value]).run()
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("page", SWITCHES)
 def test_after_every_switch_the_copied_link_shows_the_same_in_a_fresh_session(page):
@@ -80,7 +72,8 @@ def test_after_every_switch_the_copied_link_shows_the_same_in_a_fresh_session(pa
     app = fuzz_links.open_at(page, {})
     for name in (*names[1:], names[0]) if len(names) > 1 else ():
         moved(app)  # of the one, before the other
-        app = switch_to(app, offered, name)
+        every = (each for kind in ("selectbox", "segmented_control") for each in app.get(kind))
+        app = next(each for each in every if each.key == offered.key).set_value(offered.titles[name]).run()
         assert not app.exception
         fresh = fuzz_links.open_at(page, link(app))
         assert not fresh.exception
@@ -153,7 +146,7 @@ def press(app, key):
 
 
 @pytest.mark.full
-def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_page):
+def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both_until_it_is_unpinned(open_page):
     app = open_page(PAGE, epsilon="0.5", draw="3")
     alone = traces(app)
     assert not row(app)
@@ -166,9 +159,8 @@ def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_p
     drawn = traces(app)
     assert drawn[PINNED]["y"] == alone["published curve"]["y"]
     assert drawn["published curve"]["y"] != alone["published curve"]["y"]
-    assert "**Pinned (A)**: ε = 0.5, lengthscale years = 25; **now (B)**: ε = 5, lengthscale years = 15." in page_text(
-        app
-    )
+    said = "**Pinned (A)**: ε = 0.5, lengthscale years = 25; **now (B)**: ε = 5, lengthscale years = 15."
+    assert said in page_text(app)
     assert row(app)["A | B: ε"][0] == "0.5 | 5"
     before, after = row(app)["A | B: error"][0].split(" | ")
     assert float(before.split()[0]) > float(after.split()[0])
@@ -178,18 +170,16 @@ def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both(open_p
     assert traces(fresh)[PINNED] == drawn[PINNED]
     assert row(fresh) == row(app)
     assert [(each.label, each.value) for each in fresh.metric] == [(each.label, each.value) for each in app.metric]
-
-
-@pytest.mark.full
-def test_the_pin_holds_every_control_of_the_page_and_no_pin(open_page):
-    app = press(open_page(PAGE, epsilon="2"), "pin_this")
-    app.select_slider(key="epsilon").set_value(3).run()
-    app = press(app, "pin_this")
-    copied = link(app)
-    inner = dict(parse_qsl(urlsplit(copied[pin.PIN]).query))
-    assert copied[pin.PIN].startswith(f"{PAGE}?")
-    assert inner == {key: value for key, value in copied.items() if key not in (pin.PIN, "overlay")}
-    assert inner["epsilon"] == "3"
+    copied = link(press(app, "pin_this"))
+    page, _, pinned = copied[pin.PIN].partition("?")
+    assert (page, dict(parse_qsl(pinned))) == (
+        PAGE,
+        {key: value for key, value in copied.items() if key not in (pin.PIN, "overlay")},
+    )
+    app = press(app, "unpin")
+    assert "pin" not in link(app)
+    assert PINNED not in traces(app)
+    assert not row(app)
 
 
 @pytest.mark.full
@@ -202,14 +192,6 @@ def test_a_pinned_release_is_spent_as_well(open_page):
         return next(each.value for each in app.sidebar.caption if "drawn beside it" in each.value)
 
     assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
-
-
-@pytest.mark.full
-def test_unpin_takes_it_out_of_page_and_link(open_page):
-    app = press(open_page(PAGE, pin="kung_curves?epsilon=2"), "unpin")
-    assert "pin" not in link(app)
-    assert PINNED not in traces(app)
-    assert not row(app)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +209,6 @@ def test_unpin_takes_it_out_of_page_and_link(open_page):
 )
 def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
     app = open_page(PAGE, pin=raw)
-    assert not app.exception
     [warning] = app.warning
     assert warning.value.startswith("The link asks for pin = `")
     assert "<" not in warning.value
@@ -249,20 +230,15 @@ def test_without_the_overlay_no_error_is_compared(open_page):
     assert not [label for label in row(app) if "error" in label]
 
 
-def test_an_empty_link_is_the_page_untouched():
-    found = settings.untouched(ReleaseSettings)
-    assert (found.model.dataset, found.draw.epsilon, found.design.mechanism) == ("kung", 1.0, "bayes")
-
-
 @pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
 def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
-    app = open_page(page, epsilon="0.5", delta="0.001", draw="7", kernel="Matern52", noise="0.5", shrinkage="true")
     kind = ReleaseSettings if page == "kung_curves" else MapSettings
-    with settings.reading(link(app)):
+    written = link(open_page(page, epsilon="0.5", delta="0.001", draw="7", noise="0.5", shrinkage="true"))
+    with settings.reading(written):
         found = settings.chosen(kind)
     assert (found.draw.epsilon, found.draw.delta, found.draw.seed, found.model.noise) == (0.5, 0.001, 7, 0.5)
     for key, raw in (("epsilon", "0.37"), ("draw", "0"), ("shrinkage", "maybe"), ("mechanism", "none")):
-        with settings.reading(link(app) | {key: raw}), pytest.raises(ValueError, match=key):
+        with settings.reading(written | {key: raw}), pytest.raises(ValueError, match=key):
             settings.chosen(kind)
 
 
@@ -272,14 +248,14 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     assert "**Pinned (A)**: ε = 2; **now (B)**: ε = 5." in page_text(app)
     shown = row(app)
     assert shown["A | B: ε"][0] == "2 | 5"
-    then, now = (float(each.split()[-2]) for each in shown["A | B: privacy noise"][0].split(" | "))
+    both, ratio = shown["A | B: privacy noise"]
+    then, now = (float(each.split()[-2]) for each in both.split(" | "))
     # both figures and their ratio have two digits
-    assert float(shown["A | B: privacy noise"][1].split()[2]) == pytest.approx(
-        100 * (1 - now / then) if "%" in shown["A | B: privacy noise"][1] else now / then, rel=0.15
-    )
+    expected = 100 * (1 - now / then) if "%" in ratio else now / then
+    assert float(ratio.split()[2]) == pytest.approx(expected, rel=0.15)
     alone = open_page("london_noise_map", epsilon="2", mechanism="refined")
     noise = next(metric.value for metric in alone.metric if metric.label == "Privacy noise")
-    assert noise.removeprefix("± ") == shown["A | B: privacy noise"][0].split(" | ")[0]
+    assert noise.removeprefix("± ") == both.split(" | ")[0]
     assert row(open_page("london_noise_map", **link(app))) == shown
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Ahead, Wish
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
-from tests.pages.work import beat, refuse_ahead, scaled, tell
+from tests.pages.work import MovedOn, beat, refuse_ahead, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -75,82 +76,68 @@ def test_a_turn_ends_as_its_work_does():
     for end in (
         lambda work: work.set_result(3),
         lambda work: work.set_exception(MemoryError()),
-        lambda work: work.cancel(),
     ):
         turn, work = QueuedTask("a", Future), Future()
         end(work)
         turn.take_over(work)
         assert turn.done()
-        if work.cancelled():
-            with pytest.raises(CancelledError):
-                turn.result()
-        else:
-            assert turn.exception() is work.exception()
+        assert turn.exception() is work.exception()
+    turn, work = QueuedTask("a", Future), Future()
+    work.cancel()
+    turn.take_over(work)
+    with pytest.raises(CancelledError):
+        turn.result()
+
+
+@contextmanager
+def hogs(make_jobs, owners, folder, running):
+    """Visitors that ask for ten minutes of work each, of which so many run, until they move on."""
+    gone = threading.Event()
+
+    def wait(*_):
+        if gone.is_set():
+            raise MovedOn
+
+    def hog(number):
+        (folder / str(number)).mkdir()
+        with pytest.raises(MovedOn):
+            make_jobs(owners[number])(beat, str(folder / str(number)), 600.0, waiting=wait)
+
+    with ThreadPoolExecutor(len(owners)) as visitors:
+        asked = [visitors.submit(hog, number) for number in range(len(owners))]
+        try:
+            wait_until(lambda: len(list(folder.glob("*/process"))) == running, "their work to begin")
+            yield
+            assert len(list(folder.glob("*/process"))) == running
+        finally:
+            gone.set()
+        for each in asked:
+            each.result(timeout=PATIENCE)
 
 
 @pytest.mark.full
 def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiting(tmp_path):
-    """Two visitors ask for a minute of work, one of them twelve times; a third gets his answer all the same."""
     pool = Workers(1, spare=2)
-    jobs = Jobs(room=10**6, workers=pool)
 
-    class MovedOn(BaseException):
-        pass
+    def of(owner):
+        return Jobs(room=10**6, workers=pool, owner=lambda: owner).get
 
-    over = []
-
-    def wait(*_):
-        if over:
-            raise MovedOn
-
-    def hog(owner, number):
-        folder = tmp_path / f"{owner}{number}"
-        folder.mkdir()
-        mine = Jobs(room=10**6, workers=pool, owner=lambda: owner)
-        with pytest.raises(MovedOn):
-            mine.get(beat, str(folder), 600.0, waiting=wait)
-
-    with ThreadPoolExecutor(20) as visitors:
-        hogs = [visitors.submit(hog, "many", number) for number in range(12)] + [visitors.submit(hog, "one", 0)]
-        try:
-            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "the work of both to begin")
-            answer = visitors.submit(jobs.get, scaled, 2.0, given=(np.ones(2),))
-            assert answer.result(timeout=PATIENCE).value.tolist() == [2, 2]
-            assert len(list(tmp_path.glob("*/process"))) == 2  # one of each
-        finally:
-            over.append(True)
-        for each in hogs:
-            each.result(timeout=PATIENCE)
+    with hogs(of, [*12 * ["many"], "one"], tmp_path, running=2), ThreadPoolExecutor(1) as third:  # one of each runs
+        answer = third.submit(of("third"), scaled, 2.0, given=(np.ones(2),))
+        assert answer.result(timeout=PATIENCE).value.tolist() == [2, 2]
     pool.stop()
 
 
 def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
     monkeypatch.setattr("pages._ui.work.workers.SLOW_SECONDS", 0.0)
     pool = cached.private_pool()
-    gone = threading.Event()
 
-    class MovedOn(BaseException):
-        pass
+    def of(owner):
+        return Jobs(room=0, private=pool, owner=lambda: owner).once
 
-    def wait(*_):
-        if gone.is_set():
-            raise MovedOn
-
-    def long(owner):
-        (tmp_path / owner).mkdir()
-        with pytest.raises(MovedOn):
-            Jobs(room=0, private=pool, owner=lambda: owner).once(beat, str(tmp_path / owner), 600.0, waiting=wait)
-
-    with ThreadPoolExecutor(3) as visitors:
-        others = [visitors.submit(long, owner) for owner in ("a", "b")]
-        try:
-            wait_until(lambda: len(list(tmp_path.glob("*/process"))) == 2, "both tasks to begin")
-            small = visitors.submit(Jobs(room=0, private=pool, owner=lambda: "c").once, scaled, np.ones(2), 2.0)
-            assert small.result(timeout=PATIENCE).tolist() == [2, 2]
-        finally:
-            gone.set()
-        for each in others:
-            each.result(timeout=PATIENCE)
+    with hogs(of, "ab", tmp_path, running=2), ThreadPoolExecutor(1) as third:
+        small = third.submit(of("c"), scaled, np.ones(2), 2.0)
+        assert small.result(timeout=PATIENCE).tolist() == [2, 2]
     pool.stop()
 
 
@@ -232,13 +219,11 @@ def ahead(jobs):
 
 
 def test_wishes_come_true_the_latest_page_first_and_a_bad_one_is_forgotten(jobs, ahead, tmp_path):
-    first, latest = tmp_path / "first", tmp_path / "latest"
-    for folder in (first, latest):
-        folder.mkdir()
-    ahead.wish([Wish(beat, (str(first), 0.0), ())])
-    wait_until(lambda: jobs.find(beat, str(first), 0.0) is not None, "the wish")
-    ahead.wish([Wish(refuse_ahead, (1.0,), ()), Wish(beat, (str(latest), 0.1), ())])
-    wait_until(lambda: jobs.find(beat, str(latest), 0.1) is not None, "the wish after the bad one")
+    folder = str(tmp_path)
+    ahead.wish([Wish(beat, (folder, 0.0), ())])
+    wait_until(lambda: jobs.find(beat, folder, 0.0) is not None, "the wish")
+    ahead.wish([Wish(refuse_ahead, (1.0,), ()), Wish(beat, (folder, 0.1), ())])
+    wait_until(lambda: jobs.find(beat, folder, 0.1) is not None, "the wish after the bad one")
 
 
 def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):

@@ -27,90 +27,91 @@ from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
 
-def test_the_servers_own_work_has_processes_behind_those_of_visitors():
-    visitors = Workers(1)
-    warm_up = Workers(1, behind=visitors)
+@pytest.fixture
+def visitors():
+    pool = Workers(1)
+    yield pool
+    pool.stop()
+
+
+@pytest.fixture
+def warm_up(visitors):
+    pool = Workers(1, behind=visitors)
+    yield pool
+    pool.stop()
+
+
+def test_the_servers_own_work_has_processes_behind_those_of_visitors(visitors, warm_up):
     jobs = Jobs(room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: WARM_UP + "x")
-    try:
-        behind = jobs.get(niceness, 0).value
-        jobs.owner = lambda: "a visitor"
-        assert jobs.get(niceness, 1).value < behind
-        jobs.owner, jobs.warm_up = lambda: WARM_UP + "x", None  # the visits are over
-        assert jobs.get(niceness, 2).value < behind
-    finally:
-        warm_up.stop()
-        visitors.stop()
+    behind = jobs.get(niceness, 0).value
+    jobs.owner = lambda: "a visitor"
+    assert jobs.get(niceness, 1).value < behind
+    jobs.owner, jobs.warm_up = lambda: WARM_UP + "x", None  # the visits are over
+    assert jobs.get(niceness, 2).value < behind
 
 
-def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(tmp_path):
-    visitors = Workers(1)
-    warm_up = Workers(1, behind=visitors)
+def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(visitors, warm_up, tmp_path):
     here = current_thread()
-    jobs = Jobs(
-        room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: None if current_thread() is here else WARM_UP + "x"
-    )
+    jobs = Jobs(10**6, visitors, warm_up=warm_up, owner=lambda: None if current_thread() is here else WARM_UP + "x")
     with ThreadPoolExecutor(1) as visits:
         begun = visits.submit(jobs.get, tell, str(tmp_path), "twice")
         wait_until(lambda: any(tmp_path.iterdir()), "the warm-up to begin")
         jobs.get(tell, str(tmp_path), "twice")
         begun.result(timeout=PATIENCE)
     assert len({path.name.split("-")[1] for path in tmp_path.iterdir()}) == 2  # one of each
-    warm_up.stop()
-    visitors.stop()
 
 
-def test_processes_are_there_before_the_first_task():
-    pool, before = Workers(1), set(active_children())
-    try:
-        pool.begin()
-        assert set(active_children()) - before
-    finally:
-        pool.stop()
-
-
-def test_nothing_is_begun_by_processes_that_are_stopped():
+def test_processes_are_there_before_the_first_task_and_none_is_begun_once_they_are_stopped(visitors):
     """A page that still asks while the server ends would start processes anew, which nobody ends."""
-    pool, before = Workers(1), set(active_children())
-    pool.begin()
-    pool.stop()
-    pool.begin()
-    asked, _ = pool.submit(scaled, np.ones(2), 2.0)
+    before = set(active_children())
+    visitors.begin()
+    assert set(active_children()) - before
+    visitors.stop()
+    visitors.begin()
+    asked, _ = visitors.submit(scaled, np.ones(2), 2.0)
     with pytest.raises(BrokenProcessPool):
         asked.result(timeout=PATIENCE)
     assert set(active_children()) == before
 
 
-def test_whoever_waits_for_processes_that_are_stopped_is_told(monkeypatch):
+def test_whoever_waits_for_processes_that_are_stopped_is_told(visitors, monkeypatch):
     """Pebble leaves the future of a task that it stops as it is, unless it sees the process end first."""
-    pool = Workers(1)
     silent = SimpleNamespace(active=True, schedule=lambda *_: Future(), stop=lambda: None, join=lambda: None)
-    monkeypatch.setattr(pool, "_pool", silent)
-    left = [pool.submit(scaled, np.ones(2), 2.0)[0] for _ in ("running", "waiting")]
-    pool.stop()
+    monkeypatch.setattr(visitors, "_pool", silent)
+    left = [visitors.submit(scaled, np.ones(2), 2.0)[0] for _ in ("running", "waiting")]
+    visitors.stop()
     assert [type(each.exception(timeout=0)) for each in left] == 2 * [BrokenProcessPool]
-    assert not pool.busy
+    assert not visitors.busy
 
 
-def test_the_warm_up_ends_when_its_work_is_done(monkeypatch, tmp_path):
-    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: WARM_UP + "x"))
-    cached.begin_warm_up()
+@pytest.fixture
+def last_visit(monkeypatch, tmp_path):
+    """Begin the warm-up, of which one visit is left that works for so many seconds."""
     with ThreadPoolExecutor(1) as visits:
-        last = visits.submit(cached.jobs.get, beat, str(tmp_path), 1.0)
-        wait_until((tmp_path / "process").exists, "the last visit's work to begin")
-        cached.end_warm_up()
-        assert last.result(timeout=PATIENCE).computed  # it was not cut off
+
+        def begun(seconds):
+            monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: WARM_UP + "x"))
+            cached.begin_warm_up()
+            last = visits.submit(cached.jobs.get, beat, str(tmp_path), seconds)
+            wait_until((tmp_path / "process").exists, "the last visit's work to begin")
+            return last
+
+        yield begun
+
+
+def test_the_warm_up_ends_when_its_work_is_done(last_visit):
+    last = last_visit(1.0)
+    cached.end_warm_up()
+    assert last.result(timeout=PATIENCE).computed  # it was not cut off
     assert cached.jobs.warm_up is None
     cached.stop()
 
 
-def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(monkeypatch, tmp_path):
+def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(last_visit):
     """What is left over, the terminal tells of: "2 leaked semaphore objects"."""
     before, children = semaphores(), set(active_children())
-    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=Workers(1), owner=lambda: WARM_UP + "x"))
-    cached.begin_warm_up()
-    with ThreadPoolExecutor(2) as others:
-        last = others.submit(cached.jobs.get, beat, str(tmp_path), 20.0)
-        wait_until((tmp_path / "process").exists, "the last visit's work to begin")
+    last = last_visit(20.0)
+    with ThreadPoolExecutor(1) as others:
         closing = others.submit(cached.end_warm_up)
         wait_until(lambda: cached.jobs.warm_up is None, "the warm-up to end")
         cached.stop()
@@ -155,32 +156,32 @@ async def serve_briefly():
     await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize(("asked", "warming"), [("1", True), ("0", False)])
-def test_a_server_starts_workers_and_visits_says_where_it_is_and_stops_both(quiet, monkeypatch, capsys, asked, warming):
+@pytest.mark.parametrize(
+    ("asked", "steps"),
+    [
+        ("1", ["workers", "working ahead", "visits", "no workers", "no visits"]),
+        ("0", ["workers", "no workers"]),
+    ],
+    ids=["warm", "cold"],
+)
+def test_a_server_starts_workers_and_visits_says_where_it_is_and_stops_both(quiet, monkeypatch, capsys, asked, steps):
     monkeypatch.setenv("DPGP_WARM", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
     assert before == 0
     assert capsys.readouterr().out == f"Dashboard URL: {startup.address()}\n"
-    assert quiet == (
-        ["workers", "working ahead", "visits", "no workers", "no visits"] if warming else ["workers", "no workers"]
-    )
+    assert quiet == steps
 
 
 # ---- The server's own visits, against a runtime of the test's. A real server's: tests/e2e/test_newcomer.py.
 
 
-def finished(how):
-    message = ForwardMsg()
-    message.script_finished = how
-    return message
-
-
-WHOLE, AGAIN = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+WHOLE = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
+AGAIN = ForwardMsg(script_finished=ForwardMsg.FINISHED_EARLY_FOR_RERUN)
 
 
 class Server:
-    """A runtime whose pages send what the test says: by page, one list of messages a visit."""
+    """A runtime whose pages send what the test says, by page; most are whole at once."""
 
     def __init__(self, sends):
         self.sends, self.visited, self.tabs, self.most = sends, [], {}, 0
@@ -194,27 +195,18 @@ class Server:
     def handle_backmsg(self, number, message):
         page = message.rerun_script.page_name
         self.visited.append(page)
-        for each in self.sends.get(page, [[WHOLE]]).pop():
+        for each in self.sends.get(page, [WHOLE]):
             asyncio.get_running_loop().call_soon(self.tabs[number].write_forward_msg, each)
 
     def close_session(self, number):
         del self.tabs[number]
 
 
-@pytest.fixture
-def warmed(monkeypatch):
-    def made(sends):
-        found = Server(sends)
-        monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
-        asyncio.run(startup.open_pages())
-        assert found.tabs == {}  # every tab is closed
-        return found
-
-    return made
-
-
-def test_every_page_is_opened_once_but_the_one_that_belongs_to_a_session(warmed):
-    found = warmed({})
+def test_every_page_is_opened_once_to_its_end_but_the_one_that_belongs_to_a_session(monkeypatch):
+    found = Server({"attack": [AGAIN, WHOLE]})
+    monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
+    asyncio.run(startup.open_pages())
+    assert found.tabs == {}  # every tab is closed
     files = [page.file for page in menu.PAGES if page.file != "your_data"]
     assert found.visited == ["", *files[1:]]  # the first page is at the root
     assert found.most == 1
@@ -236,13 +228,3 @@ def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
 
     assert asyncio.run(beside_a_visitor()) == 0
     assert len(found.visited) == len(menu.shared())
-
-
-def test_a_page_that_is_made_again_is_waited_for_to_its_end(warmed):
-    assert len(warmed({"attack": [[AGAIN, WHOLE]]}).visited) == len(menu.shared())
-
-
-def test_its_work_and_nobody_elses_gives_way():
-    assert is_warm_up(startup.WARM_UP + "x")
-    assert not is_warm_up(None)
-    assert not is_warm_up("a visitor's token of enough length")

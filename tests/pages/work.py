@@ -13,6 +13,11 @@ import plotly.graph_objects as go
 
 from tests.waiting import wait_until
 
+
+class MovedOn(BaseException):
+    """What streamlit raises in a page whose visitor has moved on."""
+
+
 P, S = ctypes.c_void_p, ctypes.c_size_t
 
 

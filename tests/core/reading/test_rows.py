@@ -190,14 +190,6 @@ def test_rows_of_another_width_are_counted_to_the_end_and_not_shown(content, sai
     assert "SECRET" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b'a,b\n"SECRET', b'a,b\n"1"SECRET,2\n'])
-def test_quotes_that_do_not_end_are_named_by_their_line(content):
-    with pytest.raises(ValueError, match="not valid CSV at line 2") as caught:
-        rows_of(content)
-    assert "SECRET" not in str(caught.value)
-    assert caught.value.__context__ is None
-
-
 def test_only_columns_that_are_used_need_a_name_of_their_own():
     header, _ = opened(io.BytesIO(b",age,note,note,wage\n"))
     assert header.positions(["wage", "age"]) == [4, 1]
