@@ -132,10 +132,10 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     best = compute.best_without(found, compute.without_privacy(view, found))
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
     assert found.path_iou.mean() <= best + error
-    # one release may be lucky: eight are not
+    # one release may be lucky: of eight the mean is so by three of its errors in one case of a hundred (24 have .930)
     numbered = (replace(view, seed=seed) for seed in range(1, 9))
     overlaps = np.array([found.iou_of(compute.bayes_set(each, found).inside) for each in numbered])
-    assert overlaps.mean() <= best + overlaps.std(ddof=1) / 8**0.5
+    assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / 8**0.5
 
 
 def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
