@@ -120,21 +120,6 @@ def test_mechanisms_without_a_model_say_why_there_is_no_interval(name, make_data
         found.interval(0.95)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((0.0,), "level must lie between 0 and 1, got 0.0"),
-        ((1.0,), "level must lie between 0 and 1, got 1.0"),
-        ((float("nan"),), "level must lie between 0 and 1, got nan"),
-        ((0.5, "noise"), "of must be 'outputs' or 'function', got 'noise'"),
-    ],
-)
-def test_other_intervals_are_refused(arguments, sentence, make_dataset):
-    found = CATALOGUE["cloaking"].build(PARAMETERS).release(make_dataset(), X_TEST)
-    with pytest.raises(ValueError, match=sentence):
-        found.interval(*arguments)
-
-
 def test_half_widths_of_one_normal_are_its_quantiles():
     found = mixture_half_width(np.zeros((1, 2)), np.array([[1.0, 4.0]]), 0.95)
     np.testing.assert_allclose(found, [1.959964, 2 * 1.959964], rtol=1e-3)

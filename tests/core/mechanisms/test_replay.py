@@ -15,8 +15,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, HallPosterior
 from dpgp_core.mechanisms.base import EachDraw
 from dpgp_core.mechanisms.catalogue import Parameters
-from dpgp_core.mechanisms.gaussian_stages import SimulatedInterval
-from tests.core.mechanisms.cases import PARAMETERS, VARIANTS, X_TEST, built, with_output
+from tests.core.mechanisms.cases import PARAMETERS, VARIANTS, X_TEST, built, with_output, with_record
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pure_epsilon, taped
 
 # ---- What a release gives away, by every number that noise was added to: at most the claim, and close to it.
@@ -95,26 +94,17 @@ def test_two_draws_give_away_what_they_are_said_to(name, data):
 def test_a_record_that_moves_gives_away_no_more(name, data):
     mechanism = (OPTIONS | BUILT)[name]
     for x, y in ((-2.0, -1.0), (12.0, 3.0), (1e6, 3.0)):
-        other = replace(data, X=np.where(np.arange(12)[:, None] == 4, x, data.X), y=with_output(data, 4, y).y)
-        tape = replayed(planned(mechanism, data), with_output(data, 4, 3.0), other)
+        tape = replayed(planned(mechanism, data), with_output(data, 4, 3.0), with_record(data, 4, x, y))
         assert 0.2 <= given_away(mechanism, tape) <= 1 + 1e-6
 
 
 def test_counts_and_residuals_over_cells_add_up_to_the_claim(data):
     release, found = planned(CELLS, data), []
     for x, y in ((data.X[4, 0], 3.0), (-2.0, -1.0), (12.0, 3.0)):
-        other = replace(data, X=np.where(np.arange(12)[:, None] == 4, x, data.X), y=with_output(data, 4, y).y)
-        found.append(given_away(CELLS, replayed(release, with_output(data, 4, -1.0), other)))
+        tape = replayed(release, with_output(data, 4, -1.0), with_record(data, 4, x, y))
+        found.append(given_away(CELLS, tape))
     assert max(found) <= 1 + 1e-6
     assert max(found) >= CLOSE["bayes_cells"]
-
-
-def test_noise_does_not_depend_on_the_outputs_and_is_used_once(data):
-    """What the tape itself asks for: the same parameters on both data sets, and one sum for each number drawn."""
-    mechanism = BUILT["cloaking"]
-    tape = replayed(planned(mechanism, data), data, with_output(data, 0, 0.0))
-    (call,) = tape.calls
-    assert call.parameter == pytest.approx((mechanism.noise_multiplier * 2**40) ** 2, rel=1e-8)
 
 
 AGES = np.linspace(0, 10, 7)[:, None]
@@ -144,19 +134,6 @@ def test_statistics_hold_what_was_measured_and_the_promise(release):
     assert release.statistics.size == sum(stage.measurement.B.size for stage in stages)
 
 
-def test_simulated_intervals_widen_with_the_level_and_about_outputs(make_dataset):
-    release = RefinedCloaking(**SETTINGS).release(make_dataset(), AGES)
-    about = release.uncertainty
-    assert isinstance(about, SimulatedInterval)
-    narrow, wide, outputs = (
-        about.half_width(0.5, "function"),
-        about.half_width(0.95, "function"),
-        about.half_width(0.95, "outputs"),
-    )
-    assert (narrow < wide).all()
-    assert (wide < outputs).all()
-
-
 # ---- What noise does not reach says nothing: real releases of neighbours are told apart by no linear score.
 
 
@@ -179,16 +156,6 @@ def fixed_bits(monkeypatch):
     monkeypatch.setattr(secrets, "token_bytes", random.Random(2).randbytes)
 
 
-def neighbours(make_dataset):
-    data = make_dataset(x_box=((-2.0, 12.0),))
-    ys = [np.where(np.arange(12) == 4, value, data.y) for value in data.y_bounds]
-    return [replace(data, y=y) for y in ys]
-
-
-def samples_of(mechanism, data, X_test, draws):
-    return mechanism.release(data, X_test, draws=draws).samples
-
-
 def proven(draw, pair, count, delta):
     """Lower bound on epsilon by a score learnt on ``count`` releases of each, tested on as many others."""
     attack = null_space_attack(*(draw(data, count) for data in pair))
@@ -205,15 +172,14 @@ FULL = [*product(SLOW, (0.01, 1.0), [300]), *product(QUICK, (0.01, 1.0, 10.0), [
 @pytest.mark.parametrize(
     ("name", "epsilon", "count"), [*SMALL, *(pytest.param(*case, marks=pytest.mark.full) for case in FULL)]
 )
-def test_no_linear_score_passes_the_claim(name, epsilon, count, make_dataset, fixed_bits):
+def test_no_linear_score_passes_the_claim(name, epsilon, count, data, fixed_bits):
     mechanism = CATALOGUE[name].build(replace(STRONG, epsilon=epsilon))
     X_test = np.linspace(-2, 12, 5 if name in FULL_RANK else 80)[:, None]
     delta = mechanism.guarantee.budget.delta
     if name == "bayes_cells":  # each draw plans its stages anew
         mechanism, count = replace(mechanism, stages=2), count // 6
-    found = proven(
-        lambda data, draws: samples_of(mechanism, data, X_test, draws), neighbours(make_dataset), count, delta
-    )
+    pair = [with_output(data, 4, value) for value in data.y_bounds]
+    found = proven(lambda each, draws: mechanism.release(each, X_test, draws=draws).samples, pair, count, delta)
     assert found <= mechanism.guarantee.proven_epsilon
 
 
