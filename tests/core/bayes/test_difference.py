@@ -135,29 +135,3 @@ def test_its_variance_is_that_of_the_joint_posterior():
     found = contrast(joint)
     np.testing.assert_allclose(found.mean[0], H @ joint.means[0], atol=1e-12)
     np.testing.assert_allclose(found.variance[0], np.diag(H @ joint.covariance() @ H.T), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        (("a", "z"), "has no level 'z'; its levels are a, b, c"),
-        (("a", "a"), "name two levels"),
-    ],
-)
-def test_what_is_no_group_is_refused(release, asked, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        release.difference(*asked, POINTS[:7])
-
-
-def test_what_is_no_category_is_refused(release):
-    with pytest.raises(ValueError, match="'x' is no input of the release that is a category"):
-        release.difference("a", "b", POINTS[:7], of="x")
-    with pytest.raises(ValueError, match="columns"):
-        release.difference("a", "b", POINTS[:7, :1])
-
-
-def test_numbered_draws_keep_nothing_to_read():
-    data, _ = world(60, 0)
-    taught = BayesCloaking(epsilon=3.0, delta=1e-5, stages=1, gap=0.1).release(data, POINTS, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="keep no statistic"):
-        taught.difference("a", "b", POINTS[:7])

@@ -10,7 +10,7 @@ from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes import filter_cells
 from dpgp_core.bayes.cell_moments import curve_moments
-from dpgp_core.bayes.cells import CellGrid, cells_of, known_counts, public_counts
+from dpgp_core.bayes.cells import CellGrid, known_counts
 from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import WIDTHS, PlannedStage
@@ -162,13 +162,6 @@ def test_scatter_is_found_where_inputs_are_private():
     data = replace(table, y=20 + (1 + 6 * table.X[:, 0]) * rng.standard_normal(4000))
     found = mechanism.release(data, X_TEST, rng).scatter[0]
     np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
-
-
-def test_a_strategy_has_columns_of_at_most_one():
-    grid = cells_of(((0.0, 1.0),), 3000, 4.0)
-    counts = public_counts(grid, np.linspace(0, 1, 200)[:, None])
-    filtered = cell_filter(auto_models(grid.box, 1.0)[:1], grid, 200, 1.0).with_counts(counts)
-    assert (np.linalg.norm(filtered.plan_distances(0.4, 5.0).B, axis=0) <= 1).all()
 
 
 def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothing_else_changes(monkeypatch):

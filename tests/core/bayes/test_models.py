@@ -5,7 +5,6 @@ import pytest
 
 from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.models import (
-    Model,
     auto_models,
     curve_models,
     family_of,
@@ -48,12 +47,6 @@ def test_a_declared_kernel_without_a_noise_takes_the_automatic_noises():
     models = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
     assert {model.noise_variance for model in models[:15]} == {model.noise_variance for model in models[15:]}
     assert {model.kernel.lengthscale for model in models[:15]} == {2.0, 4.0, 8.0}
-
-
-@pytest.mark.parametrize("changes", [{"noise_variance": 0.0}, {"noise_variance": np.nan}, {"weight": -1.0}])
-def test_model_refuses_what_is_not_positive(changes):
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        Model(**{"kernel": EQ(), "noise_variance": 1.0} | changes)
 
 
 def test_surrounding_keeps_the_kernels_class():
@@ -155,13 +148,6 @@ def test_a_wave_may_stand_beside_every_model():
     assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
     np.testing.assert_allclose([model.kernel.variance for model in found], 8 / 3)
     assert {model.kernel.slow for model in found} == {(DAYS - 1.0,)}
-
-
-def test_periods_that_do_not_fit_the_box_are_refused():
-    with pytest.raises(ValueError, match="periods must have 1 entries"):
-        with_waves(auto_models(BOX, 2.0), BOX, 2.0, (None, 7.0))
-    with pytest.raises(ValueError, match=r"the period of input 1 is 365\.243, which comes less than 2 times"):
-        BayesCloaking(epsilon=1.0, delta=1e-5, periods=[YEAR]).models(((0.0, 500.0),), 2.0)
 
 
 def test_a_declared_kernel_is_one_of_the_trends():

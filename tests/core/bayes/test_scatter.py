@@ -159,11 +159,6 @@ def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     assert inside > 0.93
 
 
-def test_columns_are_at_most_one_long():
-    X = np.linspace(0, 10, 50)[:, None]
-    assert (np.linalg.norm(plan_distances(records(X), 4.0).B, axis=0) <= 1).all()
-
-
 # ---- How people scatter, held against distributions that are known by other means.
 
 
@@ -197,29 +192,6 @@ def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixt
     plain, wider = mixture.interval(0.95, of), replace(mixture, fit=fits).interval(0.95, of)
     for end, other in zip(plain, wider, strict=True):
         np.testing.assert_allclose(other - mixture.mean, [[1.0], [3.0]] * (end - mixture.mean), rtol=1e-9)
-
-
-def test_one_model_gives_the_normal_interval():
-    one = Mixture(
-        means=np.array([[[2.0]]]),
-        variances=np.array([[[9.0]]]),
-        noise_variances=np.array([7.0]),
-        weights=np.ones((1, 1)),
-    )
-    np.testing.assert_allclose(one.interval(0.95, "outputs"), [[[2 - 4 * 1.959964]], [[2 + 4 * 1.959964]]], atol=1e-5)
-    np.testing.assert_allclose(one.interval(0.95, "function"), [[[2 - 3 * 1.959964]], [[2 + 3 * 1.959964]]], atol=1e-5)
-    assert one.mean[0, 0] == 2
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, np.nan])
-def test_level_must_lie_between_zero_and_one(mixture, level):
-    with pytest.raises(ValueError, match="level"):
-        mixture.interval(level)
-
-
-def test_of_must_be_known(mixture):
-    with pytest.raises(ValueError, match="of must be"):
-        mixture.interval(0.9, "both")
 
 
 X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
