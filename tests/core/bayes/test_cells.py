@@ -37,17 +37,13 @@ def test_inputs_outside_the_box_count_at_its_edge():
     np.testing.assert_array_equal(grid.index(far), [0, 24, 24, 0])
 
 
-def test_a_function_is_linear_between_nodes_and_constant_beyond_the_last():
+def test_a_function_is_linear_between_nodes_of_each_input_and_constant_beyond_the_last():
     grid = CellGrid(box=((0.0, 1.0),), per_side=4)
     values = 3 - 2 * grid.nodes[:, 0]
     inside = np.linspace(grid.nodes[0, 0], grid.nodes[-1, 0], 50)[:, None]
     np.testing.assert_allclose(grid.at(inside, values), 3 - 2 * inside[:, 0], atol=1e-12)
     np.testing.assert_allclose(grid.at(np.array([[-5.0], [7.0]]), values), values[[0, -1]], atol=1e-12)
-
-
-def test_two_inputs_are_interpolated_in_their_own_order():
-    grid = CellGrid(box=BOX, per_side=4)
-    X = np.array([[0.3, 10.4], [1.7, 10.7]])
+    grid, X = CellGrid(box=BOX, per_side=4), np.array([[0.3, 10.4], [1.7, 10.7]])
     np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
 
 
@@ -185,26 +181,28 @@ def test_counts_add_up_and_shares_are_not_negative(strategy):
         assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
 
 
-def test_empty_cells_take_nobody_from_full_ones():
-    """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
+@pytest.fixture(scope="module")
+def five_values():
+    """30,000 people in five of 90 cells: their numbers, and what twenty releases say of them."""
     grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
     truth = np.zeros(90)
     truth[[9, 27, 45, 63, 81]] = n / 5
     B, noise, rng = plan_counts(grid, n, 10.0, 0.1), 12.0, np.random.default_rng(0)
-    given = [counts_given(grid, n, B, noise, B @ truth + noise * rng.standard_normal(len(B))) for _ in range(20)]
+    return truth, [counts_given(grid, n, B, noise, B @ truth + noise * rng.standard_normal(len(B))) for _ in range(20)]
+
+
+def test_empty_cells_take_nobody_from_full_ones(five_values):
+    """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
+    truth, given = five_values
     full = truth > 0
-    missing = n - np.array([found.mean[full].sum() for found in given])
+    missing = truth.sum() - np.array([found.mean[full].sum() for found in given])
     sd = np.sqrt(given[0].covariance[np.ix_(full, full)].sum())
     assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
 
 
-def test_cells_where_nobody_is_are_found_empty():
+def test_cells_where_nobody_is_are_found_empty(five_values):
     """Each was given what its noise said, of sd 12: strategies added these people up, with their signs."""
-    grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
-    truth = np.zeros(90)
-    truth[[9, 27, 45, 63, 81]] = n / 5
-    B, noise = plan_counts(grid, n, 10.0, 0.1), 12.0
-    found = counts_given(grid, n, B, noise, B @ truth + noise * np.random.default_rng(0).standard_normal(len(B)))
+    truth, (found, *_) = five_values
     nobody = truth == 0
     assert np.sqrt(np.mean(found.mean[nobody] ** 2)) < 0.5
     assert np.sqrt(found.covariance.diagonal()[nobody]).mean() < 1
@@ -295,6 +293,7 @@ MODEL = Model(kernel=EQ(variance=0.5, lengthscale=0.4), noise_variance=0.2)
 
 
 COUNTS = np.array([3.0, 8, 5, 20, 1, 7])
+SURE = Counts(COUNTS, np.zeros((6, 6)))
 
 
 @pytest.fixture(scope="module")
@@ -310,18 +309,17 @@ def about(low, high, g):
     return Observation(NOTHING, low[None], high[None], 1.0, g=g[None])
 
 
-def _open(model, counts, state, g=None):
+def _open(model, SURE, state, g=None):
     """An interval so wide that nothing is clipped."""
     wide = np.full(6, 50.0)
-    return linearise(model, counts, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, 0.2)
+    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, 0.2)
 
 
 def test_without_clipping_the_sums_are_those_of_the_model(world):
     """Covariance of sums over cells of f + e, in units of the width 100, with the share that clipping is given."""
     model = world[0]
-    counts = Counts(COUNTS, np.zeros((6, 6)))
-    state = cell_prior(model, counts)
-    linear = _open(model, counts, state)
+    state = cell_prior(model, SURE)
+    linear = _open(model, SURE, state)
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
     expected = np.outer(COUNTS, COUNTS) * K + np.diag(COUNTS * (0.2 * (1 + KAPPA) + within))
@@ -333,9 +331,8 @@ def test_without_clipping_the_sums_are_those_of_the_model(world):
 def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
     model, B, rng = world
-    counts = Counts(COUNTS, np.zeros((6, 6)))
-    before = cell_prior(model, counts)
-    linear = _open(model, counts, before)._replace(rest=np.zeros((6, 6)))
+    before = cell_prior(model, SURE)
+    linear = _open(model, SURE, before)._replace(rest=np.zeros((6, 6)))
     z, s = 0.1 * rng.standard_normal(8), 0.05
     first = cell_update(model, before, linear, B, s, z[:4])
     second = cell_update(model, first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
@@ -350,10 +347,9 @@ def test_two_stages_are_one_conditioning(world):
 def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inputs(world):
     """Each stage takes them off as it comes; all three follow from the covariance, which is computed from its rows."""
     model, B, rng = world
-    counts = Counts(COUNTS, np.zeros((6, 6)))
-    state = cell_prior(model, counts)
+    state = cell_prior(model, SURE)
     for rows in (B, B[:2]):
-        state = cell_update(model, state, _open(model, counts, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
+        state = cell_update(model, state, _open(model, SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
     k = model.cells.shape[1]
     C, X, g = state.covariance[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
     assert len(state.rows) == 6
@@ -369,10 +365,9 @@ def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inp
 
 def test_what_is_known_of_curve_and_noises_is_expected_of_the_next_sums(world):
     model, _, rng = world
-    counts = Counts(COUNTS, np.zeros((6, 6)))
-    before = cell_prior(model, counts)
+    before = cell_prior(model, SURE)
     state = before._replace(mean=rng.standard_normal(len(before.mean)))
-    linear = _open(model, counts, state)
+    linear = _open(model, SURE, state)
     np.testing.assert_allclose(linear.mean, linear.T @ state.mean, atol=1e-9)
 
 
@@ -381,11 +376,10 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     """20,000 worlds of f at the cells, inputs spread evenly: means within 6 standard errors, covariances to 8 %."""
     model = world[0]
     rng = np.random.default_rng(7)
-    counts = Counts(COUNTS, np.zeros((6, 6)))
     low, high = np.full(6, -half_width), np.full(6, 1.5 * half_width)
     g = 0.3 + 0 * CELLS.nodes[:, 0]
-    state = cell_prior(model, counts)
-    linear = linearise(model, counts, state, about(low, high, g), 10.0, 0.2)
+    state = cell_prior(model, SURE)
+    linear = linearise(model, SURE, state, about(low, high, g), 10.0, 0.2)
     worlds, sums = 20_000, np.zeros((20_000, 6))
     a = rng.standard_normal((worlds, model.nodes.shape[1]))
     f = a @ model.nodes.T
@@ -403,11 +397,10 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
 
 def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world):
     model = world[0]
-    sure = Counts(COUNTS, np.zeros((6, 6)))
     unsure = Counts(COUNTS, np.diag(np.arange(1.0, 7)))
     g = np.full(18, -2.0)
-    state = cell_prior(model, sure)
-    more = _open(model, unsure, state, g).rest - _open(model, sure, state, g).rest
+    state = cell_prior(model, SURE)
+    more = _open(model, unsure, state, g).rest - _open(model, SURE, state, g).rest
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T).diagonal()
     np.testing.assert_allclose(more, np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2, rtol=1e-3, atol=1e-12)
 
@@ -416,9 +409,9 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
     """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it, in each of four
     stages that look closely, four times that: information of all four together is of n^2 once."""
     (model,) = cell_models([MODEL], CELLS)
-    state, wide = cell_prior(model, Counts(COUNTS, np.zeros((6, 6)))), np.full(6, 50.0)
+    state, wide = cell_prior(model, SURE), np.full(6, 50.0)
     seen = about(-wide, wide, np.zeros(18))
-    linear = linearise(model, Counts(COUNTS, np.zeros((6, 6))), state, seen, 10.0, 0.2)
+    linear = linearise(model, SURE, state, seen, 10.0, 0.2)
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
     np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
@@ -427,10 +420,10 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
 def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
     """Two stages: the mean over shares of that variance, the same share in both, of the product of their densities."""
     (model,) = cell_models([MODEL], CELLS)
-    counts, B, rng = Counts(COUNTS, np.zeros((6, 6))), np.eye(6)[:4], np.random.default_rng(3)
-    state, wide, by_share = cell_prior(model, counts), np.full(6, 50.0), np.zeros(4)
+    B, rng = np.eye(6)[:4], np.random.default_rng(3)
+    state, wide, by_share = cell_prior(model, SURE), np.full(6, 50.0), np.zeros(4)
     for z in rng.standard_normal((2, 4)):
-        linear = linearise(model, counts, state, about(-wide, wide, np.zeros(18)), 10.0, 0.2)
+        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, 0.2)
         S = B @ (linear.T @ state.covariance @ linear.T.T + linear.rest) @ B.T + 0.3**2 * np.eye(4)
         for i, share in enumerate(PLACE_SHARES):
             left_out = np.diag((1 - share) * linear.place)
@@ -469,9 +462,8 @@ def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_n
 
 def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
     model, B, _ = world
-    counts = Counts(COUNTS, np.zeros((6, 6)))
-    state = cell_prior(model, counts)
-    linear = _open(model, counts, state)
+    state = cell_prior(model, SURE)
+    linear = _open(model, SURE, state)
     after = cell_update(model, state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
     assert np.isfinite(after.mean).all()
     assert after.log_evidence < state.log_evidence - 1e3

@@ -137,31 +137,24 @@ def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(ev
 X_TEST = GRID[:, None]
 
 
-def released(kind, n=4000):
-    """Outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x."""
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("number", {"binned": True, "gap": 0.03}),
+        ("amount", {"binned": True, "gap": 0.03}),
+        ("number", {"protects": "inputs and outputs"}),
+    ],
+    ids=["number", "amount", "private inputs"],
+)
+def test_scatter_is_found_at_each_place(kind, way):
+    """Of outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x."""
     rng = np.random.default_rng(3)
-    table = WORLDS["normal"].table(n, rng)
-    x = table.X[:, 0]
-    y, outcome = np.maximum(20 + (1 + 6 * x) * rng.standard_normal(n), 0.0), replace(table.outcome, kind=kind)
-    data = replace(table, y=y, outcome=outcome)
-    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, binned=True, gap=0.03)
-    return mechanism.release(data, X_TEST, rng)
-
-
-@pytest.mark.parametrize("kind", ["number", "amount"])
-def test_scatter_is_found_at_each_place(kind):
-    found = released(kind).scatter[0]
+    table = WORLDS["normal"].table(4000, rng)
+    y = np.maximum(20 + (1 + 6 * table.X[:, 0]) * rng.standard_normal(4000), 0.0)
+    data = replace(table, y=y, outcome=replace(table.outcome, kind=kind))
+    found = BayesCloaking(epsilon=3.0, delta=1e-5, **way).release(data, X_TEST, rng).scatter[0]
     np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
     assert found[-1] > 3 * found[0]
-
-
-def test_scatter_is_found_where_inputs_are_private():
-    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, protects="inputs and outputs")
-    rng = np.random.default_rng(4)
-    table = WORLDS["normal"].table(4000, rng)
-    data = replace(table, y=20 + (1 + 6 * table.X[:, 0]) * rng.standard_normal(4000))
-    found = mechanism.release(data, X_TEST, rng).scatter[0]
-    np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
 
 
 def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothing_else_changes(monkeypatch):

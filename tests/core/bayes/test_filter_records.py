@@ -108,12 +108,6 @@ def test_places_hold_the_models_covariance():
     np.testing.assert_allclose(place.variance, np.diag(K) + np.repeat([0.4, 0.0], [12, 3]), atol=1e-12)
 
 
-def test_models_of_one_kernel_share_their_features():
-    X = np.linspace(0, 1, 30)[:, None]
-    places = record_filter(auto_models([(0.0, 1.0)], 1.0), X, X).models
-    assert len({id(place.phi) for place in places}) == 4
-
-
 N, TESTS, HALF, BOX = 400, 9, 1.0, ((0.0, 1.0),)
 X, X_TEST = (np.arange(N)[:, None] + 0.5) / N, np.linspace(0.1, 0.9, TESTS)[:, None]
 FIFTHS = np.repeat(np.eye(5), N // 5, axis=1)  # sums over fifths of the inputs

@@ -78,15 +78,6 @@ def test_statistics_hold_what_was_measured_and_nothing_else(data):
         assert statistics.guarantee["epsilon"] == 1.0
 
 
-def test_draws_in_portions_are_all_there(data, monkeypatch):
-    monkeypatch.setattr(filter_records, "_LARGEST", 1)  # one draw at a time
-    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
-    found = mechanism.release(data, data.X[:2], np.random.default_rng(0), 3)
-    assert found.samples.shape == (3, 2)
-    assert found.measured[0].stages[0].z.shape[0] == 3
-    assert len(np.unique(found.samples[:, 0])) == 3
-
-
 @pytest.mark.parametrize("largest", [1, 500, 10**9])
 def test_reading_in_portions_is_reading_at_once(filtered, planned, data, monkeypatch, largest):
     observed, posterior = run_stages(filtered, planned, numbered(data, 5), draws=5)

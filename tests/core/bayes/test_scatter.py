@@ -82,14 +82,10 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
     sure = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
     truth = grid[np.abs(grid - 0.1).argmin()]
     evidence = np.array([0.0, 5, 900, 2, 7, 902])
-    weights = model_weights(models, kernels_of(models), sure[None], evidence[None], HALF)[0]
+    weights = model_weights(models, [model.kernel for model in models], sure[None], evidence[None], HALF)[0]
     assert weights.sum() == pytest.approx(1)
     assert weights @ [model.noise_variance for model in models] == pytest.approx(truth)
     assert weights[3:].sum() == pytest.approx(1 / (1 + math.exp(-2)))
-
-
-def kernels_of(models):
-    return [model.kernel for model in models]
 
 
 def test_a_stage_and_its_squares_spend_what_the_stage_may():
@@ -194,17 +190,11 @@ def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixt
         np.testing.assert_allclose(other - mixture.mean, [[1.0], [3.0]] * (end - mixture.mean), rtol=1e-9)
 
 
-X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
-
-
-MODELS = [Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)]
-
-
 def test_paths_have_mean_and_covariance_of_the_mixture():
     """40,000 paths of two models far apart: within six standard errors of each moment."""
     joint = Joint(
-        models=tuple(MODELS),
-        X_test=X_TEST,
+        models=tuple(Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)),
+        X_test=np.linspace(0.5, 9.5, 4)[:, None],
         means=np.array([[0.0, 1.0, 2.0, 3.0], [2.0, 2.0, 0.0, 0.0]]),
         shared=(np.zeros((0, 4)), 0.5 * np.eye(4)),
         weights=np.array([0.3, 0.7]),
@@ -267,9 +257,7 @@ def test_counts_of_many_tell_the_skewness(law, skew):
 
 def test_a_curve_that_is_off_and_much_noise_leave_the_skewness_open():
     z = np.array([-20.0])
-    known, unsure, noisy = (
-        skewness_of(z, s, 300, np.array([v])) - 0.0 for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0))
-    )
+    known, unsure, noisy = (skewness_of(z, s, 300, np.array([v])) for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0)))
     spread = [float(np.average(np.linspace(-3, 3, 25) ** 2, weights=np.exp(f[0] - f.max()))) for f in (unsure, noisy)]
     assert np.exp(known[0] - known.max()).sum() < np.exp(unsure[0] - unsure.max()).sum()
     assert min(spread) > 1.0
@@ -295,12 +283,9 @@ def release():
     )
 
 
-def test_samples_are_means_in_the_outputs_unit(release):
+def test_values_and_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as_outputs_do(release):
     np.testing.assert_allclose(release.samples, [[5.0, 7.0]])
     np.testing.assert_array_equal(release.model_weights, [[1.0]])
-
-
-def test_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as_outputs_do(release):
     low, high = release.interval(0.95, "function")
     np.testing.assert_allclose([low[0], high[0]], [[5 - 0.98, 7 - 0.98], [5 + 0.98, 7 + 0.98]], atol=1e-3)
     low, high = release.interval(0.999999, "outputs")
