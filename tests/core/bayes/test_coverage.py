@@ -143,9 +143,7 @@ def check(shares):
     [(1, 200, False), (1, 1000, False), (1, 5000, False), (1, 1000, True), (2, 400, False), (2, 3000, False)],
 )
 def test_intervals_hold_on_data_from_models_like_those_of_the_mixture(dim, n, crowded, epsilon):
-    shares = covered(dim, n, epsilon, 120 if dim == 1 else 40, crowded)
-    print(dim, n, crowded, epsilon, {key: round(float(share), 3) for key, (share, _) in shares.items()})
-    check(shares)
+    check(covered(dim, n, epsilon, 120 if dim == 1 else 40, crowded))
 
 
 # ---- The curve is right, and as sure as it says, wherever inputs stand and however rough it is: small cases of each

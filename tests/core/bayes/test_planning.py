@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core import EQ
-from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes import planning
 from dpgp_core.bayes.engine import Observation, run_stages
 from dpgp_core.bayes.filter_records import leading, record_filter
@@ -14,28 +12,10 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split_stage
-from dpgp_core.bayes.settings import BayesSettings
 from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
 
 from .conftest import HALF, S
-
-
-@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_the_promise_says_what_it_protects_and_costs(protects):
-    card = BayesSettings(epsilon=0.7, delta=1e-3, protects=protects).guarantee
-    assert card.protects == protects
-    assert card.loss.mu == pytest.approx(1 / noise_multiplier(0.7, 1e-3))
-    assert ("input and output" in card.neighbours) == (protects != "outputs")
-    assert ("counts" in card.theorem) == (protects != "outputs")
-
-
-def test_declared_kernels_are_mixed_with_others():
-    settings = BayesSettings(epsilon=1.0, delta=0.01, kernels=(EQ(lengthscale=3.0),), noise_variances=(0.2,))
-    models = settings.models([(0.0, 10.0)], 2.0)
-    assert len({model.kernel for model in models}) > 1
-    assert any(model.kernel.lengthscale in (3.0, (3.0,)) for model in models)
-
 
 TWO = 2.0
 
