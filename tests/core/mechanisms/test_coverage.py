@@ -7,22 +7,13 @@ import pytest
 
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
-from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.sparse.posterior import SparseInterval
+from tests.core.mechanisms import cases
 
-KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
-PARAMETERS = Parameters(
-    kernel=KERNEL,
-    noise_variance=NOISE_VARIANCE,
-    epsilon=1.0,
-    delta=0.01,
-    x_box=((0.0, 10.0),),
-    n=60,
-    cells=6,
-)
+PARAMETERS = replace(cases.PARAMETERS, x_box=((0.0, 10.0),), n=60, cells=6)
+KERNEL, NOISE_VARIANCE = PARAMETERS.kernel, PARAMETERS.noise_variance
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 WORLDS, FEWER = 300, 150  # fewer where an interval is not one for all worlds
 X_TEST = np.linspace(0, 10, 8)[:, None]
