@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import norm
 
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import Model
 from dpgp_core.bayes.readers import measured_of, public_of
 from dpgp_core.bayes.reading import read, refit
-from dpgp_core.gp.regression import output_covariance, posterior
+from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
@@ -181,39 +180,6 @@ def test_intervals_cover_what_they_say_on_data_from_the_model(kind):
             inside[i] += ((low <= truth[of]) & (truth[of] <= high)).mean() / 200
     for (_, level), share in zip(wanted, inside, strict=True):
         assert share == pytest.approx(level, abs=0.03 + 5 * math.sqrt(level * (1 - level) / 200))
-
-
-def test_models_are_weighted_by_their_evidence():
-    rng = np.random.default_rng(5)
-    _, y = world(rng)
-    released = statistics_of(measured(measurement(), y, rng))
-    kernels, variances = [EQ(lengthscale=0.2), KERNEL, EQ(lengthscale=9.0)], [NOISE, 2.0]
-    found = refit(released, kernels=kernels, noise_variances=variances, X_test=WIDER)
-    evidence = [
-        float(read(released, [Model(kernel=k, noise_variance=v)]).log_evidence()[0]) for k in kernels for v in variances
-    ]
-    np.testing.assert_allclose(found.weights, np.exp(evidence - logsumexp(evidence)))
-    np.testing.assert_allclose(found.mean, 125 + SCALE * (found.weights @ found.mixture.means[0]))
-    assert found.weights.sum() == pytest.approx(1)
-
-
-def test_evidence_and_posterior_by_joint_gaussian_algebra():
-    """Of wide intervals, which clip nothing: the density of z, and f given z, by the joint normal of both."""
-    rng = np.random.default_rng(8)
-    _, y = world(rng)
-    stages = [measured(measurement(seed=s, bounds=WIDE), y, rng) for s in (1, 2)]
-    A = np.vstack([stage.measurement.B * SCALE / 600 for stage in stages])
-    S = A @ output_covariance(KERNEL, X, NOISE) @ A.T + stages[0].measurement.noise_sd ** 2 * np.eye(16)
-    z, cross = np.concatenate([stage.z for stage in stages]), KERNEL(WIDER, X) @ A.T
-    one, both = (
-        read(statistics_of(*some), [Model(kernel=KERNEL, noise_variance=NOISE)]) for some in (stages[:1], stages)
-    )
-    assert one.log_evidence()[0] == pytest.approx(multivariate_normal.logpdf(z[:8], cov=S[:8, :8]), rel=1e-9)
-    assert both.log_evidence()[0] == pytest.approx(multivariate_normal.logpdf(z, cov=S), rel=1e-9)
-    found = both.at(WIDER).joint()
-    np.testing.assert_allclose(found.means[0], cross @ np.linalg.solve(S, z), atol=1e-9)
-    expected = KERNEL(WIDER, WIDER) - cross @ np.linalg.solve(S, cross.T)
-    np.testing.assert_allclose(found.covariance(), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "protects"), [("records", "outputs"), ("cells", "inputs and outputs")])

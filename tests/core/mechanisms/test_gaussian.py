@@ -13,7 +13,7 @@ from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms import GPPrior
 from dpgp_core.mechanisms.base import Plan, Release, within_unit
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.gaussian_stages import ClippedStage, exact, noiseless, numbered
+from dpgp_core.mechanisms.gaussian_stages import ClippedStage, exact, noiseless
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 
 
@@ -200,17 +200,6 @@ def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_da
     # places and strategy are rounded to 2^-20, and the noise is a millionth
     np.testing.assert_allclose(z, np.broadcast_to(noiseless(stage, data.clipped_y[None]), (2, 3)), atol=1e-4)
     assert (z[0] != z[1]).all()
-
-
-def test_numbered_draws_have_the_stated_spread_and_come_from_the_generator(stage, make_dataset):
-    data = make_dataset()
-    y = data.clipped_y[None]
-    z = numbered(y, np.random.default_rng(1), 40_000)(stage) - noiseless(stage, y)
-    # 7 standard errors of each of three means and variances: a false alarm in fewer than one run of 10^10
-    assert (np.abs(z.mean(axis=0)) < 7 * 0.7 / 200).all()
-    assert (np.abs(z.var(axis=0) / 0.49 - 1) < 7 * np.sqrt(2) / 200).all()
-    again = numbered(y, np.random.default_rng(1), 40_000)(stage) - noiseless(stage, y)
-    np.testing.assert_array_equal(again, z)
 
 
 def test_the_curve_is_offset_plus_the_map_of_z(stage):
