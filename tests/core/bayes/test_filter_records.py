@@ -95,19 +95,6 @@ def test_intervals_stay_in_the_range_and_are_never_too_narrow(records, level):
     assert (high - low >= 2 * HALF * NARROWEST * (1 - 1e-9)).all()
 
 
-def test_places_hold_the_models_covariance():
-    rng = np.random.default_rng(0)
-    X, X_test = rng.uniform(0, 5, (12, 2)), rng.uniform(0, 5, (3, 2))
-    model = Model(kernel=EQ(variance=2.0, lengthscale=1.5), noise_variance=0.4)
-    (place,) = record_filter([model], X, X_test).models
-    everywhere = np.vstack([X, X_test])
-    K = model.kernel(everywhere, everywhere)
-    gram = place.phi @ place.phi.T
-    np.testing.assert_allclose(gram[:12, :12] + np.diag(place.noise), K[:12, :12] + 0.4 * np.eye(12), atol=1e-9)
-    np.testing.assert_allclose(gram[:12, 12:], K[:12, 12:], atol=1e-9)
-    np.testing.assert_allclose(place.variance, np.diag(K) + np.repeat([0.4, 0.0], [12, 3]), atol=1e-12)
-
-
 N, TESTS, HALF, BOX = 400, 9, 1.0, ((0.0, 1.0),)
 X, X_TEST = (np.arange(N)[:, None] + 0.5) / N, np.linspace(0.1, 0.9, TESTS)[:, None]
 FIFTHS = np.repeat(np.eye(5), N // 5, axis=1)  # sums over fifths of the inputs

@@ -19,7 +19,7 @@ from dpgp_core.bayes.waves import on_dates, waving, with_waves
 from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.seasons import YEAR, Seasonal, lifted
+from dpgp_core.seasons import YEAR, lifted
 from tests.core.tables import table
 
 
@@ -40,17 +40,12 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     assert {model.kernel.lengthscale for model in declared} == {(2, 0.5), (4, 1), (8, 2)}
     np.testing.assert_allclose(sorted({model.noise_variance for model in declared}), [0.025, 0.1, 0.4])
     assert automatic == curve_models([(0.0, 1.0), (0.0, 1.0)], 1.0)
+    assert {type(model.kernel) for model in models} == {Matern52, LevelAndCurve}
     assert sum(model.weight for model in declared) == pytest.approx(sum(model.weight for model in automatic))
-
-
-def test_a_declared_kernel_without_a_noise_takes_the_automatic_noises():
-    models = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
-    assert {model.noise_variance for model in models[:15]} == {model.noise_variance for model in models[15:]}
-    assert {model.kernel.lengthscale for model in models[:15]} == {2.0, 4.0, 8.0}
-
-
-def test_surrounding_keeps_the_kernels_class():
-    assert {type(m.kernel) for m in models_around(Matern52(), 1.0, [(0.0, 1.0)], 1.0)} == {Matern52, LevelAndCurve}
+    without_noise = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
+    noises = [{model.noise_variance for model in some} for some in (without_noise[:15], without_noise[15:])]
+    assert noises[0] == noises[1]
+    assert {model.kernel.lengthscale for model in without_noise[:15]} == {2.0, 4.0, 8.0}
 
 
 def test_typical_models_have_each_family_once_with_all_its_weight_and_its_largest_amplitude():
@@ -112,8 +107,11 @@ BOX = ((0.0, DAYS - 1.0),)
 VISITS = {"y_bounds": (0.0, 60.0), "x_box": BOX, "y_scale": 15.0, "y_kind": "count"}
 
 
-def test_half_of_the_weight_stays_with_models_without_a_wave():
+def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_without_a_period():
     plain = auto_models(BOX, 2.0)
+    assert with_waves(plain, BOX, 2.0, ()) == on_dates(plain, ()) == waving(plain, BOX, ()) == plain
+    once = on_dates(plain, (YEAR,))
+    assert on_dates(once, (YEAR,)) == once
     found = with_waves(plain, BOX, 2.0, (YEAR,))
     waves = np.array([model.kernel.wave > 0 for model in found])
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
@@ -121,21 +119,8 @@ def test_half_of_the_weight_stays_with_models_without_a_wave():
     assert [model.kernel.trend for model in found[: len(plain)]] == [model.kernel for model in plain]
 
 
-def test_without_a_period_nothing_changes():
-    plain = auto_models(BOX, 2.0)
-    assert with_waves(plain, BOX, 2.0, ()) == plain
-    assert on_dates(plain, ()) == plain
-
-
-def test_models_are_taken_to_dates_once():
-    once = on_dates(auto_models(BOX, 2.0), (YEAR,))
-    assert on_dates(once, (YEAR,)) == once
-    assert all(isinstance(model.kernel, Seasonal) for model in once)
-
-
 def test_a_wave_may_stand_beside_every_model():
     plain = auto_models(BOX, 2.0)
-    assert waving(plain, BOX, ()) == plain
     found = waving(plain, BOX, (YEAR,))
     assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
     np.testing.assert_allclose([model.kernel.variance for model in found], 8 / 3)

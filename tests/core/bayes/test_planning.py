@@ -12,10 +12,10 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split_stage
-from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
+from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
 
-from .conftest import HALF, S
+from .conftest import HALF
 
 TWO = 2.0
 
@@ -98,12 +98,6 @@ def test_strategies_attend_to_what_is_important():
         variances.append(posterior.states[0].variance[0, 40:])
     assert variances[1][9] < 0.9 * variances[0][9]
     assert variances[1].mean() > 1.1 * variances[0].mean()
-
-
-def test_rescaling_keeps_the_strategies_and_spends_the_other_budget(planned):
-    again = rescaled(planned, 3 * S)
-    assert math.fsum(1 / stage.noise_multiplier**2 for stage in again) == pytest.approx(1 / (3 * S) ** 2, rel=1e-14)
-    assert all(a.strategy is b.strategy for a, b in zip(again, planned, strict=True))
 
 
 def test_many_records_are_planned_for_people_who_scatter_more():

@@ -21,7 +21,6 @@ from dpgp_core.bayes.scatter import (
     log_prior,
     model_weights,
     of_two_values,
-    split_stage,
     usual_variance,
 )
 from dpgp_core.bayes.spread import Distances, reach_of
@@ -40,17 +39,18 @@ def seen(values, about=0.0, reach=1.5, s=1.0):
     return (np.array([about]), np.array([reach]), np.array([float(len(values))]), s, float(z))
 
 
-@pytest.mark.parametrize("sd", [0.1, 0.3, 0.5])
-def test_squares_tell_how_far_people_scatter(sd):
-    values = np.random.default_rng(0).normal(0, sd, 20_000)
-    known = log_prior() + log_density(HALF, *seen(values, reach=3 * sd))
-    assert math.sqrt(expected(known, HALF)) == pytest.approx(sd, rel=0.1)
+NORMAL = np.random.default_rng(0).normal(size=20_000)
+ANSWERS = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
 
 
-def test_squares_of_yes_and_no_say_their_variance():
-    values = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
-    known = log_prior() + log_density(0.5, *seen(values, reach=1.0))
-    assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
+@pytest.mark.parametrize(
+    ("values", "half", "reach", "variance"),
+    [*((sd * NORMAL, HALF, 3 * sd, sd**2) for sd in (0.1, 0.3, 0.5)), (ANSWERS, 0.5, 1.0, 0.09)],
+    ids=["little", "some", "much", "yes/no"],
+)
+def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
+    known = log_prior() + log_density(half, *seen(values, reach=reach))
+    assert expected(known, half) == pytest.approx(variance, rel=0.15)
 
 
 @pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
@@ -86,11 +86,6 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
     assert weights.sum() == pytest.approx(1)
     assert weights @ [model.noise_variance for model in models] == pytest.approx(truth)
     assert weights[3:].sum() == pytest.approx(1 / (1 + math.exp(-2)))
-
-
-def test_a_stage_and_its_squares_spend_what_the_stage_may():
-    assert sum(1 / s**2 for s in split_stage(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
-    assert split_stage(1.7, alone=True) == (1.7, None)
 
 
 def test_yes_and_no_scatter_as_their_mean_says():

@@ -79,15 +79,6 @@ def test_heavy_noise_stays_within_the_bounds(peer):
     assert np.isfinite(curves).all()
 
 
-def test_the_ridge_falls_as_the_data_support_it():
-    peer, sums = Polynomial(2), Polynomial(2).sums(TOY)
-    unsupported = sums.copy()
-    unsupported[6] = 0.0  # the least eigenvalue, said to be nothing
-    s = 0.02
-    near, shrunk = (peer.predict(z[None], s, TOY, TOY.X)[0] - TOY.midpoint for z in (sums, unsupported))
-    assert np.linalg.norm(shrunk) <= np.linalg.norm(near)
-
-
 def test_held_out_errors_are_of_records_not_trained_on():
     peer = BinnedMeans(3)
     errors = held_out(peer, TOY, FOLDS, QUIET, 2, 1)

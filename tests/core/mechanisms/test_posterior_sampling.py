@@ -141,14 +141,3 @@ def test_golden_corner_of_the_private_optimum():
         100, 8.64, 0.049, np.exp(-1 / 0.245), 0.005, sensitivity="exponential_1d", bound="published"
     )
     assert f"{published:.2f}" == "2.88"
-
-
-def test_a_path_with_large_ridge_and_small_scale_tends_to_it(make_dataset):
-    data, r, c = make_dataset(), 1e3, 3.0
-    k = EQ(lengthscale=2.0)
-    path = PosteriorSampling.for_dataset(data, kernel=k, r=r, sigma=c / r**2, delta=0.01)
-    released = path.release(data, AGES[:5], np.random.default_rng(1))
-    hall = HallPosterior(epsilon=epsilon_of(c / 2, 0.01), delta=0.01, kernel=k, r=r)
-    other = hall.release(data, AGES[:5], np.random.default_rng(1))
-    np.testing.assert_allclose(r**2 * (released.mean - 1), r**2 * (other.mean - 1), rtol=1e-4)
-    np.testing.assert_allclose(r**2 * released.noise_sd, r**2 * other.noise_sd, rtol=1e-4)

@@ -1,12 +1,10 @@
 import math
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
-import datasets
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.regression import cloaking_matrix
@@ -252,26 +250,3 @@ def test_london_refined(hexes, lengthscale, expected):
         one = draw_errors(released.mean, released.noise_factor, hexes.clipped_y, np.random.default_rng(2), 1000)
         # the gain over one stage: 0.41/0.29/0.25 at 15 km, 0.67/0.41/0.29 at 8 km
         assert found.mean() < one.mean() * 0.97
-
-
-@pytest.mark.full
-def test_many_records_are_masked_in_every_stage(squared_shift):
-    data = datasets.load("london_sales", n=1600)
-    mechanism = RefinedCloaking(epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=15.0), noise_variance=0.3)
-    X_test = data.X[::50]
-    plan = mechanism.plan(data.X, X_test)
-    for stage, rows in zip(plan.stages, (1600 + 32, 32), strict=True):
-        assert stage.inference.method == "lowrank"
-        assert stage.weights.shape == (rows, 1600)
-        reduced = (stage.design.basis.T @ stage.weights).dense()
-        shifts = squared_shift(stage.design.root, reduced)
-        assert 1 - 1e-4 <= shifts.max() <= 1 + 1e-8
-        # the released values lie in the span of the noise
-        np.testing.assert_allclose(
-            stage.design.project(stage.weights.left), stage.weights.left, atol=1e-8 * np.abs(stage.weights.left).max()
-        )
-    low = mechanism.measure(plan, data, X_test, np.random.default_rng(1), draws=400)
-    same = replace(mechanism, inference="exact").release(data, X_test, np.random.default_rng(2), draws=400)
-    # two means of 400 draws: 7 standard errors, false alarm 1e-10 for 32 points
-    error = 7 * np.sqrt(2 / 400) * low.samples.std(axis=0)
-    assert (np.abs(low.samples.mean(axis=0) - same.samples.mean(axis=0)) <= error).all()
