@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cell_moments import (
-    KAPPA,
     PLACE_SHARES,
     cell_models,
     cell_prior,
@@ -310,19 +309,6 @@ def _open(model, SURE, state, g=None):
     return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, 0.2)
 
 
-def test_without_clipping_the_sums_are_those_of_the_model(world):
-    """Covariance of sums over cells of f + e, in units of the width 100, with the share that clipping is given."""
-    model = world[0]
-    state = cell_prior(model, SURE)
-    linear = _open(model, SURE, state)
-    K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
-    within = 0.5 - K.diagonal()
-    expected = np.outer(COUNTS, COUNTS) * K + np.diag(COUNTS * (0.2 * (1 + KAPPA) + within))
-    found = linear.T @ state.covariance @ linear.T.T + linear.rest
-    np.testing.assert_allclose(found, expected / 100**2, rtol=1e-3, atol=1e-9)
-    np.testing.assert_allclose(linear.mean, 0, atol=1e-12)
-
-
 def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
     model, B, rng = world
@@ -356,14 +342,6 @@ def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inp
     np.testing.assert_allclose(moments.within, np.maximum(within, 0), atol=1e-9)
     phi, Q = model.at(X), downdate(model, state, X)
     np.testing.assert_allclose(phi @ phi.T - Q.T @ Q, phi @ C @ phi.T, atol=1e-9)
-
-
-def test_what_is_known_of_curve_and_noises_is_expected_of_the_next_sums(world):
-    model, _, rng = world
-    before = cell_prior(model, SURE)
-    state = before._replace(mean=rng.standard_normal(len(before.mean)))
-    linear = _open(model, SURE, state)
-    np.testing.assert_allclose(linear.mean, linear.T @ state.mean, atol=1e-9)
 
 
 @pytest.mark.parametrize("half_width", [0.2, 0.6, 3.0])

@@ -218,8 +218,7 @@ def families(make_dataset, rng, people=60, rows=4, spread=0.3):
 
 @pytest.mark.parametrize("protects", ["inputs and outputs", "outputs"])
 def test_people_with_several_rows_are_promised_what_people_get(make_dataset, protects):
-    rng = np.random.default_rng(0)
-    data = families(make_dataset, rng)
+    data = families(make_dataset, np.random.default_rng(0))
     hidden = BayesCloaking(epsilon=2.0, delta=1e-4, protects=protects)
     release = hidden.release(data, X_TEST)
     assert "all rows of one person" in release.guarantee.neighbours

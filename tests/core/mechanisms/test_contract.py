@@ -93,11 +93,8 @@ def test_a_row_says_what_its_mechanism_is(name):
             entry.build(replace(PARAMETERS, cells=None))
 
 
-def test_titles_are_unique():
+def test_titles_and_labels_are_stated_and_unique():
     assert len({entry.title for entry in CATALOGUE.values()}) == len(CATALOGUE)
-
-
-def test_labels_are_stated_and_unique():
     assert all(mechanism.label.strip() and mechanism.reference.strip() for mechanism in MECHANISMS)
     assert len({mechanism.label for mechanism in MECHANISMS}) == len(MECHANISMS)
 

@@ -85,13 +85,6 @@ def test_much_budget_finds_the_curve_of_each_group(protects, n):
     assert (high - low).max() < 16
 
 
-def test_a_plan_knows_the_number_of_records_and_no_group():
-    of, data = mechanism("inputs and outputs"), groups(80)
-    others = replace(data, X=np.stack([data.X[:, 0], np.zeros(80)], axis=1))
-    plans = [of.plan_for(each, X_TEST) for each in (data, others)]
-    np.testing.assert_array_equal(plans[0].counts, plans[1].counts)
-
-
 def test_places_of_no_level_are_refused():
     of, data = mechanism(), groups(30)
     for bad in (0.5, 3.0, -1.0):
