@@ -9,7 +9,6 @@ import pytest
 from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes import filter_cells
-from dpgp_core.bayes.cell_moments import curve_moments
 from dpgp_core.bayes.cells import CellGrid, known_counts
 from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
@@ -95,17 +94,6 @@ def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
     found = even.at(CELLS.centres).predict(later)
     np.testing.assert_allclose(later.weights[0] @ found.means[0], truth, atol=0.15)
     assert (later.weights[0] @ found.variances[0] < 0.1).all()
-
-
-def test_what_is_known_of_the_curve_is_the_same_whenever_it_is_computed(even):
-    now = even.begin()
-    [asked] = even.intervals(now, 1.5)
-    before = {i: curve_moments(even.models[i], state, asked.g[0]) for i, state in enumerate(now.states)}
-    for one, other in zip(
-        even.linearised(now, asked).values(), even.linearised(now, asked, before).values(), strict=True
-    ):
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("s", [0.3, 3.0])

@@ -99,17 +99,9 @@ def residuals(s):
     return Observation(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
 
 
-def test_without_noise_records_are_counted_and_residuals_summed(in_cells):
-    reader, cells = CellReader(in_cells, GRID, Silence()), GRID.index(in_cells.X)
-    np.testing.assert_allclose(reader.counts(counts(1.0)), np.bincount(cells, minlength=8))
-    places = np.clip(in_cells.standardised(), -1, 1) / 2
-    expected = np.bincount(cells, weights=places, minlength=8)
-    np.testing.assert_allclose(reader.sums(residuals(1.0)).z[0], expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("noise", [None, np.random.default_rng(1)], ids=["real", "numbered"])
-def test_with_almost_no_noise_the_others_read_the_same(in_cells, noise):
-    reader, silent = CellReader(in_cells, GRID, noise), CellReader(in_cells, GRID, Silence())
-    np.testing.assert_allclose(reader.counts(counts(1e-6)), silent.counts(counts(1.0)), atol=1e-3)
-    found, expected = reader.sums(residuals(1e-6)), silent.sums(residuals(1.0))
-    np.testing.assert_allclose(found.z, expected.z, atol=1e-3)
+@pytest.mark.parametrize("noise", [Silence(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
+def test_with_almost_no_noise_records_are_counted_and_residuals_summed(in_cells, noise):
+    reader, cells = CellReader(in_cells, GRID, noise), GRID.index(in_cells.X)
+    np.testing.assert_allclose(reader.counts(counts(1e-6)), np.bincount(cells, minlength=8), atol=1e-4)
+    expected = np.bincount(cells, weights=np.clip(in_cells.standardised(), -1, 1) / 2, minlength=8)
+    np.testing.assert_allclose(reader.sums(residuals(1e-6)).z[0], expected, atol=1e-5)

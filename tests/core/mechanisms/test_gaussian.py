@@ -172,14 +172,6 @@ def stage():
     return ClippedStage(plan, 0.7, low, high, (high - low).max(axis=1, keepdims=True), np.ones((1, 4)))
 
 
-def test_without_noise_it_is_the_strategy_times_the_places(stage, make_dataset):
-    y = make_dataset().clipped_y
-    low, high = stage.low[0], stage.high[0]
-    q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)
-    shrunk = stage.plan.strategy * ((high - low) / (high - low).max())
-    np.testing.assert_allclose(noiseless(stage, y[None])[0], shrunk @ q, rtol=1e-12)
-
-
 def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_dataset):
     data = make_dataset()
     z = exact(data, 2)(stage._replace(noise_multiplier=1e-6))
@@ -187,8 +179,3 @@ def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_da
     # places and strategy are rounded to 2^-20, and the noise is a millionth
     np.testing.assert_allclose(z, np.broadcast_to(noiseless(stage, data.clipped_y[None]), (2, 3)), atol=1e-4)
     assert (z[0] != z[1]).all()
-
-
-def test_the_curve_is_offset_plus_the_map_of_z(stage):
-    z = np.array([[1.0, 0.0, -2.0]])
-    np.testing.assert_allclose(stage.curve(z), 1 + stage.widest * (z @ stage.plan.factor.T))
