@@ -161,3 +161,10 @@ def test_same_seed_makes_error_smooth_in_epsilon():
     held = hold_out(CLOAKING, TOY, FOLDS)
     errors = [held_out_errors(with_epsilon(CLOAKING, e), held, 3, 5).mean() for e in (1.0, 1.0001)]
     assert abs(errors[1] - errors[0]) < 1e-3 * errors[0]
+
+
+def test_a_fold_keeps_the_public_description_and_its_own_labels(hexes):
+    part = hexes.subset(np.array([5, 2]))
+    np.testing.assert_array_equal(part.X, hexes.X[[5, 2]])
+    assert part.y_bounds == hexes.y_bounds
+    assert list(part.labels["cell"]) == list(hexes.labels["cell"][[5, 2]])
