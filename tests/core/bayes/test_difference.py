@@ -94,24 +94,17 @@ def release(request):
 
 
 def test_it_is_the_difference_of_the_curves_and_turns_round(release):
+    """At places of any level, and as the library reads the statistic."""
     found, back = release.difference("a", "c", POINTS[:7]), release.difference("c", "a", POINTS[:7])
+    np.testing.assert_array_equal(found.mean, release.difference("a", "c", POINTS[14:]).mean)
+    read = difference(release.statistics[0], "a", "c", POINTS[:7])
+    np.testing.assert_allclose(read.mean, found.mean, atol=1e-9)
     mean = release.uncertainty.prediction.mean[0].reshape(3, -1)
     np.testing.assert_allclose(found.mean, mean[0] - mean[2], atol=1e-6)
     (low, high), (other, far) = found.interval(0.9), back.interval(0.9)
     np.testing.assert_allclose([low, high], [-far, -other], atol=1e-6)
     assert (low < found.mean).all()
     assert (found.mean < high).all()
-
-
-def test_places_of_any_level_say_the_same(release):
-    by_first = release.difference("a", "b", POINTS[:7])
-    np.testing.assert_array_equal(by_first.mean, release.difference("a", "b", POINTS[14:]).mean)
-
-
-def test_the_library_reads_the_statistic_alike(release):
-    [statistics] = release.statistics
-    found = difference(statistics, "a", "b", POINTS[:7])
-    np.testing.assert_allclose(found.mean, release.difference("a", "b", POINTS[:7]).mean, atol=1e-9)
 
 
 def test_its_variance_is_that_of_the_joint_posterior():

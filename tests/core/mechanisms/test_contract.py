@@ -19,6 +19,7 @@ from dpgp_core.mechanisms import (
     CATALOGUE,
     MECHANISMS,
     BayesCloaking,
+    HallPosterior,
     RefinedCloaking,
     SparseVariational,
     TeachingRelease,
@@ -26,6 +27,7 @@ from dpgp_core.mechanisms import (
 from dpgp_core.sparse.statistics import NoisyStatistics
 from tests.core.mechanisms.cases import CASES, OTHERS, PARAMETERS, WHOLE, X_TEST, built, with_output, with_record
 from tests.core.mechanisms.neighbours import allowed, at_the_ends, costs
+from tests.core.replay import assert_same
 
 STATEMENT = "anything at all: this is a numbered draw for teaching, not a release"
 KNOWN = {}
@@ -113,6 +115,16 @@ def test_guarantee_is_known_before_data_are_read(mechanism, make_dataset):
     for y in (data.y, -data.y):
         assert mechanism.release(make_dataset(y=y), X_TEST).guarantee == before.for_unit(data.privacy_unit)
     assert mechanism.guarantee == before
+
+
+def test_a_plan_knows_nothing_private(mechanism, make_dataset):
+    if isinstance(mechanism, HallPosterior):
+        pytest.skip("it plans when it measures")
+    data = make_dataset()
+    other = replace(data, y=np.full(12, 1e300))
+    if mechanism.guarantee.protects == "inputs and outputs":
+        other = replace(other, X=np.full((12, 1), -1e9))
+    assert_same(mechanism.plan_for(data, X_TEST), mechanism.plan_for(other, X_TEST))
 
 
 def test_numbered_draws_say_that_they_are_none(any_mechanism, make_dataset):

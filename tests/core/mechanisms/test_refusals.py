@@ -120,12 +120,14 @@ def interval(level, of="outputs"):
     return built("cloaking").release(DATA, X_TEST).interval(level, of)
 
 
-def measured(mechanism, plan):
-    return mechanism.measure(plan, DATA, X_TEST)
+def measured(planned, data=DATA, by=None, of=DATA):
+    """Measure the data by a plan for others."""
+    return (by or planned).measure(planned.plan_for(of, X_TEST), data, X_TEST)
 
 
 SINGLE = BayesCloaking(**BUDGET, stages=1, gap=0.1)
-BINNED = replace(SINGLE, binned=True)
+BINNED, HIDDEN = replace(SINGLE, binned=True), replace(SINGLE, protects="inputs and outputs")
+PEOPLE = replace(DATA, person=np.arange(12))
 REFUSALS = [
     *told(lambda kind, changes: kind(**SETTINGS[kind] | changes), AT_CONSTRUCTION),
     *told(lambda of, data, X_test: of.release(data, X_test, np.random.default_rng(1)), RELEASES),
@@ -134,14 +136,19 @@ REFUSALS = [
     (lambda: interval(0.5, "noise"), "of must be 'outputs' or 'function', got 'noise'"),
     # plans of others
     (
-        lambda: measured(RefinedCloaking(**MODEL), Cloaking(**MODEL).plan(DATA.X, X_TEST)),
+        lambda: measured(Cloaking(**MODEL), by=RefinedCloaking(**MODEL)),
         "the plan must have 2 stages; make it with this mechanism",
     ),
-    (lambda: measured(BINNED, SINGLE.plan_for(DATA, X_TEST)), r"binned=True; make it by plan_for\(\)"),
+    (lambda: measured(SINGLE, by=BINNED), r"binned=True; make it by plan_for\(\)"),
+    (lambda: measured(BINNED, replace(DATA, X=DATA.X[::-1] * 0.5)), "the plan is for other records"),
+    (lambda: measured(HIDDEN, DATA.subset(np.arange(5))), "another number of records"),
+    (lambda: measured(HIDDEN, changed(DATA, y_scale=3.0)), "other bounds, or another scale"),
+    (lambda: measured(HIDDEN, PEOPLE), "several rows"),
+    (lambda: replace(SINGLE, binned=False).release(PEOPLE, X_TEST), "leave weights and binned out"),
     *each(
         lambda of: of.plan(DATA.X, X_TEST, x_box=DATA.x_box, half_range=1.0),
         r"plan_for\(\)",
-        [BINNED, replace(SINGLE, protects="inputs and outputs")],
+        [BINNED, HIDDEN],
     ),
 ]
 
