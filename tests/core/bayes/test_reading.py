@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,13 +75,6 @@ def test_a_refit_is_what_a_fresh_mechanism_of_that_kernel_reads_from_the_same_nu
     np.testing.assert_allclose(again.interval(0.9), in_unit, atol=1e-8)
 
 
-def of_test_points(statistics, model):
-    """Mean (P,) and covariance (P, P) of f at X_TEST by dense algebra."""
-    mean, covariance, _ = conditioned(model, statistics.X, X_TEST, measured_of(statistics).stages)
-    n = len(statistics.X)
-    return mean[n:], covariance[n:, n:]
-
-
 def kept(name):
     """A file of before clipping was taken to be biased, its statistic, and what that code read of it itself."""
     found = json.loads((Path(__file__).parent / "before" / f"{name}.json").read_text(encoding="utf-8"))
@@ -94,37 +86,36 @@ def test_a_file_of_before_says_what_outputs_that_were_clipped_say():
     _, statistics = kept("records")
     kernel = EQ(lengthscale=2.0)
     again = refit(statistics, kernels=[kernel], noise_variances=[0.05], X_test=X_TEST)
-    mean, covariance = of_test_points(statistics, Model(kernel=kernel, noise_variance=0.05))
-    np.testing.assert_allclose(again.mixture.means[0, 0], mean, atol=1e-9)
-    np.testing.assert_allclose(again.mixture.variances[0, 0], np.diag(covariance), atol=1e-9)
-
-
-def test_one_model_has_mean_and_covariance_of_stacked_observations(statistics):
-    """Another computation, clipping taken to have no bias in both."""
-    joint = replace(read(statistics, MODELS[:1]), public=None).at(X_TEST).joint()
-    mean, covariance = of_test_points(statistics, MODELS[0])
-    np.testing.assert_allclose(joint.means[0], mean, atol=1e-9)
-    np.testing.assert_allclose(joint.covariance(), covariance, atol=1e-9)
+    model, n = Model(kernel=kernel, noise_variance=0.05), len(statistics.X)
+    mean, covariance, _ = conditioned(model, statistics.X, X_TEST, measured_of(statistics).stages)
+    np.testing.assert_allclose(again.mixture.means[0, 0], mean[n:], atol=1e-9)
+    np.testing.assert_allclose(again.mixture.variances[0, 0], np.diag(covariance)[n:], atol=1e-9)
+    joint = read(statistics, [model]).at(X_TEST).joint()
+    np.testing.assert_allclose(joint.means[0], mean[n:], atol=1e-9)
+    np.testing.assert_allclose(joint.covariance(), covariance[n:, n:], atol=1e-9)
 
 
 N = 60
-BOUNDS, WIDE = (50.0, 200.0), (-175.0, 425.0)  # the latter clip nothing
 SCALE = 20.0
 X = np.linspace(0, 10, N)[:, None]
 WIDER = np.linspace(-1, 11, 7)[:, None]
 KERNEL, NOISE = EQ(variance=1.0, lengthscale=2.0), 0.1
 
 
-def measurement(kind=Measurement, r=8, seed=0, bounds=BOUNDS, **amount):
-    B = np.random.default_rng(seed).standard_normal((r, N))
-    B /= np.linalg.norm(B, ord=1 if kind is LaplaceMeasurement else 2, axis=0)
+def world(rng):
+    """f at X and WIDER and y, drawn from the model, in the output's unit: well inside the bounds."""
+    points = np.vstack([X, WIDER])
+    f = np.linalg.cholesky(KERNEL(points, points) + 1e-9 * np.eye(len(points))) @ rng.standard_normal(len(points))
+    y = 125 + SCALE * (f[:N] + math.sqrt(NOISE) * rng.standard_normal(N))
+    return 125 + SCALE * f[N:], y
+
+
+def refitted(kind, B, bounds, y, rng, **amount):
+    """What the model that y was drawn from reads of one measurement of y."""
     low, high = (np.full(N, end) for end in bounds)
-    return kind(B=B, low=low, high=high, bounds=bounds, **(amount or {"noise_multiplier": 0.05}))
-
-
-def statistics_of(*stages):
-    return Statistics(
-        stages=stages,
+    measurement = kind(B=B, low=low, high=high, bounds=bounds, **amount)
+    statistics = Statistics(
+        stages=(Stage(measurement=measurement, z=measurement.teaching(y, rng)[0]),),
         X=X,
         columns=columns(("x",), ("m",), ((0.0, 10.0),)),
         y_name="y",
@@ -132,27 +123,14 @@ def statistics_of(*stages):
         y_scale=SCALE,
         guarantee={},
     )
-
-
-def world(rng, noise=NOISE):
-    """f at X and X_TEST and y, drawn from the model, in the output's unit: well inside the bounds."""
-    points = np.vstack([X, WIDER])
-    f = np.linalg.cholesky(KERNEL(points, points) + 1e-9 * np.eye(len(points))) @ rng.standard_normal(len(points))
-    y = 125 + SCALE * (f[:N] + math.sqrt(noise) * rng.standard_normal(N))
-    return 125 + SCALE * f[N:], y
-
-
-def measured(m, y, rng):
-    return Stage(measurement=m, z=m.teaching(y, rng)[0])
+    return refit(statistics, kernels=[KERNEL], noise_variances=[NOISE], X_test=WIDER)
 
 
 def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
     """r = n, hardly any noise: what regression on the outputs themselves gives."""
     rng = np.random.default_rng(2)
     _, y = world(rng)
-    low, high = (np.full(N, end) for end in WIDE)
-    m = Measurement(B=np.eye(N), low=low, high=high, bounds=WIDE, noise_multiplier=1e-6)
-    found = refit(statistics_of(measured(m, y, rng)), kernels=[KERNEL], noise_variances=[NOISE], X_test=WIDER)
+    found = refitted(Measurement, np.eye(N), (-175.0, 425.0), y, rng, noise_multiplier=1e-6)  # nothing is clipped
     mean, covariance = posterior(KERNEL, X, (y - 125) / SCALE, WIDER, NOISE)
     np.testing.assert_allclose(found.mean, 125 + SCALE * mean, atol=1e-3)
     low, high = found.interval(0.95)
@@ -163,17 +141,21 @@ def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
     )
 
 
-@pytest.mark.parametrize("kind", [Measurement, LaplaceMeasurement])
-def test_intervals_cover_what_they_say_on_data_from_the_model(kind):
+@pytest.mark.parametrize(
+    ("kind", "norm_of", "amount"),
+    [(Measurement, 2, {"noise_multiplier": 1.0}), (LaplaceMeasurement, 1, {"epsilon": 2.0})],
+    ids=["Measurement", "LaplaceMeasurement"],
+)
+def test_intervals_cover_what_they_say_on_data_from_the_model(kind, norm_of, amount):
     """200 worlds of 7 points, privacy noise as large as the curve: within 3 points and five binomial errors of 200."""
     rng = np.random.default_rng(3)
-    amount = {"epsilon": 2.0} if kind is LaplaceMeasurement else {"noise_multiplier": 1.0}
-    m = measurement(kind, r=12, seed=4, **amount)
+    B = np.random.default_rng(4).standard_normal((12, N))
+    B /= np.linalg.norm(B, ord=norm_of, axis=0)
     wanted = [("function", 0.5), ("function", 0.95), ("outputs", 0.95)]
     inside = np.zeros(3)
     for _ in range(200):
         f, y = world(rng)
-        found = refit(statistics_of(measured(m, y, rng)), kernels=[KERNEL], noise_variances=[NOISE], X_test=WIDER)
+        found = refitted(kind, B, (50.0, 200.0), y, rng, **amount)
         truth = {"function": f, "outputs": f + SCALE * math.sqrt(NOISE) * rng.standard_normal(7)}
         for i, (of, level) in enumerate(wanted):
             low, high = found.interval(level, of=of)
