@@ -23,17 +23,13 @@ from dpgp_core.measurement.measurement import CellCounts
 BOX, SIDE = ((-2.0, 4.0), (10.0, 11.0)), (0.0, 1.0)
 
 
-def test_every_centre_lies_in_its_own_cell():
-    grid = CellGrid(box=BOX, per_side=5)
-    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(25))
-    assert grid.size == 25
-    assert len(grid.nodes) == 225
-
-
-def test_inputs_outside_the_box_count_at_its_edge():
+def test_every_centre_lies_in_its_own_cell_and_inputs_outside_the_box_at_its_edge():
     grid = CellGrid(box=BOX, per_side=5)
     far = np.array([[-1e300, 9.0], [1e300, 1e300], [4.0, 11.0], [-2.0, 10.0]])
     np.testing.assert_array_equal(grid.index(far), [0, 24, 24, 0])
+    np.testing.assert_array_equal(grid.index(grid.centres), np.arange(25))
+    assert grid.size == 25
+    assert len(grid.nodes) == 225
 
 
 def test_a_function_is_linear_between_nodes_of_each_input_and_constant_beyond_the_last():

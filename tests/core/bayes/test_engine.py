@@ -63,13 +63,9 @@ def test_log_likelihood_ratio_has_the_claimed_law(records, planned):
     assert square.max() <= 1 / S**2 * (1 + 1e-12)
 
 
-ROOM, STAGES = ((0.0, 10.0),), 3
-HALF_OF_TWELVE = 1.0
-CELLS = CellGrid(box=ROOM, per_side=8)
-OVER_CELLS = cell_filter(auto_models(ROOM, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
+CELLS, HALF_OF_TWELVE = CellGrid(box=((0.0, 10.0),), per_side=8), 1.0
 S0, LEFT = counts_apart(0.8)
-MULTIPLIERS = stage_multipliers(LEFT, STAGES)
-UNPLANNED = [PlannedStage(strategy=None, noise_multiplier=s) for s in MULTIPLIERS]
+MULTIPLIERS = stage_multipliers(LEFT, 3)
 
 
 @pytest.fixture(scope="module")
@@ -77,10 +73,12 @@ def measurements(make_dataset):
     """Every measurement of a real run over cells, and its public function."""
     counts = CellCounts(B=plan_counts(CELLS, 12, S0, 0.2), noise_multiplier=S0)
     reader = CellReader(make_dataset(), CELLS, None)
-    run_stages(OVER_CELLS.with_counts(counts, reader.counts(counts)), UNPLANNED, reader)
+    over_cells = cell_filter(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
+    unplanned = [PlannedStage(strategy=None, noise_multiplier=s) for s in MULTIPLIERS]
+    run_stages(over_cells.with_counts(counts, reader.counts(counts)), unplanned, reader)
     found = [(counts, None)]
     for stage in reader._stages:
-        found += [(each.measurement, stage.g) for each in (stage, stage.squares) if each is not None]
+        found += [(each.measurement, each.g) for each in (stage, stage.squares) if each is not None]
     return found
 
 

@@ -32,13 +32,6 @@ def even():
     return of_people([50] * 8)
 
 
-def test_the_first_stage_takes_the_whole_range(even):
-    asked, _ = even.next_stage(even.begin(), UNPLANNED, 1.0, first=True)
-    assert asked.width == math.inf
-    np.testing.assert_array_equal(asked.g, 0)
-    np.testing.assert_allclose([asked.low[0], asked.high[0]], [np.full(8, -HALF), np.full(8, HALF)])
-
-
 @pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
 def test_intervals_lie_where_outcomes_can(even, clip):
     [asked] = even.intervals(even.begin(), clip)
@@ -48,8 +41,16 @@ def test_intervals_lie_where_outcomes_can(even, clip):
     assert (asked.low < asked.high).all()
 
 
-def test_it_clips_as_one_of_the_widths(even):
+def test_the_first_stage_takes_the_whole_range_a_given_one_its_width_and_others_one_of_the_widths(even):
     now = even.begin()
+    asked, _ = even.next_stage(now, UNPLANNED, 1.0, first=True)
+    assert asked.width == math.inf
+    np.testing.assert_array_equal(asked.g, 0)
+    np.testing.assert_allclose([asked.low[0], asked.high[0]], [np.full(8, -HALF), np.full(8, HALF)])
+    given = replace(UNPLANNED, strategy=filter_cells.each_column(8), width=1.5)
+    asked, _ = even.next_stage(now, given, 1.0, first=False)
+    np.testing.assert_array_equal(asked.B, np.eye(8))
+    np.testing.assert_array_equal(asked.low, even.intervals(now, 1.5)[0].low)
     asked, linear = even.next_stage(now, UNPLANNED, 1.0, first=False)
     assert asked.width in {even.clip * times for times in WIDTHS}
     [expected] = even.intervals(now, asked.width)
@@ -66,13 +67,6 @@ def test_many_people_are_clipped_no_closer_than_few():
         filtered = of_people([each] * 8)
         widths.append(filtered.next_stage(filtered.begin(), UNPLANNED, 3.0, first=False)[0].width)
     assert widths[0] <= widths[1]
-
-
-def test_a_stage_that_is_given_is_asked_as_it_is(even):
-    given = replace(UNPLANNED, strategy=filter_cells.each_column(8), width=1.5)
-    asked, _ = even.next_stage(even.begin(), given, 1.0, first=False)
-    np.testing.assert_array_equal(asked.B, np.eye(8))
-    np.testing.assert_array_equal(asked.low, even.intervals(even.begin(), 1.5)[0].low)
 
 
 def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
