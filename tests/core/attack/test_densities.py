@@ -77,16 +77,6 @@ def test_known_parameters_are_recovered():
     assert found.log_density(x).mean() >= LOG_V.log_density(x).mean()
 
 
-@pytest.mark.parametrize("fit", [fit_mixture, fit_latent_mixture])
-def test_bad_samples_are_named(fit):
-    with pytest.raises(ValueError, match=r"samples must be at least 10 finite numbers, got shape \(3,\)"):
-        fit(np.arange(3.0))
-    with pytest.raises(ValueError, match="samples must be at least 10 finite numbers"):
-        fit(np.full(20, np.nan))
-    with pytest.raises(ValueError, match=r"all 20 samples equal 2, so they have no density"):
-        fit(np.full(20, 2.0))
-
-
 def latent_sample(density, rng, size):
     return np.tanh(sample(density, rng, size) / 2) + noise_of(density) * rng.standard_normal(size)
 

@@ -44,23 +44,13 @@ def pair():
     return made(rng.normal(size=3), factor), made(rng.normal(size=3), factor)
 
 
-def test_score_is_the_exact_log_likelihood_ratio(pair):
+def test_score_is_the_exact_log_likelihood_ratio_and_mu_the_shift_in_the_noise_metric(pair):
     attack, samples = linear_attack(*pair), np.random.default_rng(2).normal(size=(20, 3))
+    shift = pair[0].mean - pair[1].mean
+    squared = shift @ np.linalg.solve(pair[0].noise_covariance(), shift)
+    assert attack.mu == pytest.approx(math.sqrt(squared), rel=1e-9)
     log_in, log_out = (multivariate_normal(r.mean, r.noise_covariance()).logpdf(samples) for r in pair)
     np.testing.assert_allclose(attack.score(samples), log_in - log_out, rtol=1e-9, atol=1e-9)
-
-
-def test_mu_is_the_shift_in_the_noise_metric(pair):
-    inside, outside = pair
-    shift = inside.mean - outside.mean
-    squared = shift @ np.linalg.solve(inside.noise_covariance(), shift)
-    assert linear_attack(*pair).mu == pytest.approx(math.sqrt(squared), rel=1e-9)
-
-
-def test_swapped_labels_swap_the_sign(pair):
-    attack, swapped = linear_attack(*pair), linear_attack(*pair[::-1])
-    samples = np.random.default_rng(3).normal(size=(20, 3))
-    np.testing.assert_allclose(attack.score(samples), -swapped.score(samples), rtol=1e-12, atol=1e-12)
 
 
 def test_noise_of_low_rank_uses_the_pseudoinverse(pair):
@@ -135,17 +125,6 @@ def test_output_neighbours_sit_at_the_bounds(make_dataset):
     assert (inside.y != outside.y).sum() == 1
 
 
-def test_bad_arguments_are_named(make_dataset, pair):
-    with pytest.raises(ValueError, match=r"record must lie in 0 \.\.\. 11, got 12"):
-        output_neighbours(make_dataset(), 12)
-    with pytest.raises(ValueError, match="trials must be at least 1, got 0"):
-        draw_releases(Cloaking(**MODEL), make_dataset(), X_TEST, np.random.default_rng(1), 0)
-    with pytest.raises(ValueError, match=r"both releases must have the same test points, got \(3,\), \(2,\)"):
-        linear_attack(pair[0], made(np.zeros(2), np.eye(2)))
-    with pytest.raises(ValueError, match="need at least 2 releases"):
-        fitted_attack(np.zeros((1, 3)), np.zeros((4, 3)))
-
-
 def releases(rng, count, shift, rounding):
     """Noise in 2 of 5 directions, and a shift of the size of rounding errors in a third."""
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))[0]
@@ -165,12 +144,6 @@ def test_it_finds_nothing_where_there_is_nothing():
     attack = null_space_attack(releases(rng, 1000, 0.0, 1e-10), releases(rng, 1000, 0.0, 1e-10))
     inside, outside = (attack.score(releases(rng, 1000, 0.0, 1e-10)) for _ in range(2))
     assert abs((inside[:, None] > outside).mean() - 0.5) < 0.1  # 7 standard errors
-
-
-@pytest.mark.parametrize("shapes", [((1, 3), (5, 3)), ((5, 3), (5, 4))])
-def test_too_few_or_other_points_are_refused(shapes):
-    with pytest.raises(ValueError, match="need at least 2 releases"):
-        null_space_attack(*(np.zeros(shape) for shape in shapes))
 
 
 # ---- Attacks on a whole person with many rows: a promise to people holds, and one to rows was never one to people.

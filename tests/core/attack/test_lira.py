@@ -1,6 +1,7 @@
 """Membership inference by likelihood ratios, and the ROC curves that it is told with."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,7 +61,8 @@ def test_inputs_as_the_paper_says_leak_more_from_one_path():
 
 @pytest.mark.parametrize("member", [True, False])
 @pytest.mark.parametrize("inputs", ["halves", "uniform"])
-def test_posterior_is_that_of_the_exact_gp(inputs, member):
+def test_posterior_is_that_of_the_exact_gp_in_batches(inputs, member, monkeypatch):
+    monkeypatch.setattr("dpgp_core.attack.lira._BATCH", 7)
     shadows = Shadows(r=0.7, sigma=2.0, lengthscale=0.4, inputs=inputs, n=7)
     x = shadows.data(np.random.default_rng(2), 20, member=member)
     mean, variance = shadows.posterior(x)
@@ -69,14 +71,6 @@ def test_posterior_is_that_of_the_exact_gp(inputs, member):
             Matern12(lengthscale=0.4), x[i][:, None], np.sign(x[i] - 0.5 + 1e-12), np.array([[0.5]]), 0.49
         )
         np.testing.assert_allclose([mean[i], variance[i]], np.ravel(np.concatenate([*map(np.ravel, expected)])))
-
-
-def test_batches_do_not_change_the_posterior(monkeypatch):
-    shadows = Shadows(r=1.0, sigma=1.0)
-    x = shadows.data(np.random.default_rng(3), 50, member=False)
-    whole = shadows.posterior(x)
-    monkeypatch.setattr("dpgp_core.attack.lira._BATCH", 7)
-    np.testing.assert_allclose(shadows.posterior(x), whole, atol=1e-10 * np.abs(whole).max())
 
 
 @pytest.mark.parametrize("n", [2, 9, 10])
@@ -106,10 +100,7 @@ def test_observables_are_those_of_released_paths(sigma):
     mean, variance = f.mean(axis=1), f.var(axis=1) / scale**2
     for one, other in ((seen.mean, mean), (seen.variance, variance), (seen.mean * seen.variance, mean * variance)):
         assert kstest(one, other).pvalue > 1e-6
-
-
-def test_one_path_has_no_variance():
-    assert Shadows(r=1.0, sigma=1.0).observe(np.random.default_rng(8), 10, member=True).variance is None
+    assert replace(shadows, L=1).observe(rng, 10, member=False).variance is None
 
 
 def test_score_is_the_sum_of_log_likelihood_ratios():
@@ -144,37 +135,6 @@ def test_more_paths_leak_more_and_more_ridge_leaks_less():
     assert auc(r=2.0).high < auc().low
 
 
-def test_same_seed_same_curve():
-    one, other = (
-        attack_posterior_sampling(Shadows(r=1.0, sigma=1.0, L=2), np.random.default_rng(12), 500) for _ in range(2)
-    )
-    np.testing.assert_array_equal(one.inside, other.inside)
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"r": 0.0}, "r must be a finite number above 0, got 0.0"),
-        ({"lengthscale": -1.0}, "lengthscale must be a finite number above 0, got -1.0"),
-        ({"sigma": 0.0}, "sigma must be above 0, got 0.0; inf releases the covariance only"),
-        ({"sigma": math.nan}, "sigma must be above 0, got nan"),
-        ({"L": 0}, "L must be at least 1 released path, got 0"),
-        ({"n": 1}, "n must be at least 2, so that one record is not the target, got 1"),
-        ({"inputs": "grid"}, "inputs must be 'halves' or 'uniform', got 'grid'"),
-    ],
-)
-def test_bad_parameters_are_named(changes, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        Shadows(**{"r": 1.0, "sigma": 1.0} | changes)
-
-
-def test_too_few_shadows_are_named():
-    with pytest.raises(ValueError, match="samples must be at least 10"):
-        attack_posterior_sampling(Shadows(r=1.0, sigma=1.0), np.random.default_rng(1), 5)
-    with pytest.raises(ValueError, match="shadows must be a finite number above 0, got 0"):
-        Shadows(r=1.0, sigma=1.0).data(np.random.default_rng(1), 0, member=True)
-
-
 @pytest.fixture
 def tied():
     rng = np.random.default_rng(1)
@@ -183,16 +143,9 @@ def tied():
 
 def test_auc_is_the_mann_whitney_statistic(tied):
     inside, outside = tied
-    brute = np.mean([(a > b) + 0.5 * (a == b) for a in inside for b in outside])
-    area = Roc.of(inside, outside).auc().value
-    assert area == pytest.approx(brute, rel=1e-14)
-    assert area == pytest.approx(mannwhitneyu(inside, outside).statistic / (60 * 45), rel=1e-14)
-
-
-def test_auc_is_the_area_under_the_curve(tied):
-    roc = Roc.of(*tied)
-    false, true = roc.curve()
-    assert np.trapezoid(true, false) == pytest.approx(roc.auc().value, rel=1e-13)
+    assert Roc.of(inside, outside).auc().value == pytest.approx(
+        mannwhitneyu(inside, outside).statistic / (60 * 45), rel=1e-14
+    )
 
 
 def test_curve_against_brute_force(tied):
@@ -204,16 +157,6 @@ def test_curve_against_brute_force(tied):
     assert (np.diff(false) >= 0).all()
     assert (np.diff(true) >= 0).all()
     assert (false[0], true[0], false[-1], true[-1]) == (0, 0, 1, 1)
-
-
-def test_swapping_the_labels_mirrors_everything(tied):
-    inside, outside = tied
-    one, other = Roc.of(inside, outside), Roc.of(-outside, -inside)
-    assert one.auc() == pytest.approx(other.auc(), rel=1e-13)
-    assert Roc.of(outside, inside).auc().value == pytest.approx(1 - one.auc().value, rel=1e-13)
-    (false, true), (mirrored_false, mirrored_true) = one.curve(), other.curve()
-    np.testing.assert_allclose(1 - mirrored_true[::-1], false, atol=1e-14)
-    np.testing.assert_allclose(1 - mirrored_false[::-1], true, atol=1e-14)
 
 
 def test_auc_interval_against_the_bootstrap():
@@ -257,16 +200,3 @@ def test_clopper_pearson_is_that_of_scipy(hits, confidence):
         expected.low, rel=1e-8, abs=1e-11
     )  # its root's
     assert clopper_pearson_high(np.array(hits), 100, tail) == pytest.approx(expected.high, rel=1e-8)
-
-
-def test_bad_scores_and_rates_are_named():
-    good = np.arange(4.0)
-    with pytest.raises(ValueError, match=r"inside must hold at least 2 scores, got shape \(1,\); run more trials"):
-        Roc.of(good[:1], good)
-    with pytest.raises(ValueError, match="outside holds scores that are not numbers"):
-        Roc.of(good, np.array([np.nan, 1.0]))
-    with pytest.raises(ValueError, match=r"false_positive must lie strictly between 0 and 1, got 1\.0"):
-        Roc.of(good, good).power_at(1.0)
-    for call in (Roc.of(good, good).auc, lambda c: Roc.of(good, good).power_at(0.1, c)):
-        with pytest.raises(ValueError, match=r"confidence must lie strictly between 0 and 1, got 95"):
-            call(95)

@@ -1,43 +1,32 @@
-"""The posterior of what was released over records, by another computation: dense, observations of outputs stacked."""
+"""What stages over records say, by another computation: dense, with the joint covariance of everything."""
 
 import numpy as np
 from scipy.linalg import block_diag
+from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.readers import measured_of
 from dpgp_core.gp.clipping import clipped
-from dpgp_core.gp.regression import output_covariance
 
 
-def condition(A, Z, N, cross, K, prior):
-    """Mean and covariance of a Gaussian x of covariance ``prior``, Cov(x, y) = ``cross``, given Z = A y + N(0, N)."""
-    gain = np.linalg.solve(A @ K @ A.T + N, A @ cross.T).T
-    return gain @ Z, prior - gain @ A @ cross.T
+def conditioned(model, X, X_test, stages, draw=0):
+    """Mean and covariance of (y, f_*) in model units and log evidence, clipping taken to have no bias.
 
-
-def clipped_observation(stage, mean, variance):
-    """A, Z, N of a stage as a linear observation of outputs that were clipped to its intervals.
-
-    With k, alpha, extra of y ~ N(m, v): A = B diag(alpha / u), Z = z - B ((k - alpha m - o) / u),
-    N = B diag(extra / u^2) B^T + s^2 I.
+    A stage is a linear observation of outputs clipped to its intervals. With k, alpha, extra of y ~ N(m, v):
+    A = B diag(alpha / u), Z = z - B ((k - alpha m - o) / u), N = B diag(extra / u^2) B^T + s^2 I.
     """
-    B, low, high = stage.B, stage.low[0], stage.high[0]
-    k, gain, extra = clipped(mean, variance, low, high)
-    width, scaled = high - low, B * (np.sqrt(extra) / (high - low))
-    Z = stage.z[0] - B @ ((k - gain * mean - (low + high) / 2) / width)
-    return B * (gain / width), Z, scaled @ scaled.T + stage.noise_multiplier**2 * np.eye(len(B))
-
-
-def posterior_of(statistics, kernel, noise, X_test):
-    """Mean (P,) and covariance (P, P) of f at X_test, in model units, clipping taken to have no bias."""
-    X = statistics.X
-    K = output_covariance(kernel, X, noise)
-    mean, covariance, seen = np.zeros(len(X)), K, []
-    for stage in measured_of(statistics).stages:
-        seen.append(clipped_observation(stage, mean, np.diag(covariance)))
-        A, Z, N = (
-            np.vstack([a for a, _, _ in seen]),
-            np.concatenate([z for _, z, _ in seen]),
-            block_diag(*[n for *_, n in seen]),
-        )
-        mean, covariance = condition(A, Z, N, K, K, K)
-    return condition(A, Z, N, kernel(X_test, X), K, kernel(X_test, X_test))
+    n, everywhere = len(X), np.vstack([X, X_test])
+    joint = model.kernel(everywhere, everywhere) + model.noise_variance * np.diag([1.0] * n + [0.0] * len(X_test))
+    A, Z, N = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
+    mean, covariance, log_evidence = np.zeros(len(joint)), joint, 0.0
+    for stage in stages:
+        low, high = stage.low[draw], stage.high[draw]
+        k, gain, extra = clipped(mean[:n], np.diag(covariance)[:n], low, high)
+        u, o = high - low, (low + high) / 2
+        A = np.vstack([A, stage.B * (gain / u)])
+        Z = np.concatenate([Z, stage.z[draw] - stage.B @ ((k - gain * mean[:n] - o) / u)])
+        own = stage.B @ np.diag(extra / u**2) @ stage.B.T + stage.noise_multiplier**2 * np.eye(len(stage.B))
+        N = block_diag(N, own) if len(N) else own
+        S = A @ joint[:n, :n] @ A.T + N
+        log_evidence = multivariate_normal(np.zeros(len(S)), S).logpdf(Z)
+        gain_matrix = joint[:, :n] @ A.T @ np.linalg.inv(S)
+        mean, covariance = gain_matrix @ Z, joint - gain_matrix @ A @ joint[:n]
+    return mean, covariance, log_evidence

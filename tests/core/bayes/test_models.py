@@ -5,7 +5,6 @@ import pytest
 
 from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.models import (
-    Model,
     auto_models,
     curve_models,
     family_of,
@@ -20,7 +19,7 @@ from dpgp_core.bayes.waves import on_dates, waving, with_waves
 from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.seasons import YEAR, Seasonal, lifted
+from dpgp_core.seasons import YEAR, lifted
 from tests.core.tables import table
 
 
@@ -41,23 +40,12 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     assert {model.kernel.lengthscale for model in declared} == {(2, 0.5), (4, 1), (8, 2)}
     np.testing.assert_allclose(sorted({model.noise_variance for model in declared}), [0.025, 0.1, 0.4])
     assert automatic == curve_models([(0.0, 1.0), (0.0, 1.0)], 1.0)
+    assert {type(model.kernel) for model in models} == {Matern52, LevelAndCurve}
     assert sum(model.weight for model in declared) == pytest.approx(sum(model.weight for model in automatic))
-
-
-def test_a_declared_kernel_without_a_noise_takes_the_automatic_noises():
-    models = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
-    assert {model.noise_variance for model in models[:15]} == {model.noise_variance for model in models[15:]}
-    assert {model.kernel.lengthscale for model in models[:15]} == {2.0, 4.0, 8.0}
-
-
-@pytest.mark.parametrize("changes", [{"noise_variance": 0.0}, {"noise_variance": np.nan}, {"weight": -1.0}])
-def test_model_refuses_what_is_not_positive(changes):
-    with pytest.raises(ValueError, match=next(iter(changes))):
-        Model(**{"kernel": EQ(), "noise_variance": 1.0} | changes)
-
-
-def test_surrounding_keeps_the_kernels_class():
-    assert {type(m.kernel) for m in models_around(Matern52(), 1.0, [(0.0, 1.0)], 1.0)} == {Matern52, LevelAndCurve}
+    without_noise = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
+    noises = [{model.noise_variance for model in some} for some in (without_noise[:15], without_noise[15:])]
+    assert noises[0] == noises[1]
+    assert {model.kernel.lengthscale for model in without_noise[:15]} == {2.0, 4.0, 8.0}
 
 
 def test_typical_models_have_each_family_once_with_all_its_weight_and_its_largest_amplitude():
@@ -119,16 +107,11 @@ BOX = ((0.0, DAYS - 1.0),)
 VISITS = {"y_bounds": (0.0, 60.0), "x_box": BOX, "y_scale": 15.0, "y_kind": "count"}
 
 
-@pytest.fixture(scope="module")
-def visits():
-    """5,000 daily counts with a yearly wave, and their rate."""
-    t, rng = np.arange(float(DAYS)), np.random.default_rng(4)
-    rate = 20 + 3 * np.sin(t / 900) + 8 * np.sin(2 * np.pi * (t - 80) / YEAR)
-    return table(t[:, None], rng.poisson(rate).astype(float), **VISITS), rate
-
-
-def test_half_of_the_weight_stays_with_models_without_a_wave():
+def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_without_a_period():
     plain = auto_models(BOX, 2.0)
+    assert with_waves(plain, BOX, 2.0, ()) == on_dates(plain, ()) == waving(plain, BOX, ()) == plain
+    once = on_dates(plain, (YEAR,))
+    assert on_dates(once, (YEAR,)) == once
     found = with_waves(plain, BOX, 2.0, (YEAR,))
     waves = np.array([model.kernel.wave > 0 for model in found])
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
@@ -136,32 +119,12 @@ def test_half_of_the_weight_stays_with_models_without_a_wave():
     assert [model.kernel.trend for model in found[: len(plain)]] == [model.kernel for model in plain]
 
 
-def test_without_a_period_nothing_changes():
-    plain = auto_models(BOX, 2.0)
-    assert with_waves(plain, BOX, 2.0, ()) == plain
-    assert on_dates(plain, ()) == plain
-
-
-def test_models_are_taken_to_dates_once():
-    once = on_dates(auto_models(BOX, 2.0), (YEAR,))
-    assert on_dates(once, (YEAR,)) == once
-    assert all(isinstance(model.kernel, Seasonal) for model in once)
-
-
 def test_a_wave_may_stand_beside_every_model():
     plain = auto_models(BOX, 2.0)
-    assert waving(plain, BOX, ()) == plain
     found = waving(plain, BOX, (YEAR,))
     assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
     np.testing.assert_allclose([model.kernel.variance for model in found], 8 / 3)
     assert {model.kernel.slow for model in found} == {(DAYS - 1.0,)}
-
-
-def test_periods_that_do_not_fit_the_box_are_refused():
-    with pytest.raises(ValueError, match="periods must have 1 entries"):
-        with_waves(auto_models(BOX, 2.0), BOX, 2.0, (None, 7.0))
-    with pytest.raises(ValueError, match=r"the period of input 1 is 365\.243, which comes less than 2 times"):
-        BayesCloaking(epsilon=1.0, delta=1e-5, periods=[YEAR]).models(((0.0, 500.0),), 2.0)
 
 
 def test_a_declared_kernel_is_one_of_the_trends():
@@ -171,8 +134,10 @@ def test_a_declared_kernel_is_one_of_the_trends():
 
 
 @pytest.mark.full
-def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_its_period(visits):
-    data, rate = visits
+def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_its_period():
+    t, rng = np.arange(float(DAYS)), np.random.default_rng(4)
+    rate = 20 + 3 * np.sin(t / 900) + 8 * np.sin(2 * np.pi * (t - 80) / YEAR)
+    data = table(t[:, None], rng.poisson(rate).astype(float), **VISITS)
     X_test = data.X[::20]
     errors = {}
     for periods in (None, [YEAR]):
@@ -182,18 +147,6 @@ def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_i
         errors[periods is None] = np.sqrt(np.mean((release.samples[0] - rate[::20]) ** 2))
     # measured: 5.8 and .7
     assert errors[False] < 1.5 < 4 < errors[True]
-
-
-@pytest.mark.full
-def test_the_same_where_dates_are_public(visits):
-    data, rate = visits
-    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, periods=[YEAR])
-    release = mechanism.measure(
-        mechanism.plan_for(data, data.X[::20]), data, data.X[::20], np.random.default_rng(1), mean=False
-    )
-    low, high = release.interval(0.95, "function")
-    assert np.sqrt(np.mean((release.samples[0] - rate[::20]) ** 2)) < 1.5
-    assert np.mean((low[0] <= rate[::20]) & (rate[::20] <= high[0])) > 0.8
 
 
 CLINICS = (side_of(("a", "b")), *BOX)
@@ -238,3 +191,5 @@ def test_two_clinics_have_seasons_of_their_own(protects):
     mechanism = BayesCloaking(epsilon=2.0, delta=1e-5, protects=protects, periods=[None, YEAR])
     release = mechanism.measure(mechanism.plan_for(data, at), data, at, np.random.default_rng(1), mean=False)
     assert np.sqrt(np.mean((release.samples[0] - rate(at)) ** 2)) < 1.5  # a wave that is not seen leaves over 4
+    low, high = release.interval(0.95, "function")
+    assert np.mean((low[0] <= rate(at)) & (rate(at) <= high[0])) > 0.8

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from dpgp_core import EQ
-from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes import planning
 from dpgp_core.bayes.engine import Observation, run_stages
 from dpgp_core.bayes.filter_records import leading, record_filter
@@ -14,48 +12,10 @@ from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.scatter import split_stage
-from dpgp_core.bayes.settings import BayesSettings
-from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, rescaled, stage_multipliers, widest
+from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, stage_multipliers, widest
 from dpgp_core.strategies.bayes import risk
 
-from .conftest import HALF, S
-
-
-@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_the_promise_says_what_it_protects_and_costs(protects):
-    card = BayesSettings(epsilon=0.7, delta=1e-3, protects=protects).guarantee
-    assert card.protects == protects
-    assert card.loss.mu == pytest.approx(1 / noise_multiplier(0.7, 1e-3))
-    assert ("input and output" in card.neighbours) == (protects != "outputs")
-    assert ("counts" in card.theorem) == (protects != "outputs")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"protects": "inputs"}, "protects must be 'outputs' or 'inputs and outputs', got 'inputs'"),
-        ({"stages": 0}, "stages must be a whole number from 1 to 10, got 0"),
-        ({"stages": 11}, "stages must be a whole number from 1 to 10, got 11"),
-        ({"clip": 0.0}, "clip must be a finite number above 0"),
-        ({"gap": -1.0}, "gap must be a finite number above 0"),
-        ({"kernels": (EQ(),), "noise_variances": ()}, "noise_variances must have one entry per kernel, 1, got 0"),
-        ({"noise_variances": (0.1,)}, "noise_variances must have one entry per kernel, 0, got 1"),
-        ({"protects": "inputs and outputs", "weights": (1.0,)}, "have no meaning for protects='inputs and outputs'"),
-        ({"protects": "inputs and outputs", "binned": True}, "binned is for public inputs"),
-        ({"binned": True, "weights": (1.0,)}, "weights have no meaning for binned"),
-    ],
-)
-def test_bad_settings_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        BayesSettings(epsilon=1.0, delta=0.01, **changes)
-
-
-def test_declared_kernels_are_mixed_with_others():
-    settings = BayesSettings(epsilon=1.0, delta=0.01, kernels=(EQ(lengthscale=3.0),), noise_variances=(0.2,))
-    models = settings.models([(0.0, 10.0)], 2.0)
-    assert len({model.kernel for model in models}) > 1
-    assert any(model.kernel.lengthscale in (3.0, (3.0,)) for model in models)
-
+from .conftest import HALF
 
 TWO = 2.0
 
@@ -138,18 +98,6 @@ def test_strategies_attend_to_what_is_important():
         variances.append(posterior.states[0].variance[0, 40:])
     assert variances[1][9] < 0.9 * variances[0][9]
     assert variances[1].mean() > 1.1 * variances[0].mean()
-
-
-def test_rescaling_keeps_the_strategies_and_spends_the_other_budget(planned):
-    again = rescaled(planned, 3 * S)
-    assert math.fsum(1 / stage.noise_multiplier**2 for stage in again) == pytest.approx(1 / (3 * S) ** 2, rel=1e-14)
-    assert all(a.strategy is b.strategy for a, b in zip(again, planned, strict=True))
-
-
-@pytest.mark.parametrize("weights", [[1.0], [0.0] * 3, [-1.0, 1.0, 1.0], [np.nan] * 3])
-def test_importance_must_fit_the_test_inputs(weights):
-    with pytest.raises(ValueError, match="weights must be 3 numbers"):
-        importance_of(weights, 3)
 
 
 def test_many_records_are_planned_for_people_who_scatter_more():

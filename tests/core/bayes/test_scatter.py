@@ -21,7 +21,6 @@ from dpgp_core.bayes.scatter import (
     log_prior,
     model_weights,
     of_two_values,
-    split_stage,
     usual_variance,
 )
 from dpgp_core.bayes.spread import Distances, reach_of
@@ -40,17 +39,18 @@ def seen(values, about=0.0, reach=1.5, s=1.0):
     return (np.array([about]), np.array([reach]), np.array([float(len(values))]), s, float(z))
 
 
-@pytest.mark.parametrize("sd", [0.1, 0.3, 0.5])
-def test_squares_tell_how_far_people_scatter(sd):
-    values = np.random.default_rng(0).normal(0, sd, 20_000)
-    known = log_prior() + log_density(HALF, *seen(values, reach=3 * sd))
-    assert math.sqrt(expected(known, HALF)) == pytest.approx(sd, rel=0.1)
+NORMAL = np.random.default_rng(0).normal(size=20_000)
+ANSWERS = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
 
 
-def test_squares_of_yes_and_no_say_their_variance():
-    values = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.1)
-    known = log_prior() + log_density(0.5, *seen(values, reach=1.0))
-    assert expected(known, 0.5) == pytest.approx(0.09, rel=0.15)
+@pytest.mark.parametrize(
+    ("values", "half", "reach", "variance"),
+    [*((sd * NORMAL, HALF, 3 * sd, sd**2) for sd in (0.1, 0.3, 0.5)), (ANSWERS, 0.5, 1.0, 0.09)],
+    ids=["little", "some", "much", "yes/no"],
+)
+def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
+    known = log_prior() + log_density(half, *seen(values, reach=reach))
+    assert expected(known, half) == pytest.approx(variance, rel=0.15)
 
 
 @pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
@@ -82,19 +82,10 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
     sure = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
     truth = grid[np.abs(grid - 0.1).argmin()]
     evidence = np.array([0.0, 5, 900, 2, 7, 902])
-    weights = model_weights(models, kernels_of(models), sure[None], evidence[None], HALF)[0]
+    weights = model_weights(models, [model.kernel for model in models], sure[None], evidence[None], HALF)[0]
     assert weights.sum() == pytest.approx(1)
     assert weights @ [model.noise_variance for model in models] == pytest.approx(truth)
     assert weights[3:].sum() == pytest.approx(1 / (1 + math.exp(-2)))
-
-
-def kernels_of(models):
-    return [model.kernel for model in models]
-
-
-def test_a_stage_and_its_squares_spend_what_the_stage_may():
-    assert sum(1 / s**2 for s in split_stage(1.7, alone=False)) == pytest.approx(1 / 1.7**2, rel=1e-14)
-    assert split_stage(1.7, alone=True) == (1.7, None)
 
 
 def test_yes_and_no_scatter_as_their_mean_says():
@@ -159,11 +150,6 @@ def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     assert inside > 0.93
 
 
-def test_columns_are_at_most_one_long():
-    X = np.linspace(0, 10, 50)[:, None]
-    assert (np.linalg.norm(plan_distances(records(X), 4.0).B, axis=0) <= 1).all()
-
-
 # ---- How people scatter, held against distributions that are known by other means.
 
 
@@ -199,40 +185,11 @@ def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixt
         np.testing.assert_allclose(other - mixture.mean, [[1.0], [3.0]] * (end - mixture.mean), rtol=1e-9)
 
 
-def test_one_model_gives_the_normal_interval():
-    one = Mixture(
-        means=np.array([[[2.0]]]),
-        variances=np.array([[[9.0]]]),
-        noise_variances=np.array([7.0]),
-        weights=np.ones((1, 1)),
-    )
-    np.testing.assert_allclose(one.interval(0.95, "outputs"), [[[2 - 4 * 1.959964]], [[2 + 4 * 1.959964]]], atol=1e-5)
-    np.testing.assert_allclose(one.interval(0.95, "function"), [[[2 - 3 * 1.959964]], [[2 + 3 * 1.959964]]], atol=1e-5)
-    assert one.mean[0, 0] == 2
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, np.nan])
-def test_level_must_lie_between_zero_and_one(mixture, level):
-    with pytest.raises(ValueError, match="level"):
-        mixture.interval(level)
-
-
-def test_of_must_be_known(mixture):
-    with pytest.raises(ValueError, match="of must be"):
-        mixture.interval(0.9, "both")
-
-
-X_TEST = np.linspace(0.5, 9.5, 4)[:, None]
-
-
-MODELS = [Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)]
-
-
 def test_paths_have_mean_and_covariance_of_the_mixture():
     """40,000 paths of two models far apart: within six standard errors of each moment."""
     joint = Joint(
-        models=tuple(MODELS),
-        X_test=X_TEST,
+        models=tuple(Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)),
+        X_test=np.linspace(0.5, 9.5, 4)[:, None],
         means=np.array([[0.0, 1.0, 2.0, 3.0], [2.0, 2.0, 0.0, 0.0]]),
         shared=(np.zeros((0, 4)), 0.5 * np.eye(4)),
         weights=np.array([0.3, 0.7]),
@@ -295,9 +252,7 @@ def test_counts_of_many_tell_the_skewness(law, skew):
 
 def test_a_curve_that_is_off_and_much_noise_leave_the_skewness_open():
     z = np.array([-20.0])
-    known, unsure, noisy = (
-        skewness_of(z, s, 300, np.array([v])) - 0.0 for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0))
-    )
+    known, unsure, noisy = (skewness_of(z, s, 300, np.array([v])) for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0)))
     spread = [float(np.average(np.linspace(-3, 3, 25) ** 2, weights=np.exp(f[0] - f.max()))) for f in (unsure, noisy)]
     assert np.exp(known[0] - known.max()).sum() < np.exp(unsure[0] - unsure.max()).sum()
     assert min(spread) > 1.0
@@ -323,12 +278,9 @@ def release():
     )
 
 
-def test_samples_are_means_in_the_outputs_unit(release):
+def test_values_and_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as_outputs_do(release):
     np.testing.assert_allclose(release.samples, [[5.0, 7.0]])
     np.testing.assert_array_equal(release.model_weights, [[1.0]])
-
-
-def test_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as_outputs_do(release):
     low, high = release.interval(0.95, "function")
     np.testing.assert_allclose([low[0], high[0]], [[5 - 0.98, 7 - 0.98], [5 + 0.98, 7 + 0.98]], atol=1e-3)
     low, high = release.interval(0.999999, "outputs")

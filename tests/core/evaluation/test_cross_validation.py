@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import datasets
-from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out, sweep, with_epsilon
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, plan_folds
 from dpgp_core.gp.regression import cloaking_matrix
@@ -18,11 +16,6 @@ from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import Cloaking
 from tests.core.evaluation.simulated import expected_rmse, monte_carlo_folds
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
-
-
-def refits(kernel, X, folds, noise_variance):
-    """Fit each fold from scratch."""
-    return [cloaking_matrix(kernel, np.delete(X, test, axis=0), X[test], noise_variance) for test in folds]
 
 
 def many_folds(n):
@@ -37,12 +30,9 @@ def test_k_folds_test_every_record_once(rng):
     assert (np.sort(np.concatenate(folds)) == np.arange(23)).all()
     assert all((np.diff(test) > 0).all() for test in folds)
     assert (np.concatenate(folds) == np.arange(23)).all() == (rng is None)
-
-
-def test_shuffled_folds_repeat_with_their_generator():
-    first, again, other = (k_folds(50, 5, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert all(map(np.array_equal, first, again))
-    assert not all(map(np.array_equal, first, other))
+    again, other = (k_folds(50, 5, np.random.default_rng(seed)) for seed in (1, 2))
+    assert all(map(np.array_equal, k_folds(50, 5, np.random.default_rng(1)), again))
+    assert not all(map(np.array_equal, again, other))
 
 
 @pytest.mark.parametrize(
@@ -54,19 +44,9 @@ def test_closed_form_equals_refits(kernel, noise_variance, layout):
     X = np.random.default_rng(2).uniform(size=(40, 2))
     X[7] = X[21]  # two records at one place
     folds = many_folds(40)[layout]
-    for closed, brute in zip(
-        held_out_matrices(kernel, X, folds, noise_variance), refits(kernel, X, folds, noise_variance), strict=True
-    ):
-        np.testing.assert_allclose(closed, brute, atol=1e-8)
-
-
-def test_closed_form_equals_refits_on_the_data_sets(kung_data, hexes):
-    for data, lengthscales in ((kung_data, [1.0, 27.0, 729.0]), (hexes, [2.0, 15.0, 60.0])):
-        folds = k_folds(data.n, 10, np.random.default_rng(0))
-        for lengthscale in lengthscales:
-            arguments = EQ(lengthscale=lengthscale), data.X, folds, 0.3
-            for closed, brute in zip(held_out_matrices(*arguments), refits(*arguments), strict=True):
-                np.testing.assert_allclose(closed, brute, atol=1e-8)
+    for test, closed in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):
+        refitted = cloaking_matrix(kernel, np.delete(X, test, axis=0), X[test], noise_variance)
+        np.testing.assert_allclose(closed, refitted, atol=1e-8)
 
 
 @pytest.mark.parametrize("objective", ["trace", "logdet"])
@@ -88,37 +68,6 @@ def test_plan_is_what_the_release_of_each_fold_does(objective, rank_tolerance, l
     np.testing.assert_allclose(plan.residual_map @ y, np.concatenate(residuals), atol=1e-8)
     np.testing.assert_allclose(plan.noise_trace, traces, rtol=1e-5)  # both within the gap of the same optimum
     assert plan.tested == sum(map(len, folds))
-
-
-def test_truncation_is_part_of_the_plan():
-    X = np.linspace(0, 1, 30)[:, None]
-    folds = k_folds(30, 3, np.random.default_rng(1))
-    kept, cut = (plan_folds(EQ(lengthscale=0.2), X, folds, 0.3, rank_tolerance=t) for t in (1e-7, 0.3))
-    C = held_out_matrices(EQ(lengthscale=0.2), X, folds, 0.3)
-    assert max(np.abs(A - c).max() for A, c in zip(kept.matrices(), C, strict=True)) < 1e-6
-    assert max(np.abs(A - c).max() for A, c in zip(cut.matrices(), C, strict=True)) > 0.02
-    assert (cut.noise_trace < kept.noise_trace).all()
-
-
-def test_expected_private_squared_error_is_that_of_simulated_releases(make_dataset):
-    # 40,000 releases per fold; 5 standard errors: false alarm 6e-7
-    data, folds = make_dataset(), k_folds(12, 3, np.random.default_rng(1))
-    kernel = EQ(lengthscale=2.0)
-    plan = plan_folds(kernel, data.X, folds, 0.3, rank_tolerance=0.3)
-    mechanism = Cloaking(kernel=kernel, noise_variance=0.3, rank_tolerance=0.3, epsilon=2.0, delta=0.01)
-    truth, total = data.standardised(), np.zeros(40_000)
-    rng = np.random.default_rng(2)
-    for test in folds:
-        train = np.setdiff1d(np.arange(12), test)
-        fold_plan = mechanism.plan(data.X[train], data.X[test])
-        part = make_dataset(X=data.X[train], y=data.y[train])
-        samples = mechanism.measure(fold_plan, part, data.X[test], rng, draws=40_000).samples
-        total += (((samples - data.midpoint) / data.y_scale - truth[test]) ** 2).sum(axis=1)
-    d = data.output_range / data.y_scale
-    noise = (d * noise_multiplier(2.0, 0.01)) ** 2 * plan.noise_trace.sum()
-    expected = float(((plan.residual_map @ truth) ** 2).sum() + noise)
-    assert noise > 0.1 * expected
-    assert total.mean() == pytest.approx(expected, abs=5 * total.std() / math.sqrt(40_000))
 
 
 EPSILONS = (0.5, 3.0)
@@ -214,8 +163,7 @@ def test_same_seed_makes_error_smooth_in_epsilon():
     assert abs(errors[1] - errors[0]) < 1e-3 * errors[0]
 
 
-def test_subset_keeps_the_public_description():
-    hexes = datasets.load("london_hexes")
+def test_a_fold_keeps_the_public_description_and_its_own_labels(hexes):
     part = hexes.subset(np.array([5, 2]))
     np.testing.assert_array_equal(part.X, hexes.X[[5, 2]])
     assert part.y_bounds == hexes.y_bounds

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from dpgp_core.bayes.models import Model
 from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped, placed
 from dpgp_core.evaluation.comparison import with_epsilon
 from dpgp_core.evaluation.cross_validation import k_folds
-from dpgp_core.evaluation.errors import coverage
-from dpgp_core.evaluation.limits import limits
+from dpgp_core.evaluation.errors import coverage, interval_score
+from dpgp_core.evaluation.limits import least_error, limits
 from dpgp_core.evaluation.peers import BinnedMeans, held_out
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
@@ -28,6 +29,7 @@ REFUSALS = [
         "level must lie strictly between 0 and 1, got {}",
         [0.0, 1.0, -0.1, 1.5, math.nan],
     ),
+    (lambda: interval_score(ONE, ONE, ONE, 1), "level must lie strictly between 0 and 1, got 1"),
     (lambda: mean_of_clipped(norm.sf, 2.0, 1.0), "low must be below high, got low = 2 and high = 1"),
     (lambda: clip_error(norm.sf, 0.0, 0.0, 1.0, n=10, noise_multiplier=0.0), "noise_multiplier must be"),
     (lambda: clip_error(norm.sf, 0.0, 0.0, 1.0, n=0, noise_multiplier=1.0), "n must be"),
@@ -36,6 +38,7 @@ REFUSALS = [
         lambda change: limits(EQ(lengthscale=1.0), 0.1, ONE, ONE, **{"mu": 1.0, "output_range": 1.0, **change}),
         [({"mu": 0.0}, "mu"), ({"output_range": -1.0}, "output_range")],
     ),
+    (lambda: least_error([Model(kernel=KERNEL, noise_variance=NOISE)], X, np.zeros((3, 2))), "column"),
     (lambda: placed(X, GRID, 0.0), "width must be"),
     (lambda: placed(X, np.array([[1e6]]), 0.1), "no record is near any of the 1 places"),
     (lambda: posterior_of_sums(KERNEL, X, GRID, NOISE, np.eye(3), T), "B must have 40 columns"),

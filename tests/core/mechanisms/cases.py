@@ -64,3 +64,8 @@ def built(case, **changes):
 
 def with_output(data, j, value):
     return replace(data, y=np.where(np.arange(data.n) == j, value, data.y))
+
+
+def with_record(data, j, x, value):
+    """The data with this input and output as record j, of one input."""
+    return replace(with_output(data, j, value), X=np.where(np.arange(data.n)[:, None] == j, x, data.X))

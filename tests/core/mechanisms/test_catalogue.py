@@ -5,15 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from dpgp_core.kernels import EQ, KERNELS
+from dpgp_core.kernels import KERNELS
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import ANY_ROWS, EXACT_ROWS, FACTORED_ROWS
-from dpgp_core.mechanisms.catalogue import KERNEL_NAMES, Parameters
+from dpgp_core.mechanisms.catalogue import KERNEL_NAMES
 
 ROOT = Path(__file__).parents[3]
 FILE = '''
@@ -97,15 +94,6 @@ def test_a_file_and_a_row_are_under_contract_compared_offered_and_released(tmp_p
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert int(done.stdout.split(" passed")[0].split()[-1]) > 20
-
-
-PARAMETERS = Parameters(kernel=EQ(lengthscale=2.0), noise_variance=0.1, epsilon=1.0, delta=1e-5, x_box=((0.0, 1.0),))
-
-
-def test_a_number_of_cells_that_is_needed_is_asked_for():
-    assert replace(PARAMETERS, cells=7).needed_cells == 7
-    with pytest.raises(ValueError, match="needs cells, the number of cells along each input"):
-        _ = PARAMETERS.needed_cells
 
 
 def test_names_of_kernels_make_them():

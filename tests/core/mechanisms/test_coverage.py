@@ -7,22 +7,13 @@ import pytest
 
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
-from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.sparse.posterior import SparseInterval
+from tests.core.mechanisms import cases
 
-KERNEL, NOISE_VARIANCE = EQ(lengthscale=2.0), 0.3
-PARAMETERS = Parameters(
-    kernel=KERNEL,
-    noise_variance=NOISE_VARIANCE,
-    epsilon=1.0,
-    delta=0.01,
-    x_box=((0.0, 10.0),),
-    n=60,
-    cells=6,
-)
+PARAMETERS = replace(cases.PARAMETERS, x_box=((0.0, 10.0),), n=60, cells=6)
+KERNEL, NOISE_VARIANCE = PARAMETERS.kernel, PARAMETERS.noise_variance
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 WORLDS, FEWER = 300, 150  # fewer where an interval is not one for all worlds
 X_TEST = np.linspace(0, 10, 8)[:, None]
@@ -118,21 +109,6 @@ def test_mechanisms_without_a_model_say_why_there_is_no_interval(name, make_data
     assert isinstance(found.uncertainty, NoInterval)
     with pytest.raises(ValueError, match=r"there is no interval: .*(model|private inputs)"):
         found.interval(0.95)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        ((0.0,), "level must lie between 0 and 1, got 0.0"),
-        ((1.0,), "level must lie between 0 and 1, got 1.0"),
-        ((float("nan"),), "level must lie between 0 and 1, got nan"),
-        ((0.5, "noise"), "of must be 'outputs' or 'function', got 'noise'"),
-    ],
-)
-def test_other_intervals_are_refused(arguments, sentence, make_dataset):
-    found = CATALOGUE["cloaking"].build(PARAMETERS).release(make_dataset(), X_TEST)
-    with pytest.raises(ValueError, match=sentence):
-        found.interval(*arguments)
 
 
 def test_half_widths_of_one_normal_are_its_quantiles():

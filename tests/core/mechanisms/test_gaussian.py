@@ -8,12 +8,12 @@ import pytest
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.gp.regression import posterior
 from dpgp_core.gp.uncertainty import NoInterval
-from dpgp_core.kernels import EQ, KERNELS, Matern12
+from dpgp_core.kernels import EQ, KERNELS
 from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms import GPPrior
 from dpgp_core.mechanisms.base import Plan, Release, within_unit
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
-from dpgp_core.mechanisms.gaussian_stages import ClippedStage, exact, noiseless, numbered
+from dpgp_core.mechanisms.gaussian_stages import ClippedStage, exact, noiseless
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 
 
@@ -77,26 +77,13 @@ def test_release_is_the_map_of_the_measured_places_and_noise(make_dataset, plan)
     np.testing.assert_allclose(release.samples, mean + noise, rtol=1e-8)  # the multiplier is rounded up by 1e-9
 
 
-def test_statistics_give_the_released_values_again(make_dataset, plan):
-    data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
-    release = mechanism.measure(plan, data, np.zeros((4, 1)), draws=3)
-    assert len(release.statistics) == 3
-    for draw in range(3):
-        offset, factor, z = release.statistics.mapped(draw)
-        np.testing.assert_allclose(offset + factor @ z, release.samples[draw], rtol=1e-12)
-        (stage,) = release.statistics[draw].stages
-        np.testing.assert_array_equal(stage.z, z)
-        np.testing.assert_allclose(stage.measurement.B, plan.strategy, atol=1e-6)
-    assert len(release.statistics[:2]) == 2
-
-
 def test_guarantee_can_be_recomputed_from_itself():
     guarantee = Plain(epsilon=2.0, delta=1e-3).guarantee
     assert guarantee.loss.mu == pytest.approx(1 / noise_multiplier(2.0, 1e-3))
     assert epsilon_of(1 / guarantee.loss.mu, guarantee.budget.delta) == pytest.approx(guarantee.budget.epsilon)
     assert guarantee.established
-    assert guarantee.protects == "outputs"
     assert "Balle & Wang" in guarantee.theorem
+    assert Plain(epsilon=2.0, delta=1e-3, unproven=True).guarantee == guarantee
 
 
 def test_hall_below_one_is_established_and_conservative():
@@ -113,26 +100,15 @@ def test_hall_above_one_is_marked_as_no_promise():
     assert guarantee.loss.mu == pytest.approx(10 / math.sqrt(2 * math.log(200)))
 
 
-def test_unproven_changes_nothing_for_the_analytic_formula():
-    one, other = Plain(epsilon=10, delta=0.01), Plain(epsilon=10, delta=0.01, unproven=True)
-    assert one.guarantee == other.guarantee
-
-
-def test_parameters_are_keyword_only():
-    with pytest.raises(TypeError, match="positional"):
-        Plain(1.0, 0.01)
-
-
 BUDGET = {"epsilon": 1.0, "delta": 0.01}
 S_PRIME = 1.87787556  # s' for this budget, root of theorem 8 found by mpmath
-each = pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
 
 
 def inputs(n, seed=1):
     return np.random.default_rng(seed).uniform(0, 10, (n, 1))
 
 
-@each
+@pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
 @pytest.mark.parametrize("variance", [0.4, 3.0])
 def test_exact_sensitivity_is_the_largest_rkhs_norm_of_a_unit_change(kernel, variance):
     k, X = kernel(variance=variance, lengthscale=1.5), inputs(20)
@@ -142,32 +118,6 @@ def test_exact_sensitivity_is_the_largest_rkhs_norm_of_a_unit_change(kernel, var
         alpha = np.linalg.solve(K_ff + 0.2 * np.eye(20), e)  # f moves by sum_i alpha_i k(x_i, .)
         norms.append(math.sqrt(sum(a * b * K_ff[i, j] for i, a in enumerate(alpha) for j, b in enumerate(alpha))))
     assert exact_sensitivity(k, X, 0.2) == pytest.approx(max(norms), rel=1e-10)
-
-
-def test_exact_sensitivity_is_seen_on_a_fine_grid():
-    # for values g of a function of the RKHS at any points, g^T K^-1 g <= |function|^2, with equality
-    # in the limit; a rough kernel keeps K well conditioned
-    k, X = Matern12(lengthscale=2.0), inputs(6)
-    grid = np.sort(np.concatenate([np.linspace(-1, 11, 200), X[:, 0]]))[:, None]
-    zero, _ = posterior(k, X, np.zeros(6), grid, 0.2)
-    longest = max(
-        (g - zero) @ np.linalg.solve(k(grid, grid), g - zero)
-        for g in (posterior(k, X, e, grid, 0.2)[0] for e in np.eye(6))
-    )
-    assert math.sqrt(longest) == pytest.approx(exact_sensitivity(k, X, 0.2), rel=1e-8)
-
-
-@each
-@pytest.mark.parametrize("noise_variance", [0.01, 0.3, 5.0])
-@pytest.mark.parametrize("n", [1, 3, 40])
-def test_exact_sensitivity_is_below_its_bound(kernel, noise_variance, n):
-    # s / (s + sigma^2)^2 <= 1 / (4 sigma^2) for every eigenvalue s of K_ff
-    found = exact_sensitivity(kernel(variance=1.7), inputs(n), noise_variance)
-    assert found <= 1 / (2 * math.sqrt(noise_variance)) * (1 + 1e-12)
-
-
-def test_bound_is_reached_where_kernel_and_noise_variance_agree():
-    assert exact_sensitivity(EQ(variance=0.25), np.zeros((1, 1)), 0.25) == pytest.approx(1.0)
 
 
 def test_noise_is_a_scaled_draw_from_the_prior(make_dataset):
@@ -204,19 +154,6 @@ def test_repeated_test_points_get_one_noise_value(make_dataset):
     np.testing.assert_allclose(noise, noise[0], rtol=1e-5)
 
 
-# ---- low-rank inference
-
-
-@pytest.mark.parametrize("tolerance", [0.05, 1e-12])
-def test_low_rank_noise_masks_every_record(make_dataset, tolerance, squared_shift):
-    kernel, data, X_test = Matern12(lengthscale=2.0), make_dataset(), np.linspace(0, 10, 9)[:, None]
-    mechanism = GPPrior(**BUDGET, kernel=kernel, noise_variance=0.3, inference="lowrank", tolerance=tolerance)
-    plan = mechanism.plan(data.X, X_test)
-    shifts = squared_shift(plan.factor, plan.weights.dense())
-    assert shifts.max() <= 1 + 1e-9
-    assert plan.inference.residual <= tolerance
-
-
 def test_low_rank_and_exact_agree(kung_data, kung_model):
     X_test = np.linspace(0, 90, 5)[:, None]
     low, exact = (
@@ -235,14 +172,6 @@ def stage():
     return ClippedStage(plan, 0.7, low, high, (high - low).max(axis=1, keepdims=True), np.ones((1, 4)))
 
 
-def test_without_noise_it_is_the_strategy_times_the_places(stage, make_dataset):
-    y = make_dataset().clipped_y
-    low, high = stage.low[0], stage.high[0]
-    q = (np.clip(y, low, high) - (low + high) / 2) / (high - low)
-    shrunk = stage.plan.strategy * ((high - low) / (high - low).max())
-    np.testing.assert_allclose(noiseless(stage, y[None])[0], shrunk @ q, rtol=1e-12)
-
-
 def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_dataset):
     data = make_dataset()
     z = exact(data, 2)(stage._replace(noise_multiplier=1e-6))
@@ -250,19 +179,3 @@ def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_da
     # places and strategy are rounded to 2^-20, and the noise is a millionth
     np.testing.assert_allclose(z, np.broadcast_to(noiseless(stage, data.clipped_y[None]), (2, 3)), atol=1e-4)
     assert (z[0] != z[1]).all()
-
-
-def test_numbered_draws_have_the_stated_spread_and_come_from_the_generator(stage, make_dataset):
-    data = make_dataset()
-    y = data.clipped_y[None]
-    z = numbered(y, np.random.default_rng(1), 40_000)(stage) - noiseless(stage, y)
-    # 7 standard errors of each of three means and variances: a false alarm in fewer than one run of 10^10
-    assert (np.abs(z.mean(axis=0)) < 7 * 0.7 / 200).all()
-    assert (np.abs(z.var(axis=0) / 0.49 - 1) < 7 * np.sqrt(2) / 200).all()
-    again = numbered(y, np.random.default_rng(1), 40_000)(stage) - noiseless(stage, y)
-    np.testing.assert_array_equal(again, z)
-
-
-def test_the_curve_is_offset_plus_the_map_of_z(stage):
-    z = np.array([[1.0, 0.0, -2.0]])
-    np.testing.assert_allclose(stage.curve(z), 1 + stage.widest * (z @ stage.plan.factor.T))
