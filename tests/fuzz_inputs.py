@@ -103,9 +103,10 @@ def prepare(kind, rng, folder):
         content, of = mutated_kind(rng)
         config, codes, cells = config_of(of), {0, BAD_DATA}, cells_of(of)
         code = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-        # of names, which is public whatever was moved there; UTF-16 may have lost its mark
-        first_line = content.decode(code, "replace").split("\n")[0].replace("\0", "")
-        cells = {cell for cell in cells if cell not in first_line}
+        # names are public whatever was moved there, also below a title; UTF-16 may have lost its mark
+        first, *lines = content.decode(code, "replace").replace("\0", "").split("\n")
+        names = "\n".join([first, *(line for line in lines if of.x in line)])
+        cells = {cell for cell in cells if cell not in names}
     (folder / "t.csv").write_bytes(content)
     (folder / "c.json").write_bytes(config)
     arguments = ["release", "--csv", f"{folder}/t.csv", "--config", f"{folder}/c.json", "--out", f"{folder}/o.zip"]
