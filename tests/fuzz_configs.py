@@ -1,107 +1,52 @@
-"""Generators of configurations that must be refused, by kind."""
+"""Generators of configurations and ledgers that must be refused, by kind."""
 
 import json
 from dataclasses import replace
 
-from dpgp_core.release import CHOICES, spec_to_json
+from dpgp_core.release import CHOICES, ledger_to_json, spec_to_json
 from dpgp_core.release.json_text import spec_to_object
 from dpgp_core.release.specification import EXAMPLE
 from tests.fuzz_tables import pick
 
 SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: those outside the box are refused
+TEXT = spec_to_json(SPEC).encode()
 GOOD = spec_to_object(SPEC)
 NEEDED = {"x", "x_box", "y", "y_bounds", "unit", "grid", "epsilon", "delta"}
 OPTIONAL = GOOD.keys() - NEEDED
-NASTY = [
-    None,
-    True,
-    False,
-    "",
-    " ",
-    "1",
-    "nan",
-    "x" * 100_000,
-    "\x00",
-    "a\nb",
-    "\ud800",
-    "\u2028",
-    " age",
-    -1,
-    0.5,
-    1e308,
-    1e-308,
-    -0.0,
-    10**30,
-    -(10**400),
-    [],
-    [[]],
-    {},
-    {"a": 1},
-    [None],
-    [True],
-    ["\udfff"],
-    [[1, 2, 3]],
-    [[2, 1]],
-    [[1, 1]],
-    [["0", "1"]],
-    [[0, True]],
-    [1, 2],
-    [0],
-    [-5],
-    [1.5],
-    ["age", "age"],
-    [10**9],
-    [[0, 10**400]],
-]
+NASTY = [None, True, False, "", " ", "1", "nan", "x" * 100_000, "\x00", "a\nb", "\ud800", "\u2028", " age", -1, 0.5]
+NASTY += [1e308, 1e-308, -0.0, 10**30, -(10**400), [], [[]], {}, {"a": 1}, [None], [True], ["\udfff"], [[1, 2, 3]]]
+NASTY += [[[2, 1]], [[1, 1]], [["0", "1"]], [[0, True]], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9]]
+NASTY += [[[0, 10**400]]]
 # values that some key accepts: with them a configuration may be good
-HARMLESS = {
-    "x_units": [None, "", "1"],
-    "y_unit": ["", "1", "nan"],
-    "unit": ["1", "nan"],
-    "y": ["1", "nan"],
-    "y_bounds": [[1, 2]],
-    "y_scale": [None, 0.5],
-    "cells": [None],
-    "total_delta": [None],
+MAY_LACK = ["cells", "coordinates", "person", "bounds_unit", "total_epsilon", "total_delta", "numbers", "encoding"]
+MAY_LACK += ["yes", "no", "date_order"]
+HARMLESS = {key: [None] for key in MAY_LACK} | {
     "epsilon": [0.5],
     "noise_variance": [0.5],
-    "tolerance": [None, 0.5],
-    "log": [True, False],
-    "coordinates": [None],
-    "centiles": [False],
-    "person": [None],
-    "bounds_unit": [None],
     "bounds_share": [0.5],
-    "total_epsilon": [None],
+    "y_scale": [None, 0.5],
+    "tolerance": [None, 0.5],
+    "unit": ["1", "nan"],
+    "y": ["1", "nan"],
+    "x_units": [None, "", "1"],
+    "y_unit": ["", "1", "nan"],
+    "y_bounds": [[1, 2]],
+    "log": [True, False],
+    "centiles": [False],
     "lengthscale": [None, [1.5]],
     "dates": [None, {}, []],
     "x_levels": [None, [None]],
-    "numbers": [None],
     "separator": [None, " "],
-    "encoding": [None],
-    "yes": [None],
-    "no": [None],
-    "date_order": [None],
     "ignore": [None, "1", [], [1, 2], [10**9]],
     "sheet": [None, "1", "nan"],
-    "missing": [  # a word or a code, or a list of them
-        None,
-        "",
-        "1",
-        "nan",
-        -1,
-        0.5,
-        1e-308,
-        -0.0,
-        [],
-        [1, 2],
-        [0],
-        [-5],
-        [1.5],
-        ["age", "age"],
-        [10**9],
-    ],
+    # a word or a code, or a list of them
+    "missing": [None, "", "1", "nan", -1, 0.5, 1e-308, -0.0, [], [1, 2], [0], [-5], [1.5], ["age", "age"], [10**9]],
 }
+CHARACTERS = ["", " ", "a\tb", "a\nb", "\x00", "\x7f", "\ud83d", "a" * 201, " age", "age ", "\u2029", "\x85", 5, None]
+UNKNOWN = ["epsilom", "seed", "", "x " * 300, "\ud800", "__class__", "é", "built", "limit"]
+NO_OBJECT = [b"", b" ", b"null", b"true", b"1", b'"text"', b"[]", b"[{}]", b"{}", b"age,height\n1,2\n", b"PK\x03\x04"]
+NO_NUMBERS = [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"+1", b".5", b"0x10", b"1_000", b"01"]
+GRIDS = [[1], [0], [-3], [2501], [3.0], ["3"], [True], [3, 3], [], 3, [10**20], [None]]
 
 
 def written(found):
@@ -113,10 +58,30 @@ def changed(**changes):
     return written(GOOD | changes)
 
 
+def one_of(changes):
+    """A strategy: one of some keys with one of its wrong values, which may be drawn."""
+
+    def drawn(rng):
+        wrong = changes(rng) if callable(changes) else changes
+        key = pick(rng, list(wrong))
+        return changed(**{key: pick(rng, wrong[key])})
+
+    return drawn
+
+
+def any_of(changes):
+    """A strategy: one of some sets of values."""
+    return lambda rng: changed(**pick(rng, changes(rng)))
+
+
+def in_place(rng, keys, number):
+    """The text of a number where JSON would not write it so."""
+    return changed(**{pick(rng, keys): "HERE"}).replace(b'"HERE"', number)
+
+
 def broken_syntax(rng):
-    text = spec_to_json(SPEC).encode()
-    cut = int(rng.integers(0, len(text) - 2))
-    return pick(rng, [text[:cut], text[cut + 1 :].lstrip(b" \n") or b"]", text + b"}", text + text, b"\x00" + text])
+    cut = int(rng.integers(0, len(TEXT) - 2))
+    return pick(rng, [TEXT[:cut], TEXT[cut + 1 :].lstrip(b" \n") or b"]", TEXT + b"}", TEXT + TEXT, b"\x00" + TEXT])
 
 
 def deeply_nested(rng):
@@ -129,10 +94,6 @@ def deeply_nested(rng):
 def twice(rng):
     key = pick(rng, list(GOOD))
     return written(GOOD)[:-1] + f', "{key}": {json.dumps(GOOD[key])}}}'.encode()
-
-
-def unknown_key(rng):
-    return changed(**{pick(rng, ["epsilom", "seed", "", "x " * 300, "\ud800", "__class__", "é", "built", "limit"]): 1})
 
 
 def missing_key(rng):
@@ -148,60 +109,51 @@ def wrong_value(rng):
 
 
 def huge_number(rng):
-    key = pick(rng, ["epsilon", "delta", "total_epsilon", "noise_variance", "y_scale", "cells", "schema"])
     digits = "9" * int(10 ** rng.uniform(1.3, 5))
     number = pick(rng, [digits, f"-{digits}", f"{digits}.5", f"1e{digits[:9]}", f"1E+{digits[:5]}"])
-    return written(GOOD | {key: "HERE"}).replace(b'"HERE"', number.encode())
+    keys = ["epsilon", "delta", "total_epsilon", "noise_variance", "y_scale", "cells", "schema"]
+    return in_place(rng, keys, number.encode())
 
 
-def not_json_number(rng):
-    key = pick(rng, ["epsilon", "delta", "noise_variance", "y_bounds"])
-    number = pick(rng, [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1e999", b"+1", b".5", b"0x10", b"1_000", b"01"])
-    return written(GOOD | {key: "HERE"}).replace(b'"HERE"', number)
-
-
-def bad_interval(rng):
+def intervals(rng):
     low, high = sorted(float(value) for value in rng.normal(0, 100, 2))
     pairs = [[high, low], [low, low], [str(low), str(high)], [low], [low, high, high], [low, None], [True, high + 200]]
     pairs += [{"low": low, "high": high}, "low..high", [1e15, 1e15 + 1], [-1e300, 1e300], [[low, high]]]
-    key = pick(rng, ["y_bounds", "x_box"])
-    pair = pick(rng, pairs)
-    return changed(**{key: pair if key == "y_bounds" else [pair]})
+    return {"y_bounds": pairs, "x_box": [[pair] for pair in pairs]}
 
 
-def bad_budget(rng):
+def budgets(rng):
     size, small = 10 ** rng.uniform(-8, 6), 10 ** rng.uniform(-40, 1)
-    wrong = {
+    return {
         "epsilon": [-size, 100 + size, 0],
         "delta": [-small, 0, 1, 0.1 + small, 1e-31],
         "total_epsilon": [1e-3, -size, 0.9],
         "total_delta": [0, 1e-31, 1.5],
     }
-    key = pick(rng, list(wrong))
-    return changed(**{key: pick(rng, wrong[key])})
 
 
-def bad_grid(rng):
-    grid = pick(rng, [[1], [0], [-3], [2501], [3.0], ["3"], [True], [3, 3], [], 3, [10**20], [None]])
-    extra = pick(rng, [{}, {"x": ["age", "height"], "x_units": ["", ""], "x_box": [[0, 1]] * 2}])
-    return changed(grid=grid, **extra)
+def grids(rng):
+    plane = {"x": ["age", "height"], "x_units": ["", ""], "x_box": [[0, 1]] * 2}
+    return [{"grid": pick(rng, GRIDS), **extra} for extra in ({}, plane)]
 
 
-def bad_model(rng):
-    changes = [{"mechanism": pick(rng, ["laplace", "Refined", "", "refined ", "posterior_sampling", "__init__"])}]
-    changes += [{"kernel": pick(rng, ["eq", "RBF", "Stationary", "Matern", "EQ "])}, {"cells": 5}]
-    changes += [{"mechanism": "sparse", "cells": pick(rng, [0, -1, 401, 2.0, "6", True])}]
-    changes += [
+def models(rng):
+    return [
+        {"mechanism": pick(rng, ["laplace", "Refined", "", "refined ", "posterior_sampling", "__init__"])},
+        {"kernel": pick(rng, ["eq", "RBF", "Stationary", "Matern", "EQ "])},
+        {"cells": 5},
+        {"mechanism": "sparse", "cells": pick(rng, [0, -1, 401, 2.0, "6", True])},
         {"lengthscale": [pick(rng, [0, -1, 1e-3, 1e9, "25", None])]},
         {"noise_variance": pick(rng, [0, -1, 1e9])},
+        {"y_scale": pick(rng, [0, -1, 1e-9, 1e9, "1"])},
+        {"mechanism": "integral_bins", "delta": 1e-5},
+        {"mechanism": "integral_bins", "delta": 0, "kernel": "Matern32"},
+        {"mechanism": "sparse", "delta": 0},
     ]
-    changes += [{"y_scale": pick(rng, [0, -1, 1e-9, 1e9, "1"])}, {"mechanism": "integral_bins", "delta": 1e-5}]
-    changes += [{"mechanism": "integral_bins", "delta": 0, "kernel": "Matern32"}, {"mechanism": "sparse", "delta": 0}]
-    return changed(**pick(rng, changes))
 
 
-def bad_kind(rng):
-    changes = [
+def kinds(rng):
+    return [
         {"y_kind": pick(rng, ["Number", "yes", "yes/no ", "counts", "", None, 1, True])},
         {"y_kind": "yes/no"},
         {"y_kind": "yes/no", "y_bounds": [0, 1], "log": True},
@@ -213,7 +165,6 @@ def bad_kind(rng):
         {"rows_per_person": pick(rng, [0, 1001, 2.0, "3", None, False])},
         {"centiles": pick(rng, [True, "true", 1, None, [True]])},
     ]
-    return changed(**pick(rng, changes))
 
 
 def extreme_settings(rng):
@@ -240,53 +191,91 @@ def extreme_settings(rng):
 
 
 def bad_names(rng):
-    name = pick(
-        rng, ["", " ", "a\tb", "a\nb", "\x00", "\x7f", "\ud83d", "a" * 201, " age", "age ", "\u2029", "\x85", 5, None]
-    )
-    key = pick(rng, ["x", "y", "unit", "y_unit", "x_units"])
+    name, key = pick(rng, CHARACTERS), pick(rng, ["x", "y", "unit", "y_unit", "x_units"])
     if name == "" and key in {"y_unit", "x_units"}:
         name = "\r"
     return changed(**{key: [name] if key.startswith("x") else name})
 
 
-def other_names(rng):
-    name = pick(rng, ["value", "curve_low_95", "output_high_95", "centile_3", "centile_97"])
-    return pick(rng, [changed(x=[name]), changed(x=["height"]), changed(x=["weight"]), changed(y="note")])
-
-
-def not_an_object(rng):
-    return pick(
-        rng, [b"", b" ", b"null", b"true", b"1", b'"text"', b"[]", b"[{}]", b"{}", b"age,height\n1,2\n", b"PK\x03\x04"]
-    )
-
-
 def wrong_text(rng):
-    text = spec_to_json(SPEC)
-    codec = pick(rng, ["utf-16", "utf-16-le", "utf-32", "cp037"])
-    return pick(rng, [text.encode(codec), text.encode().replace(b"cm", b"\xe9"), text.encode() + b" " * 5_000_000])
+    coded = TEXT.decode().encode(pick(rng, ["utf-16", "utf-16-le", "utf-32", "cp037"]))
+    return pick(rng, [coded, TEXT.replace(b"cm", b"\xe9"), TEXT + b" " * 5_000_000])
 
 
-def wrong_schema(rng):
-    return changed(schema=pick(rng, [0, 2, -1, "1", True, None, 1.5, [1], 10**20]))
+# ---- Ledgers.
+
+
+def good_ledger(spec=SPEC, releases=1):
+    ledger = spec.new_ledger()
+    ledger.entries = [("an earlier release", spec.guarantee)] * releases
+    return ledger_to_json(ledger).encode()
+
+
+def bad_ledger(rng):
+    """A ledger with one wrong value."""
+    found = json.loads(good_ledger())
+    ledger = found["ledger"]
+    entry = ledger["entries"][0]
+    guarantee, loss = entry["guarantee"], entry["guarantee"]["loss"]
+    where, key = pick(
+        rng,
+        [
+            *((ledger, key) for key in ("limit", "entries")),
+            *((entry, key) for key in ("guarantee", "what")),
+            *((guarantee, key) for key in guarantee if key not in {"unit", "theorem", "not_covered"}),
+            *((loss, key) for key in loss),
+        ],
+    )
+    words = ["", " ", "1", "nan", " age", "pure", "approximate"]
+    fits = {"limit": [None], "entries": [[]], "what": words, "neighbours": words, "assumptions": [[], ["age", "age"]]}
+    fits |= {"established": [True, False], "rows": [None], "delta": [0.5], "mu": [1e-9]}
+    while True:
+        value = pick(rng, [*NASTY, "pure", "approximate", 1e-9, {"epsilon": 1}])
+        if value not in fits.get(key, []):
+            where[key] = value
+            return written(found)
+
+
+def other_ledger(rng):
+    """Text that is no ledger at all, or one of another total."""
+    other = replace(SPEC, total_epsilon=float(rng.uniform(3.1, 9)))
+    return pick(rng, [good_ledger(other), TEXT, pick(rng, NO_OBJECT), deeply_nested(rng)])
 
 
 CONFIGS = {
     "broken JSON": broken_syntax,
     "deeply nested JSON": deeply_nested,
     "a key twice": twice,
-    "unknown key": unknown_key,
+    "unknown key": lambda rng: changed(**{pick(rng, UNKNOWN): 1}),
     "missing key": missing_key,
     "value of the wrong kind": wrong_value,
     "huge numbers": huge_number,
-    "no JSON numbers": not_json_number,
-    "reversed or wrong intervals": bad_interval,
-    "impossible budgets": bad_budget,
-    "impossible grids": bad_grid,
-    "impossible models": bad_model,
-    "outcomes of no such kind": bad_kind,
+    "no JSON numbers": lambda rng: in_place(
+        rng, ["epsilon", "delta", "noise_variance", "y_bounds"], pick(rng, NO_NUMBERS)
+    ),
+    "reversed or wrong intervals": one_of(intervals),
+    "impossible budgets": one_of(budgets),
+    "impossible grids": any_of(grids),
+    "impossible models": any_of(models),
+    "outcomes of no such kind": any_of(kinds),
     "invisible or endless names": bad_names,
-    "names that do not fit": other_names,
-    "no JSON object": not_an_object,
+    "names that do not fit": one_of(
+        {
+            "x": [[name] for name in ("value", "curve_low_95", "output_high_95", "centile_3", "centile_97")]
+            + [["height"], ["weight"]],
+            "y": ["note"],
+        }
+    ),
+    "no JSON object": lambda rng: pick(rng, NO_OBJECT),
     "JSON in another encoding or endless": wrong_text,
-    "another schema": wrong_schema,
+    "another schema": one_of({"schema": [0, 2, -1, "1", True, None, 1.5, [1], 10**20]}),
+    # a release.json whose configuration is good and whose ledger is not
+    "a card with a wrong ledger": lambda rng: written(
+        {"schema": 1, "config": GOOD, "ledger": json.loads(bad_ledger(rng))["ledger"]}
+    ),
+}
+LEDGERS = {
+    "a wrong ledger": bad_ledger,
+    "another ledger": other_ledger,
+    "a spent ledger": lambda rng: good_ledger(releases=int(rng.integers(9, 40))),
 }

@@ -21,14 +21,10 @@ import numpy as np
 
 from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, NOT_WRITTEN, REFUSED, main
 from dpgp_core.release.json_text import spec_to_json
-from tests.fuzz_configs import CONFIGS as PLAIN_CONFIGS
-from tests.fuzz_configs import SPEC, extreme_settings
-from tests.fuzz_ledgers import CARDS, LEDGERS
-from tests.fuzz_tables import HEADER, SECRET, TABLES, cells_of, mutated_kind, other_kind, pick, rows, table
+from tests.fuzz_configs import CONFIGS, LEDGERS, SPEC, TEXT, extreme_settings
+from tests.fuzz_tables import HEADER, SECRET, TABLES, cells_of, good, mutated_kind, other_kind, pick, rows, table
 from tests.kinds import AGES, DAYS, Kind
 
-CONFIG = spec_to_json(SPEC).encode()
-CONFIGS = PLAIN_CONFIGS | CARDS
 MAY_SUCCEED = [
     MOVED := "outcomes of another kind",  # read as the nearest of the declared one
     "mutated bytes",
@@ -58,7 +54,7 @@ def unusable_paths(rng, folder):
 
 def mutated(rng):
     """A good table and configuration, one of them with a few bytes changed: may still be good."""
-    texts = [bytearray(table(HEADER, rows(rng))), bytearray(CONFIG)]
+    texts = [bytearray(good(rng)), bytearray(TEXT)]
     text = pick(rng, texts)
     for _ in range(int(rng.integers(1, 4))):
         text[int(rng.integers(len(text)))] = int(rng.integers(256))
@@ -84,7 +80,7 @@ def config_of(kind: Kind):
 
 def prepare(kind, rng, folder):
     """Write the files of one case; return its arguments, the exit codes that it may have, and cells not to be shown."""
-    content, config, ledger, codes = table(HEADER, rows(rng)), CONFIG, None, {BAD_CONFIG}
+    content, config, ledger, codes = good(rng), TEXT, None, {BAD_CONFIG}
     cells = {SECRET}
     if kind in TABLES:
         content, codes = TABLES[kind](rng), {BAD_DATA}
@@ -107,9 +103,10 @@ def prepare(kind, rng, folder):
         content, of = mutated_kind(rng)
         config, codes, cells = config_of(of), {0, BAD_DATA}, cells_of(of)
         code = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-        # of names, which is public whatever was moved there; UTF-16 may have lost its mark
-        first_line = content.decode(code, "replace").split("\n")[0].replace("\0", "")
-        cells = {cell for cell in cells if cell not in first_line}
+        # names are public whatever was moved there, also below a title; UTF-16 may have lost its mark
+        first, *lines = content.decode(code, "replace").replace("\0", "").split("\n")
+        names = "\n".join([first, *(line for line in lines if of.x in line)])
+        cells = {cell for cell in cells if cell not in names}
     (folder / "t.csv").write_bytes(content)
     (folder / "c.json").write_bytes(config)
     arguments = ["release", "--csv", f"{folder}/t.csv", "--config", f"{folder}/c.json", "--out", f"{folder}/o.zip"]

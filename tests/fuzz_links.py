@@ -25,73 +25,19 @@ PAGES = [page.file for page in menu.PAGES]
 KINDS = ("toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control", "text_input", "radio")
 MARK = "zqfuzz"  # in every hostile text, so that it is recognised wherever it appears
 
-FIXED = [
-    "",
-    " ",
-    "0",
-    "-1",
-    "-0",
-    "1e9",
-    "1e-9",
-    "1e400",
-    "-1e400",
-    "nan",
-    "NaN",
-    "inf",
-    "-inf",
-    "Infinity",
-    "0x10",
-    "1_0",
-    "1,5",
-    "2.5",
-    "9" * 400,
-    "٢",
-    "½",
-    "true",
-    "TRUE",
-    "False",
-    "maybe",
-    "yes",
-    "None",
-    "null",
-    "[]",
-    "{}",
-    "[1, 2]",
-    "2024-01-01",
-    "12:30",
-    "%00",
-    "%3Cb%3E",
-    "..",
-    "../../start",
-    "\x00",
-    "\x1b[31m",
-    "\u202e1",
-    "\ud7ff",
-    "🙂",
-    "\n\n# 1",
-]
+FIXED = ["", " ", "0", "-1", "-0", "1e9", "1e-9", "1e400", "-1e400", "nan", "NaN", "inf", "-inf", "Infinity", "0x10"]
+FIXED += ["1_0", "1,5", "2.5", "9" * 400, "٢", "½", "true", "TRUE", "False", "maybe", "yes", "None", "null", "[]", "{}"]
+FIXED += ["[1, 2]", "2024-01-01", "12:30", "%00", "%3Cb%3E", "..", "../../start", "\x00", "\x1b[31m", "\u202e1"]
+FIXED += ["\ud7ff", "🙂", "\n\n# 1"]
 HOSTILE = [
     "<script>alert('{m}')</script>",
     "<img src=x onerror={m}>",
     "javascript:{m}",
     "[{m}](http://example.org/{m})",
-    "![{m}](http://example.org/{m}.png)",
-    "`{m}`",
-    "```\n{m}\n```",
-    "`<b>{m}</b>`[x](http://{m})",
-    "**{m}**",
-    "$${m}$$",
-    ":red[{m}]",
-    ":material/{m}:",
-    "'; DROP TABLE {m};--",
-    "{{7*7}}{m}",
-    "${{{m}}}",
-    "{m}" * 1700,
-    "\u202e{m}\u2066",
-    "`\n\n[{m}](javascript:{m})",
-    "http://example.org/{m}",
-    "&lt;b&gt;{m}",
 ]
+HOSTILE += ["![{m}](http://example.org/{m}.png)", "`{m}`", "```\n{m}\n```", "`<b>{m}</b>`[x](http://{m})", "**{m}**"]
+HOSTILE += ["$${m}$$", ":red[{m}]", ":material/{m}:", "'; DROP TABLE {m};--", "{{7*7}}{m}", "${{{m}}}", "{m}" * 1700]
+HOSTILE += ["\u202e{m}\u2066", "`\n\n[{m}](javascript:{m})", "http://example.org/{m}", "&lt;b&gt;{m}"]
 
 
 def garbage(rng: random.Random) -> str | list[str]:

@@ -7,6 +7,7 @@ is refused with a sentence of our own when it is read, or else drawn in finite n
 from __future__ import annotations
 
 import copy
+import functools
 import io
 import json
 import sys
@@ -58,31 +59,34 @@ EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-def places(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where the numbers of a JSON value stand."""
+def inside(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every place of a JSON value, with what stands there."""
     if isinstance(found, dict | list):
         for key, value in found.items() if isinstance(found, dict) else enumerate(found):
-            yield from places(value, (*path, key))
-    elif isinstance(found, int | float) and not isinstance(found, bool):
-        yield path
+            yield (*path, key), value
+            yield from inside(value, (*path, key))
+
+
+def copied(found: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A copy, and the part of it in which a place is."""
+    altered = copy.deepcopy(found)
+    return altered, functools.reduce(lambda at, key: at[key], path[:-1], altered)
 
 
 def replaced(found: Any, path: tuple[Any, ...], value: Any) -> Any:
     """A copy with another value there."""
-    altered = copy.deepcopy(found)
-    at = altered
-    for key in path[:-1]:
-        at = at[key]
-    at[path[-1]] = value
+    altered, part = copied(found, path)
+    part[path[-1]] = value
     return altered
 
 
 def variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Each number of the card replaced by each of ``VALUES``, and ``EDITS``."""
     card, arrays = _parts(files)
-    for path in places(card):
-        for value in VALUES:
-            yield f"{path} = {str(value)[:12]}", sealed(replaced(card, path, value), arrays)
+    for path, number in inside(card):
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            for value in VALUES:
+                yield f"{path} = {str(value)[:12]}", sealed(replaced(card, path, value), arrays)
     for name in EDITS:
         yield name, edited(files, name)
 
@@ -90,28 +94,13 @@ def variants(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]
 def long_texts(files: Mapping[str, bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Each text of the card, and each name in it, replaced by one of 100,000 letters."""
     card, arrays = _parts(files)
-    for path in _inside(card):
-        at = card
-        for key in path[:-1]:
-            at = at[key]
-        if isinstance(at[path[-1]], str):
+    for path, value in inside(card):
+        if isinstance(value, str):
             yield f"{path} is long", sealed(replaced(card, path, LONG), arrays)
-        if isinstance(path[-1], str):
-            renamed = copy.deepcopy(card)
-            at = renamed
-            for key in path[:-1]:
-                at = at[key]
-            at[LONG] = at.pop(path[-1])
-            if "statistics" in renamed:
-                yield f"the name {path} is long", sealed(renamed, arrays)
-
-
-def _inside(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place of a JSON value."""
-    if isinstance(found, dict | list):
-        for key, value in found.items() if isinstance(found, dict) else enumerate(found):
-            yield (*path, key)
-            yield from _inside(value, (*path, key))
+        if isinstance(path[-1], str) and path != ("statistics",):
+            renamed, part = copied(card, path)
+            part[LONG] = part.pop(path[-1])
+            yield f"the name {path} is long", sealed(renamed, arrays)
 
 
 def edited(files: Mapping[str, bytes], name: str) -> dict[str, bytes]:

@@ -51,13 +51,18 @@ def some(values: Any, others: list[Any], every: int = 6) -> list[Any]:
     return [others[i // every % len(others)] if i % every == 0 else value for i, value in enumerate(values)]
 
 
+def by_click(content: bytes, **declared: Any) -> Kind:
+    """What a configuration declares is what is chosen on the page."""
+    return Kind(content, declared, (declared,))
+
+
 def dated(write: Callable[[date], str], order: str, **changes: Any) -> Kind:
     """A column of dates; the page offers each order that reads them."""
     content = table("day,height", [write(day) for day in _DATE], _HEIGHT)
     return Kind(content, {"date_order": order}, ({"button": order},), x="day", **changes)
 
 
-def _comma(values: Any) -> list[str]:
+def comma(values: Any) -> list[str]:
     return [str(value).replace(".", ",") for value in values]
 
 
@@ -69,10 +74,8 @@ _EUROPE = [f"{value + 0.5:,.2f}".translate(str.maketrans(",.", ".,")) for value 
 KINDS: dict[str, Kind] = {
     "plain": Kind(table("age,height", _AGE, _HEIGHT)),
     "semicolons and decimal points": Kind(table("id;age;height", range(N), _AGE, _HEIGHT, sep=";")),
-    "semicolons and decimal commas": Kind(
-        table("id;age;height", range(N), _AGE, _comma(_HEIGHT), sep=";"),
-        {"numbers": "1234,5"},
-        ({"numbers": "1234,5"},),
+    "semicolons and decimal commas": by_click(
+        table("id;age;height", range(N), _AGE, comma(_HEIGHT), sep=";"), numbers="1234,5"
     ),
     "tabs": Kind(table("age\theight", _AGE, _HEIGHT, sep="\t")),
     "bars": Kind(table("age|height", _AGE, _HEIGHT, sep="|")),
@@ -130,18 +133,11 @@ KINDS: dict[str, Kind] = {
         n=50,
         left_out=10,
     ),
-    "thousands": Kind(
-        table("age,height", _AGE, [f'"{value:,}"' for value in _SALARY]),
-        {"numbers": "1,234.5"},
-        ({"numbers": "1,234.5"},),
-    ),
-    "thousands in Europe": Kind(
-        table("age;height", _AGE, _EUROPE, sep=";"), {"numbers": "1.234,5"}, ({"numbers": "1.234,5"},)
-    ),
-    "thousands with spaces": Kind(
+    "thousands": by_click(table("age,height", _AGE, [f'"{value:,}"' for value in _SALARY]), numbers="1,234.5"),
+    "thousands in Europe": by_click(table("age;height", _AGE, _EUROPE, sep=";"), numbers="1.234,5"),
+    "thousands with spaces": by_click(
         table("age;height", _AGE, [f"{value:,},5".replace(",", "\u00a0", 1) for value in _SALARY], sep=";"),
-        {"numbers": "1 234,5"},
-        ({"numbers": "1 234,5"},),
+        numbers="1 234,5",
     ),
     "a currency": Kind(table("age,height", _AGE, [f"$ {value}.50" for value in _SALARY])),
     "an empty tail": Kind(

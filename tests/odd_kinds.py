@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import openpyxl
 
-from tests.kinds import _AGE, _DATE, _HEIGHT, _SALARY, N, some, table
+from tests.kinds import _AGE, _DATE, _HEIGHT, _SALARY, N, comma, some, table
 
 AGE, HEIGHT = [int(age) for age in _AGE], [float(height) for height in _HEIGHT]
 DAY = list(_DATE)
 FIRST = date(2024, 3, 1)
-PLAIN = table("age,height", AGE, HEIGHT)
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class Odd:
     declared: dict[str, Any] = field(default_factory=dict)
 
 
-def comma(values: Any) -> list[str]:
-    return [str(value).replace(".", ",") for value in values]
+def heights(values: Any, sep: str = ",", **written: Any) -> bytes:
+    return table(f"age{sep}height", AGE, values, sep=sep, **written)
 
 
 def grouped(mark: str, decimal: str = "") -> list[str]:
@@ -58,12 +57,12 @@ def grouped(mark: str, decimal: str = "") -> list[str]:
 def lacking(*words: str) -> Odd:
     """Every sixth outcome is one of some words."""
     kept = [at for at in range(N) if at % 6]
-    content = table("age;height", AGE, some(HEIGHT, list(words)), sep=";")
+    content = heights(some(HEIGHT, list(words)), sep=";")
     return Odd(content, [HEIGHT[at] for at in kept], [AGE[at] for at in kept])
 
 
-def numbers(write: Callable[[float], str], header: str = "age;height", scale: float = 1.0) -> Odd:
-    return Odd(table(header, AGE, [write(height) for height in HEIGHT], sep=";"), [scale * height for height in HEIGHT])
+def numbers(write: Callable[[float], str], scale: float = 1.0) -> Odd:
+    return Odd(heights([write(height) for height in HEIGHT], ";"), [scale * height for height in HEIGHT])
 
 
 def dates(write: Callable[[date], str], means: Callable[[date], date] = lambda day: day, **more: Any) -> Odd:
@@ -107,7 +106,7 @@ def merged() -> bytes:
 def answers(yes: str, no: str) -> Odd:
     """An outcome of two words."""
     said = [float(at % 3 > 0) for at in range(N)]
-    content = table("age;height", AGE, [yes if each else no for each in said], sep=";")
+    content = heights([yes if each else no for each in said], sep=";")
     return Odd(content, said, declared={"y_bounds": None})
 
 
@@ -119,6 +118,7 @@ def week(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
+PLAIN = heights(HEIGHT)
 MARZ = ("", "Jan.", "Februar", "März", "April", "Mai", "Juni")
 ROWS = [["age", "height"], *([age, height] for age, height in zip(AGE, HEIGHT, strict=True))]
 UNPACK, CONVERT, HOURS = "unpack it", "save it as CSV in UTF-8", "write times as hours"
@@ -159,11 +159,11 @@ ODD: dict[str, Odd] = {
     ),
     "no names": Odd(table(f"{AGE[0]},{HEIGHT[0]}", AGE[1:], HEIGHT[1:]), refused="add a header line", cured=PLAIN),
     # separators and quotes
-    "carets": Odd(table("age^height", AGE, HEIGHT, sep="^")),
-    "tildes": Odd(table("age~height", AGE, HEIGHT, sep="~")),
-    "colons": Odd(table("age:height", AGE, HEIGHT, sep=":")),
-    "double bars": Odd(table("age||height", AGE, HEIGHT, sep="||")),
-    "separators at the end of all rows": Odd(table("age,height", AGE, [f"{height}," for height in HEIGHT])),
+    "carets": Odd(heights(HEIGHT, sep="^")),
+    "tildes": Odd(heights(HEIGHT, sep="~")),
+    "colons": Odd(heights(HEIGHT, sep=":")),
+    "double bars": Odd(heights(HEIGHT, sep="||")),
+    "separators at the end of all rows": Odd(heights([f"{height}," for height in HEIGHT])),
     "fixed width": Odd(
         "".join(
             ["  age   height\n", *(f"{age:5d} {height:8.1f}\n" for age, height in zip(AGE, HEIGHT, strict=True))]
@@ -176,52 +176,52 @@ ODD: dict[str, Odd] = {
     ),
     "a quote within text": Odd(table("age,note,height", AGE, ['5" pipe'] * N, HEIGHT)),
     "decimal commas between commas, not quoted": Odd(
-        table("age,height", AGE, comma(HEIGHT)), refused=WIDTH, cured=table("age;height", AGE, comma(HEIGHT), sep=";")
+        heights(comma(HEIGHT)), refused=WIDTH, cured=heights(comma(HEIGHT), sep=";")
     ),
     "thousands between commas, not quoted": Odd(
-        table("age,height", AGE, grouped(",")),
+        heights(grouped(",")),
         **SALARY,
         refused=WIDTH,
-        cured=table("age;height", AGE, grouped(","), sep=";"),
+        cured=heights(grouped(","), sep=";"),
     ),
     "quotes escaped by a stroke": Odd(
         table("age,note,height", AGE, ['"a \\" b"'] * N, HEIGHT), refused="save it again", cured=PLAIN
     ),
     # numbers
-    "apostrophes": Odd(table("age;height", AGE, grouped("'"), sep=";"), **SALARY),
-    "typeset apostrophes": Odd(table("age;height", AGE, grouped("\u2019"), sep=";"), **SALARY),
-    "spaces that do not break": Odd(table("age,height", AGE, grouped("\u00a0", ".")), **HALF),
-    "narrow spaces": Odd(table("age;height", AGE, grouped("\u202f", ","), sep=";"), **HALF),
+    "apostrophes": Odd(heights(grouped("'"), sep=";"), **SALARY),
+    "typeset apostrophes": Odd(heights(grouped("\u2019"), sep=";"), **SALARY),
+    "spaces that do not break": Odd(heights(grouped("\u00a0", ".")), **HALF),
+    "narrow spaces": Odd(heights(grouped("\u202f", ","), sep=";"), **HALF),
     "per cent": numbers(lambda y: f"{y} %"),
-    "pounds": Odd(table("age,height", AGE, [f'"£{value:,}"' for value in _SALARY]), **SALARY),
-    "euros behind": Odd(table("age;height", AGE, [f"{value},50 €" for value in _SALARY], sep=";"), **HALF),
+    "pounds": Odd(heights([f'"£{value:,}"' for value in _SALARY]), **SALARY),
+    "euros behind": Odd(heights([f"{value},50 €" for value in _SALARY], sep=";"), **HALF),
     "a unit behind": numbers(lambda y: f"{y} cm"),
-    "a currency's name before": Odd(table("age,height", AGE, [f"EUR {value}" for value in _SALARY]), **SALARY),
+    "a currency's name before": Odd(heights([f"EUR {value}" for value in _SALARY]), **SALARY),
     "brackets for negative numbers": numbers(lambda y: f"({y})", scale=-1.0),
     "a minus behind": numbers(lambda y: f"{y}-", scale=-1.0),
     "a typeset minus": numbers(lambda y: f"\u2212{y}", scale=-1.0),
     "a plus": numbers(lambda y: f"+{y}"),
-    "no digit before the point": Odd(table("age,height", AGE, [f".{age}" for age in AGE]), [age / 100 for age in AGE]),
-    "no digit behind the point": Odd(table("age,height", AGE, [f"{age}." for age in AGE]), AGE),
-    "powers of ten": Odd(table("age,height", AGE, [f"{age}E+03" for age in AGE]), [1000.0 * age for age in AGE]),
+    "no digit before the point": Odd(heights([f".{age}" for age in AGE]), [age / 100 for age in AGE]),
+    "no digit behind the point": Odd(heights([f"{age}." for age in AGE]), AGE),
+    "powers of ten": Odd(heights([f"{age}E+03" for age in AGE]), [1000.0 * age for age in AGE]),
     "powers of ten with commas": Odd(
-        table("age;height", AGE, [f"1,{age}E+4" for age in AGE], sep=";"), [float(f"1.{age}e4") for age in AGE]
+        heights([f"1,{age}E+4" for age in AGE], sep=";"), [float(f"1.{age}e4") for age in AGE]
     ),
     "text in a spreadsheet": numbers(lambda y: f"'{y}"),
-    "formulas of text": Odd(table("age,height", AGE, [f'="{y}"' for y in HEIGHT])),
+    "formulas of text": Odd(heights([f'="{y}"' for y in HEIGHT])),
     "commas and points in one column": Odd(
-        table("age;height", AGE, [str(y).replace(".", ",") if at % 2 else y for at, y in enumerate(HEIGHT)], sep=";"),
+        heights([str(y).replace(".", ",") if at % 2 else y for at, y in enumerate(HEIGHT)], sep=";"),
         refused="a number that is written otherwise in 30 of 60 rows, first in line 3 of the file; write all numbers",
-        cured=table("age;height", AGE, HEIGHT, sep=";"),
+        cured=heights(HEIGHT, sep=";"),
     ),
     "times of day": Odd(
-        table("age,height", AGE, [f"{age % 24}:30" for age in AGE]),
+        heights([f"{age % 24}:30" for age in AGE]),
         [age % 24 + 0.5 for age in AGE],
         refused=HOURS,
-        cured=table("age,height", AGE, [age % 24 + 0.5 for age in AGE]),
+        cured=heights([age % 24 + 0.5 for age in AGE]),
     ),
     "feet and inches": Odd(
-        table("age,height", AGE, ["5'11\""] * 30 + ["6'2\""] * 30),
+        heights(["5'11\""] * 30 + ["6'2\""] * 30),
         refused="Otherwise write it as numbers",
         cured=PLAIN,
     ),
@@ -275,8 +275,8 @@ ODD: dict[str, Odd] = {
         dated=True,
     ),
     # encodings and line ends
-    "UTF-16 without a mark": Odd(table("age,height", AGE, HEIGHT, encoding="utf-16-le")),
-    "UTF-16, the other end first": Odd(b"\xfe\xff" + table("age\theight", AGE, HEIGHT, sep="\t", encoding="utf-16-be")),
+    "UTF-16 without a mark": Odd(heights(HEIGHT, encoding="utf-16-le")),
+    "UTF-16, the other end first": Odd(b"\xfe\xff" + heights(HEIGHT, sep="\t", encoding="utf-16-be")),
     "ends of lines of two kinds": Odd(PLAIN.replace(b"\n", b"\r\n", 20)),
     "old letters in a note": Odd(table("age,height,note", AGE, HEIGHT, ["é"] * N, encoding="cp1252")),
     # as programs export them
@@ -300,7 +300,7 @@ ODD: dict[str, Odd] = {
     "01-Mrz-24": dates(lambda day: f"{day.day:02}-{('', '', '', 'Mrz', 'Apr', 'Mai', 'Jun')[day.month]}-{day:%y}"),
     "1.3.24": dates(lambda day: f"{day.day}.{day.month}.{day:%y}"),
     "times with a zone behind a space": dates(lambda day: f"{day} 23:30:00 +0200"),
-    "thin spaces": Odd(table("age;height", AGE, grouped("\u2009", ","), sep=";"), **HALF),
+    "thin spaces": Odd(heights(grouped("\u2009", ","), sep=";"), **HALF),
     "comments below and between": Odd(
         table("age,height", AGE[:30], HEIGHT[:30])
         + b"# second batch\n"

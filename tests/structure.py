@@ -1,10 +1,10 @@
-"""Which module imports which, and what that says of the plan: `python -m tests.structure [FOLDER]` prints a table."""
+"""Which module imports which, and what that says of the plan."""
 
 from __future__ import annotations
 
 import ast
 import functools
-import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -100,31 +100,5 @@ def _imported(name: str, path: Path, known: set[str], types: bool) -> Iterator[s
 
 def folders(root: Path = ROOT, packages: tuple[str, ...] = PACKAGES) -> dict[str, int]:
     """Modules directly in each folder, ``__init__`` aside."""
-    counts: dict[str, int] = {}
-    for path in modules(root, packages).values():
-        if path.stem != "__init__":
-            folder = path.parent.relative_to(root).as_posix()
-            counts[folder] = counts.get(folder, 0) + 1
-    return counts
-
-
-def table(root: Path) -> list[tuple[str, str]]:
-    """What the plan of a checkout looks like, in figures."""
-    counts, rows = folders(root), []
-    largest = max(counts, key=counts.__getitem__)
-    rows.append(("largest folder", f"{largest}, {counts[largest]} modules"))
-    for title, packages, room in (("core", ("dpgp_core",), core_room), ("pages", ("pages",), page_room)):
-        found = graph(root, packages, types=title == "core")
-        rooms = by_room(found, room)
-        rows.append((f"{title}: modules, arrows", f"{len(found)}, {sum(map(len, found.values()))}"))
-        rows.append((f"{title}: rooms, arrows", f"{len(rooms)}, {sum(map(len, rooms.values()))}"))
-        rows.append(
-            (f"{title}: circles of modules", "; ".join(" <-> ".join(each) for each in circles(found)) or "none")
-        )
-        rows.append((f"{title}: circles of rooms", "; ".join(" <-> ".join(each) for each in circles(rooms)) or "none"))
-    return rows
-
-
-if __name__ == "__main__":
-    for what, figure in table(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT):
-        print(f"{what:28} {figure}")
+    files = (path for path in modules(root, packages).values() if path.stem != "__init__")
+    return Counter(path.parent.relative_to(root).as_posix() for path in files)

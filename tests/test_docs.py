@@ -20,6 +20,8 @@ from tests import architecture
 
 ROOT = Path(__file__).resolve().parents[1]
 HIDDEN = {".venv", ".git", ".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", "__pycache__"}
+TEXTS = {".py", ".pyi", ".md", ".cff", ".toml", ".lock", ".sh"}
+README = (ROOT / "README.md").read_text()
 DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not {*HIDDEN, "build"} & set(path.relative_to(ROOT).parts[:-1])
 )
@@ -168,9 +170,8 @@ def test_the_table_of_neighbours_lists_every_mechanism_with_all_that_it_can_prot
 
 def test_every_public_name_is_in_the_list():
     text = (ROOT / "docs/library.md").read_text(encoding="utf-8")
-    assert [key for key in dpgp_core.__all__ if not key.startswith("_") and not re.search(rf"`{key}\b", text)] == [
-        "Release"
-    ] * ("`Release`" not in text)
+    public = [key for key in dpgp_core.__all__ if not key.startswith("_") and key != "Release"]
+    assert [key for key in public if not re.search(rf"`{key}\b", text)] == []
 
 
 def test_every_setting_of_the_server_is_in_the_list():
@@ -195,3 +196,35 @@ def test_pictures_are_small_and_all_shown():
     assert sum(path.stat().st_size for path in pictures) <= 3_000_000
     shown = "".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
     assert [path.name for path in pictures if path.name not in shown] == []
+
+
+# ---- The readme.
+
+
+def test_the_readme_and_its_code_are_short():
+    [code] = re.findall(r"```python\n(.*?)```", README, re.S)  # run in tests/test_wheel.py
+    assert len([line for line in code.splitlines() if line]) <= 10
+    assert len(README.splitlines()) <= 130
+
+
+def test_every_page_has_a_row_with_one_picture():
+    rows = re.findall(r"^\| [^|]+ \| [^|]+ \| \[picture\]\(docs/screenshots/(\w+)-light\.webp\) \|$", README, re.M)
+    assert sorted(rows) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+def test_every_runtime_dependency_has_a_row():
+    project = (ROOT / "pyproject.toml").read_text()
+    wanted = re.findall(r'"([a-z0-9]+)>=', project.split("[project]")[1].split("cluster = [")[0])
+    document = (ROOT / "docs/architecture.md").read_text()
+    table = document.split("## Dependencies and why")[1].split("Test and check only")[0]
+    assert {"numpy", "streamlit"} <= set(wanted)
+    assert [name for name in wanted if name not in table and name != "setuptools"] == []
+
+
+def test_nothing_names_this_machine_or_a_registry_host():
+    for path in ROOT.rglob("*"):
+        if path.is_file() and not HIDDEN & set(path.relative_to(ROOT).parts) and path.suffix in TEXTS:
+            text = path.read_text()
+            assert not re.search(r"(?<![\w.])/wo" + "rk/", text), f"{path} names a folder of this machine"
+            for word in ("pypi" + ".org", "file" + ":///", "files.python" + "hosted"):
+                assert word not in text, f"{path} mentions {word}"

@@ -16,33 +16,23 @@ TINY = ["--curve-sets", "4", "--curve-grid", "40", "--plume-sets", "3", "--coars
 TINY += ["--london-sets", "3", "--draws", "2", "--bayes-sets", "0"]
 
 
-def run(capsys, *parts):
+@pytest.mark.parametrize(
+    ("parts", "rows"),
+    [
+        (
+            ["curve", "speed"],
+            {"not private, p >=": 4, "Hall": 8, "one path, published": 4, "golden": 4, "total": 1}
+            | {f"M_xi {noise:g}": 1 for noise in (0.1, 0.3, 0.5, 0.6)}
+            | {"search, 4 sets, 40 grid points, limits none, 10, 3:": 1},
+        ),
+        (["london"], {"London, 300 hexagons": 1, "Hall": 2, "one path, published": 0}),
+        (["curves"], {"many curves": 4, "golden": 0}),
+    ],
+)
+def test_a_table_has_its_rows(capsys, parts, rows):
     benchmark.main([*TINY, "--parts", *parts])
-    return capsys.readouterr().out
-
-
-def test_curve_tables_have_their_rows(capsys):
-    out = run(capsys, "curve", "speed")
-    assert [out.count(f"M_xi {noise:g}") for noise in (0.1, 0.3, 0.5, 0.6)] == [1] * 4
-    assert out.count("not private, p >=") == 4
-    assert out.count("Hall") == 8
-    assert out.count("one path, published") == 4
-    assert out.count("golden") == 4
-    assert "search, 4 sets, 40 grid points, limits none, 10, 3:" in out
-    assert "total" in out
-
-
-def test_london_table(capsys):
-    out = run(capsys, "london")
-    assert "London, 300 hexagons" in out
-    assert out.count("Hall") == 2
-    assert "one path, published" not in out
-
-
-def test_curves_have_no_golden_figures(capsys):
-    out = run(capsys, "curves")
-    assert out.count("many curves") == 4
-    assert "golden" not in out
+    out = capsys.readouterr().out
+    assert {words: out.count(words) for words in rows} == rows
 
 
 def test_columns_of_a_row_and_limits_kept():
@@ -74,11 +64,6 @@ def test_the_three_groups_are_separate_and_complete():
     np.testing.assert_array_equal(np.concatenate([group.y for group in groups]), batch.y)
 
 
-def test_golden_remark_only_where_there_is_one():
-    assert "0.956" in excursion_parts.golden("one curve", 0.1)
-    assert excursion_parts.golden("one curve", 0.2) == excursion_parts.golden("", 0.1) == ""
-
-
 def test_halls_probability_depends_on_the_noise_alone_at_threshold_zero():
     batch = excursion_1d.targets(2, n=10, size=15)
     few = [PathSetting(lengthscale=0.2, r=r, scale=1.5, bce=0.0, epsilon=1.0) for r in (0.5, 20.0)]
@@ -86,14 +71,8 @@ def test_halls_probability_depends_on_the_noise_alone_at_threshold_zero():
     np.testing.assert_allclose(a, b, rtol=1e-10)
 
 
-def test_published_accounting_costs_more():
-    cost = excursion_parts.accounting(100, 1.0, 0.005, "exponential_1d")
-    assert cost("published")(0.245, 8.64, 0.049) > cost("proven")(0.245, 8.64, 0.049)
-
-
-@pytest.mark.parametrize("noise", [0.1])
-def test_2d_part_smooths_paths_on_its_own_grid(noise):
-    part = excursion_parts.plumes_part(noise, 3, 5, 6, 1)
+def test_2d_part_smooths_paths_on_its_own_grid():
+    part = excursion_parts.plumes_part(0.1, 3, 5, 6, 1)
     assert (len(part.tuning.grid), len(part.report.grid), part.side) == (25, 36, 6)
     assert part.delta == pytest.approx(400**-1.1)
     setting = PathSetting(lengthscale=0.3, r=1.0, scale=0.5, bce=0.0, epsilon=math.inf)

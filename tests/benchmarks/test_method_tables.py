@@ -1,17 +1,14 @@
 """Tables of methods: what they cost and how they err."""
 
 import contextlib
+import functools
 import io
 import math
 
 import numpy as np
 import pytest
 
-from benchmarks import measurement_cost as measurement_cost
-from benchmarks import noise_design as noise_design
-from benchmarks import scale as scale
-from benchmarks import selection_table as selection_table
-from benchmarks import sparse_tables as sparse_tables
+from benchmarks import measurement_cost, noise_design, scale, selection_table, sparse_tables
 from datasets import london_sales
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
@@ -19,9 +16,16 @@ from dpgp_core.linalg import FactoredMatrix, column_lengths
 from dpgp_core.strategies.noise_design import design_noise
 
 
-def test_rows_of_the_cost_of_measuring(capsys):
-    measurement_cost.main(["--directions", "2", "7", "--records", "30", "500"])
-    machine, header, _, *rows = capsys.readouterr().out.splitlines()
+def lines_of(module, *options):
+    """The lines that a benchmark prints."""
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        module.main([*options])
+    return stream.getvalue().splitlines()
+
+
+def test_rows_of_the_cost_of_measuring():
+    machine, header, _, *rows = lines_of(measurement_cost, "--directions", "2", "7", "--records", "30", "500")
     assert "cores" in machine
     assert header.startswith("| r | n | exact [s] | float [s] |")
     assert [row.split(" | ")[:2] for row in rows] == [[f"| {r}", f"{n}"] for n in (30, 500) for r in (2, 7)]
@@ -47,9 +51,8 @@ def small():
     return np.random.default_rng(1).normal(size=(4, 12))
 
 
-def test_rows_of_noise_design(capsys):
-    noise_design.main(["--steps", "3", "--seed", "5", "--starts", "2"])
-    machine, matrix, header, _, *rows, note = capsys.readouterr().out.splitlines()
+def test_rows_of_noise_design():
+    machine, matrix, header, _, *rows, note = lines_of(noise_design, "--steps", "3", "--seed", "5", "--starts", "2")
     assert "cores" in machine
     assert "numpy" in machine
     assert "(200, 287)" in matrix
@@ -82,10 +85,7 @@ def test_quality_of_our_own_weights_is_our_own_quality(small):
     logdet, noise = noise_design.rescaled_quality(3 * design.lambdas, small, design)
     assert logdet == pytest.approx(2 * np.linalg.slogdet(design.root)[1], rel=1e-10)
     assert noise == pytest.approx(design.variance().mean(), rel=1e-10)
-
-
-def test_weights_that_make_no_covariance_have_no_quality(small):
-    assert noise_design.rescaled_quality(-np.ones(12), small, design_noise(small)) == (None, None)
+    assert noise_design.rescaled_quality(-np.ones(12), small, design) == (None, None)  # they make no covariance
 
 
 def test_lambdas_of_the_listing_as_printed_turn_negative(small):
@@ -94,14 +94,10 @@ def test_lambdas_of_the_listing_as_printed_turn_negative(small):
     assert lambdas.min() < 0
 
 
-@pytest.fixture(scope="module")
-def row():
-    return scale.measure(900, 20, 1)
-
-
-def test_rows_of_scale(capsys):
-    scale.main(["--sizes", "5", "500", "--test-points", "12", "--threads", "1", "--floor", "300"])
-    machine, header, _, *rows, growth, floor, work = capsys.readouterr().out.splitlines()
+def test_rows_of_scale():
+    machine, header, _, *rows, growth, floor, work = lines_of(
+        scale, "--sizes", "5", "500", "--test-points", "12", "--threads", "1", "--floor", "300"
+    )
     assert "cores" in machine
     assert [line.split()[1] for line in rows] == ["5", "500"]
     assert {line.count("|") for line in rows} == {header.count("|")}
@@ -110,8 +106,8 @@ def test_rows_of_scale(capsys):
     assert work.startswith("n = 500: ")
 
 
-def test_numbers_that_are_not_times(row):
-    data = london_sales.load(n=900)
+def test_numbers_that_are_not_times():
+    row, data = scale.measure(900, 20, 1), london_sales.load(n=900)
     low, high = np.array(data.x_box).T
     X_test = np.random.default_rng(0).uniform(low, high, (20, 2))
     factored = factorise(EQ(lengthscale=15.0), data.X)
@@ -122,11 +118,7 @@ def test_numbers_that_are_not_times(row):
     assert row.gap <= 1e-3
     assert row.trace_passes >= 2  # the certificate, and the final rescaling
     assert 0.01 < row.peak < 8
-
-
-def test_totals_are_sums(row):
-    assert row.total == pytest.approx(row.factor + row.matrix + row.trace + row.logdet)
-    assert row.release == pytest.approx(row.total - row.logdet)
+    assert row.release == pytest.approx(row.factor + row.matrix + row.trace)
     assert row.flops == 900 * row.pivots * (3 * row.pivots + 2 * row.rank * row.trace_passes)
 
 
@@ -141,23 +133,9 @@ def test_growth_is_an_exponent():
     assert "growth" not in scale.conclusions(rows[1:], rows[0], 1.0)
 
 
-def test_pool_counts_passes():
-    with scale.Pool(1) as pool:
-        assert list(pool.map(abs, [-1, 2])) == [1, 2]
-        assert pool.passes == 1
-
-
-@pytest.fixture(scope="module")
-def printed():
-    """Return the lines printed for !Kung at the given options, split into cells."""
-
-    def run(*options):
-        stream = io.StringIO()
-        with contextlib.redirect_stdout(stream):
-            selection_table.main(["--dataset", "kung", *options])
-        return stream.getvalue().splitlines()
-
-    return run
+@functools.cache
+def printed(*options):
+    return lines_of(selection_table, "--dataset", "kung", *options)
 
 
 def numbers(line):
@@ -174,7 +152,7 @@ def one(lines, label):
 
 
 @pytest.mark.parametrize("options", [(), ("--clip", "1"), ("--objective", "logdet", "--calibration", "hall")], ids=str)
-def test_the_rows_fit_together(printed, options):
+def test_the_rows_fit_together(options):
     lines = printed("--selection-epsilon", "1", *options)
     probabilities, errors = block(lines, "probability", 7), block(lines, "expected held-out", 7)
     np.testing.assert_allclose(probabilities.sum(axis=0), 100, atol=0.4)  # printed to 0.1
@@ -187,14 +165,14 @@ def test_the_rows_fit_together(printed, options):
     assert (np.diff(errors, axis=1) >= 0).all()  # less budget, more error
 
 
-def test_more_selection_budget_lowers_the_error_and_raises_the_total(printed):
+def test_more_selection_budget_lowers_the_error_and_raises_the_total():
     small, large = printed("--selection-epsilon", "0.2"), printed("--selection-epsilon", "5")
     assert (one(large, "after private choice") < one(small, "after private choice")).all()
     assert (one(large, "total epsilon")[1:] > one(small, "total epsilon")[1:]).all()
     assert one(large, "total epsilon")[0] == math.inf
 
 
-def test_clipping_is_the_costlier_choice(printed):
+def test_clipping_is_the_costlier_choice():
     plain, clipped = (one(printed(*options), "after private choice") for options in [(), ("--clip", "1")])
     assert (plain < clipped).all()
 
@@ -206,14 +184,13 @@ def test_total_spent():
     assert selection_table.total_spent(0.5, 1.0, "hall") < selection_table.total_spent(0.5, 1.0, "analytic")
 
 
-def test_hall_above_its_range_is_flagged(printed):
+def test_hall_above_its_range_is_flagged():
     assert any("not proven" in line for line in printed("--calibration", "hall"))
     assert not any("not proven" in line for line in printed())
 
 
-def test_london_has_its_rows(capsys):
-    selection_table.main(["--dataset", "london_hexes"])
-    lines = capsys.readouterr().out.splitlines()
+def test_london_has_its_rows():
+    lines = lines_of(selection_table, "--dataset", "london_hexes")
     assert any(line.startswith("london_hexes: n = 300, 10 folds") for line in lines)
     seconds = next(line for line in lines if line.startswith("seconds per lengthscale")).split(":")[1].split(",")
     assert len(seconds) == 6
@@ -222,10 +199,7 @@ def test_london_has_its_rows(capsys):
 
 @pytest.fixture(scope="module")
 def lines():
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        sparse_tables.main(["--repeats", "2", "--gamma", "0.3", "--sizes", "2000"])
-    return stream.getvalue().splitlines()
+    return lines_of(sparse_tables, "--repeats", "2", "--gamma", "0.3", "--sizes", "2000")
 
 
 def numbers_of(lines, label, start=""):
@@ -252,17 +226,9 @@ def test_coverage_is_a_share_and_rises_with_the_level(lines):
 def test_every_choice_is_in_the_table(lines):
     for label in sparse_tables.selections(0.3):
         assert (numbers_of(lines, label, "selection") > 0).all()
-
-
-def test_seconds_are_printed(lines):
     assert any("growth_2d, n = 5189" in line for line in lines)
     assert any(line.startswith("  streaming n =     2,000") for line in lines)
 
 
-def test_one_table_may_be_asked_for(capsys):
-    sparse_tables.main(["--tables", "speed", "--sizes", "100"])
-    assert "calibration" not in capsys.readouterr().out
-
-
-def test_streamed_records_are_as_many_as_asked_for():
-    assert sum(len(y) for _, y in sparse_tables.streamed(20_000)) == 20_000
+def test_one_table_may_be_asked_for():
+    assert not any("calibration" in line for line in lines_of(sparse_tables, "--tables", "speed", "--sizes", "100"))

@@ -17,6 +17,7 @@ import pytest
 from deploy import local
 from deploy.local import Cluster, Replica
 from tests.e2e import browser as tool
+from tests.e2e.conftest import chromium as chromium
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -30,7 +31,8 @@ class Answer:
 class Asked:
     """A server at an address, and what can be asked of it."""
 
-    address: str
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     @property
     def address_of_pages(self) -> str:
@@ -48,12 +50,17 @@ class Asked:
             with error:
                 return Answer(error.code, error.headers, error.read())
 
+    def script(self) -> str:
+        """Path of the application's main script."""
+        return re.search(rb'src="\.(/static/js/index[^"]+\.js)"', self.ask("/").body)[1].decode()
+
 
 class Gate(Asked):
     """A running cluster, and what can be asked of it."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.address = cluster, cluster.address
+        super().__init__(cluster.address)
+        self.cluster = cluster
 
     def replica_of(self, cookie: str) -> int:
         """Port of the replica that answers a browser with this cookie."""
@@ -63,7 +70,6 @@ class Gate(Asked):
 
     def who_answered(self, path: str) -> int:
         """Port of the replica that answered the last request for a path; the log is written after the answer."""
-
         line = self.logged(f" {path} ")
         return int(re.search(r"127\.0\.0\.1:(\d+) [\d.]+$", line)[1])
 
@@ -122,7 +128,8 @@ class Deaf(Asked):
     """A server that knows nobody outside; ``noted`` has the names that it looked up, if any."""
 
     def __init__(self, address: str, noted: Path) -> None:
-        self.address, self.noted = address, noted
+        super().__init__(address)
+        self.noted = noted
 
 
 def hear_nobody(folder: Path, **settings: str) -> Iterator[Deaf]:
@@ -139,7 +146,7 @@ def deaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
 
 @pytest.fixture(scope="module")
 def deaf_under_a_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deaf]:
-    yield from hear_nobody(tmp_path_factory.mktemp("deaf"), STREAMLIT_SERVER_BASE_URL_PATH="dpgp", DPGP_UPLOADS="0")
+    yield from hear_nobody(tmp_path_factory.mktemp("deaf"), STREAMLIT_SERVER_BASE_URL_PATH="dpgp")
 
 
 def handshake(address: str, origin: str | None, host: str | None = None, door: str = "/_stcore/stream") -> int:
@@ -175,11 +182,3 @@ def gate() -> Iterator[Gate]:
 @pytest.fixture(scope="module")
 def gate_of_three() -> Iterator[Gate]:
     yield from start(3)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if tool.CHROMIUM is None:
-        pytest.skip("NO BROWSER: chromium is not installed, so no browser test ran")
-    with tool.launch() as browser:
-        yield browser

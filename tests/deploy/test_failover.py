@@ -5,16 +5,15 @@ import os
 import re
 import signal
 import time
-import urllib.error
-import urllib.request
 import zipfile
-from pathlib import Path
 
 import pytest
 
+from tests.deploy.conftest import Asked
 from tests.e2e import browser as tool
-from tests.e2e.test_browser import unfold
-from tests.waiting import PATIENCE, wait_until
+from tests.e2e.actions import move, unfold
+from tests.e2e.own_table import download, press, release
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.full
 
@@ -26,9 +25,14 @@ WATCH = f"""() => {{
 }}"""
 
 
-def move(page, label):
-    page.get_by_role("slider", name=re.compile(label)).first.press("ArrowLeft")
-    tool.settle(page)
+def visit(gate, chromium, path):
+    return tool.opened(tool.new_context(chromium, (1440, 900)), f"{gate.address}/{path}")
+
+
+def home(gate, page):
+    """The replica that a browser is led to."""
+    [cookie] = [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "dpgp_session"]
+    return gate.replica(gate.replica_of(cookie))
 
 
 def text(page):
@@ -42,10 +46,7 @@ def pictures_counted(page):
 
 
 def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
-    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.goto(f"{gate.address}/kung_curves")
-    tool.settle(page)
+    gate, page = gate_of_three, visit(gate_of_three, chromium, "kung_curves")
     move(page, "ε")
     unfold(page)
     page.get_by_role("button", name="Draw again").click()
@@ -54,8 +55,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
     assert "At epsilon = 0.7" in before
     assert pictures_counted(page) == 6  # two each at epsilon 1; 0.7; 0.7 drawn again
-    [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
-    victim = gate.replica(gate.replica_of(cookie))
+    victim = home(gate, page)
 
     page.evaluate(WATCH)
     killed = time.monotonic()
@@ -67,7 +67,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     tool.settle(page)
     assert page.evaluate("window.states.at(-1)") == "CONNECTED"
     assert "PINGING_SERVER" in page.evaluate("window.states")
-    assert gate.replica_of(cookie) != victim.port
+    assert home(gate, page) != victim
     # nothing on the page has changed, nor its address
     assert page.url == address
     assert text(page) == before
@@ -85,81 +85,48 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     assert "At epsilon = 0.7" in text(page)
     unfold(page)
     assert page.get_by_role("spinbutton", name="Draw number").input_value() == "2"
-    context.close()
-
-
-def readiness(port):
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=PATIENCE) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read()
+    page.context.close()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
 def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, chromium):
-    gate, context = gate_of_three, tool.new_context(chromium, viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.goto(f"{gate.address}/kung_curves")
-    tool.settle(page)
-    [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
-    old = gate.replica(gate.replica_of(cookie))
+    gate, page = gate_of_three, visit(gate_of_three, chromium, "kung_curves")
+    old = home(gate, page)
+    itself = Asked(f"http://127.0.0.1:{old.port}")
     os.kill(old.process.pid, signal.SIGUSR1)
-    wait_until(lambda: readiness(old.port)[0] != 200, "the replica stepping down")
-    status, said = readiness(old.port)
-    assert status == 503
-    assert b"draining" in said
+    wait_until(lambda: itself.ask("/readyz").status != 200, "the replica stepping down")
+    answer = itself.ask("/readyz")
+    assert answer.status == 503
+    assert b"draining" in answer.body
 
+    [cookie] = [each["value"] for each in page.context.cookies() if each["name"] == "dpgp_session"]
     gate.ask("/while_draining", cookie=f"dpgp_session={cookie}")
     assert gate.who_answered("/while_draining") != old.port
     move(page, "ε")  # who is there stays there
     assert "At epsilon = 0.7" in text(page)
     assert pictures_counted(page) == 4
     assert old.process.poll() is None
-    context.close()
+    page.context.close()
 
 
 # ---- Two replicas keep one ledger: it goes on when one of them dies, and in another browser by its token.
 
 
-def press(page, label):
-    page.get_by_role("button", name=re.compile(label)).click()
-    tool.settle(page)
-
-
-def visit(gate, chromium):
-    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.goto(f"{gate.address}/your_data")
-    tool.settle(page)
-    return context, page
-
-
-def home(gate, context):
-    """The replica that this browser is led to."""
-    [cookie] = [cookie["value"] for cookie in context.cookies() if cookie["name"] == "dpgp_session"]
-    return gate.replica_of(cookie)
-
-
-def release(page, number):
+def practise(page, number):
     press(page, "Practise with the !Kung census")
-    press(page, f"Make release {number}")
-    page.get_by_text(re.compile("These values may be published|It protects as promised")).wait_for()
+    release(page, number)
 
 
 def test_the_ledger_goes_on_in_another_browser_and_when_a_replica_dies(gate, chromium):
-    context, page = visit(gate, chromium)
-    release(page, 1)
-    with page.expect_download() as found:
-        page.get_by_role("button", name=re.compile("Download release 1")).click()
-    assert "release.json" in zipfile.ZipFile(io.BytesIO(Path(found.value.path()).read_bytes())).namelist()
+    page = visit(gate, chromium, "your_data")
+    practise(page, 1)
+    assert "release.json" in zipfile.ZipFile(io.BytesIO(download(page))).namelist()
     token = page.locator("[data-testid=stSidebar] [data-testid=stCode]").inner_text().strip()
 
-    others = [visit(gate, chromium)]  # until one is led to the other replica
-    while home(gate, others[-1][0]) == home(gate, context):
-        others.append(visit(gate, chromium))
-    other = others[-1][1]
+    others = [visit(gate, chromium, "your_data")]  # until one is led to the other replica
+    while home(gate, others[-1]) == home(gate, page):
+        others.append(visit(gate, chromium, "your_data"))
+    other = others[-1]
     other.get_by_text("Nothing has been released yet.").wait_for()
     press(other, "Continue or begin a ledger")
     field = other.locator(".st-key-own_owner input")
@@ -168,17 +135,17 @@ def test_the_ledger_goes_on_in_another_browser_and_when_a_replica_dies(gate, chr
     tool.settle(other)
     press(other, "Go on with its ledger")
     other.get_by_text("1 released").wait_for()
-    release(other, 2)
+    practise(other, 2)
 
-    victim = gate.replica(home(gate, context))
+    victim = home(gate, page)
     victim.process.kill()
     victim.process.wait()
     page.reload()
     tool.settle(page)
-    assert home(gate, context) != victim.port
+    assert home(gate, page) != victim
     page.get_by_text("2 released").wait_for()  # also the one that the other browser made
     assert page.get_by_text("In memory: practice.csv").count() == 0  # it went with the replica, and is on no disk
-    release(page, 3)
+    practise(page, 3)
     assert page.locator("[data-testid=stException]").count() == 0
-    for each, _ in [(context, page), *others]:
-        each.close()
+    for each in (page, *others):
+        each.context.close()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
 
 from pages._ui.serve.startup import Probe
+from tests.deploy.conftest import Asked
 from tests.e2e import browser as tool
 from tests.e2e.test_forgetting import command, processes
-from tests.waiting import PATIENCE, wait_until
+from tests.waiting import wait_until
 
 pytestmark = [
     pytest.mark.full,
@@ -29,62 +29,36 @@ def server(tmp_path_factory):
     before = processes(os.getpid())
     with (folder / "log").open("wb") as log, tool.serve(log, DPGP_WORKERS="1") as address:
         number = min(pid for pid in processes(os.getpid()) - before if "streamlit" in command(pid))
-        yield address, number, folder / "log"
+        yield Asked(address), number, folder / "log"
 
 
-def states(of):
-    """The state of every process below one, by its number: Z is a zombie."""
-    found = {}
+def below(of):
+    """(number, state, parent) of every process below one; the state Z is a zombie's."""
     for pid in processes(of) - {of}:
-        try:
-            found[pid] = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-    return found
+        with contextlib.suppress(OSError):  # it has ended
+            state, parent, *_ = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            yield pid, state, int(parent)
 
 
-def workers(of):
-    """Processes that a server's process has forked for work."""
-    found = []
-    for pid in processes(of) - {of}:
-        try:
-            parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent != of:
-            found.append(pid)
-    assert found
-    return found
-
-
-def ready(address):
-    try:
-        with urllib.request.urlopen(f"{address}/readyz", timeout=PATIENCE) as answer:
-            return answer.status == 200
-    except urllib.error.HTTPError as error:
-        error.close()
-        return False
+def ready(server):
+    return server.ask("/readyz").status == 200
 
 
 def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(server):
-    address, number, _ = server
-    wait_until(lambda: ready(address), "the server to be ready")
-    for pid in workers(number):
+    asked, number, _ = server
+    wait_until(lambda: ready(asked), "the server to be ready")
+    workers = [pid for pid, _, parent in below(number) if parent != number]  # forked for work
+    assert workers
+    for pid in workers:
         os.kill(pid, signal.SIGKILL)
     killed = time.monotonic()
     wait_until(lambda: time.monotonic() > killed + Probe.FRESH_SECONDS, "answers of before to count no more")
-    wait_until(lambda: ready(address), "the server to be ready again")
-    wait_until(lambda: "Z" not in states(number).values(), "processes to end without a zombie")
+    wait_until(lambda: ready(asked), "the server to be ready again")
+    wait_until(lambda: all(state != "Z" for _, state, _ in below(number)), "processes to end without a zombie")
 
 
 def test_what_a_stranger_writes_is_not_in_the_log(server):
-    address, _, log = server
-    request = urllib.request.Request(
-        f"{address}/strangepath%0Aline?strangequery", headers={"Origin": "http://strange.example"}
-    )
-    with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
-        urllib.request.urlopen(request, timeout=PATIENCE)
-    refusal.value.close()
-    with urllib.request.urlopen(f"{address}/strangepath", timeout=PATIENCE) as answer:
-        assert answer.status == 200
+    asked, _, log = server
+    assert asked.ask("/strangepath%0Aline?strangequery", origin="http://strange.example").status == 403
+    assert asked.ask("/strangepath").status == 200
     assert "strange" not in log.read_text()

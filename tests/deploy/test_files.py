@@ -31,6 +31,8 @@ NGINX = (DEPLOY / "nginx.conf").read_text()
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 APPS = [name for name, service in COMPOSE["services"].items() if service.get("image") == "dpgp"]
 
+needs_nginx = pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
+
 
 def instructions():
     """(INSTRUCTION, argument) pairs of the Dockerfile, continued lines joined."""
@@ -47,29 +49,7 @@ def arguments(name):
     return [argument for step, argument in last_stage() if step == name]
 
 
-def address_of(service):
-    return COMPOSE["services"][service]["networks"]["inside"]["ipv4_address"]
-
-
-def nginx_says(folder, *command):
-    asked = subprocess.run([local.NGINX, *command, "-t"], capture_output=True, text=True, cwd=folder, check=False)
-    return asked.returncode, asked.stderr
-
-
-def answers(port):
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
-
-
-def certificate(folder):
-    """A certificate of our own for localhost; returns its path."""
-    folder.mkdir()
-    files = ["-keyout", str(folder / "privkey.pem"), "-out", str(folder / "fullchain.pem")]
-    name = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *files, *name]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder / "fullchain.pem"
+SETTINGS = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
 
 
 def test_certificates_are_read_only_and_nothing_else_is_served_in_clear():
@@ -145,21 +125,19 @@ def test_everything_the_app_imports_is_copied_and_nothing_that_is_not_there():
 
 
 def test_settings_of_the_image():
-    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
-    assert settings["STREAMLIT_SERVER_ADDRESS"] == "0.0.0.0"
-    threads = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}
-    assert {settings[name] for name in threads} == {"1"}
-    assert settings["PYTHONDONTWRITEBYTECODE"] == "1"
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    assert (
+        SETTINGS.items() >= {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0", "PYTHONDONTWRITEBYTECODE": "1", **threads}.items()
+    )
     [health] = arguments("HEALTHCHECK")
-    assert f"127.0.0.1:{settings['STREAMLIT_SERVER_PORT']}/readyz" in health
+    assert f"127.0.0.1:{SETTINGS['STREAMLIT_SERVER_PORT']}/readyz" in health
 
 
 @pytest.mark.parametrize("name", COMPOSE["services"])
 def test_no_container_can_write_or_gain_rights(name):
     service = COMPOSE["services"][name]
-    assert service["read_only"] is True
-    assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
+    always = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"], "init": True}
+    assert service.items() >= (always | {"ulimits": {"core": 0}, "restart": "unless-stopped"}).items()
     assert not {"privileged", "cap_add", "network_mode", "pid", "devices"} & set(service)
     lasting = ["state:/state"] if name in APPS else []  # one volume for the ledgers, shared by the replicas
     assert [volume for volume in service.get("volumes", []) if not volume.endswith(":ro")] == lasting
@@ -168,26 +146,21 @@ def test_no_container_can_write_or_gain_rights(name):
     assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
     assert service["cpus"] > 0
     assert service["pids_limit"] > 0
-    assert service["init"] is True
-    assert service["ulimits"] == {"core": 0}
-    assert service["restart"] == "unless-stopped"
 
 
 def test_ledgers_last_in_a_folder_that_only_the_server_can_read():
     assert set(COMPOSE["volumes"]) == {"state"}
-    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
-    assert settings["DPGP_STATE"] == "/state"
+    assert SETTINGS["DPGP_STATE"] == "/state"
     assert "install -d -o 10001 -g 10001 -m 700 /state" in DOCKERFILE
     assert arguments("USER") == ["10001:10001"]
 
 
 def test_all_processes_at_their_limit_fit_the_container():
-    settings = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
-    processes = int(settings["DPGP_WORKERS"]) + cached._PRIVATE + 2 * cached._SPARE
+    processes = int(SETTINGS["DPGP_WORKERS"]) + cached._PRIVATE + 2 * cached._SPARE
     server = 2 * 600 + 100  # the cache, and as much for its pages
     for name in APPS:
         limit = int(re.fullmatch(r"(\d+)g", COMPOSE["services"][name]["mem_limit"])[1]) * 1024
-        assert processes * int(settings["DPGP_WORKER_MB"]) + server < limit
+        assert processes * int(SETTINGS["DPGP_WORKER_MB"]) + server < limit
 
 
 def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():
@@ -208,7 +181,9 @@ def test_nginx_looks_for_the_replicas_where_compose_puts_them():
     servers = re.findall(
         r"(?m)^server ([\d.]+):(\d+) max_fails=1 fail_timeout=5s;$", (DEPLOY / "replicas.conf").read_text()
     )
-    assert sorted(servers) == sorted((address_of(name), "8501") for name in APPS)
+    assert sorted(servers) == sorted(
+        (COMPOSE["services"][name]["networks"]["inside"]["ipv4_address"], "8501") for name in APPS
+    )
     listened = re.search(r"listen (\d+)", (DEPLOY / "listen.conf").read_text())[1]
     assert COMPOSE["services"]["gate"]["ports"] == [f"8080:{listened}"]
     mounted = {volume.split(":")[0].removeprefix("./") for volume in COMPOSE["services"]["gate"]["volumes"]}
@@ -248,45 +223,54 @@ def test_no_log_holds_what_a_visitor_asked_for():
     assert not re.search(r"\$(request|request_uri|uri|args|query_string|http_\w+)\b", plain)
 
 
-@pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
-class TestNginxTakesIt:
-    def test_with_certificates(self, tmp_path):
-        """It ends TLS itself: a browser that trusts the certificate is answered, and told to come by TLS only."""
-        [port, plain] = local.free_ports(2)
-        arguments = local.configure(tmp_path, plain, local.free_ports(1))
-        listen = (DEPLOY / "listen-tls.conf").read_text()
-        listen = listen.replace("listen 8443", f"listen 127.0.0.1:{port}").replace(
-            "127.0.0.1:8080", f"127.0.0.1:{plain}"
-        )
-        (tmp_path / "listen.conf").write_text(listen)
-        made = certificate(tmp_path / "tls")
-        code, said = nginx_says(tmp_path, *arguments)
-        assert code == 0, said
-        with local._process([local.NGINX, *arguments], tmp_path / "log", {}) as process:
-            wait_until(lambda: process.poll() is None and answers(port), "nginx on its port")
-            asked = urllib.request.Request(f"https://localhost:{port}/readyz")
-            with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(asked, timeout=PATIENCE, context=ssl.create_default_context(cafile=made))
-            with refused.value as answer:
-                assert answer.code == 404
-                assert "max-age=" in answer.headers["Strict-Transport-Security"]
+# ---- That nginx takes it: as on this machine, every test of the gate sees.
 
-    def test_as_in_the_container(self, tmp_path):
-        for name in ("nginx.conf", "listen.conf", "replicas.conf"):
-            shutil.copy(DEPLOY / name, tmp_path)
-        (tmp_path / "temp").mkdir()
-        code, said = nginx_says(tmp_path, "-p", f"{tmp_path}/", "-c", str(tmp_path / "nginx.conf"))
-        assert code == 0, said
 
-    def test_as_on_this_machine(self, tmp_path):
-        code, said = nginx_says(tmp_path, *local.configure(tmp_path, local.free_ports(1)[0], [1, 2, 3]))
-        assert code == 0, said
-        assert (tmp_path / "replicas.conf").read_text().count("server 127.0.0.1:") == 3
+def nginx_takes(folder, *command):
+    asked = subprocess.run([local.NGINX, *command, "-t"], capture_output=True, text=True, cwd=folder, check=False)
+    return asked.returncode == 0, asked.stderr
 
-    def test_and_would_not_take_nonsense(self, tmp_path):
-        command = local.configure(tmp_path, local.free_ports(1)[0], [1])
-        (tmp_path / "replicas.conf").write_text("serve me;")
-        assert nginx_says(tmp_path, *command)[0] != 0
+
+@needs_nginx
+def test_nginx_takes_it_as_in_the_container_and_would_not_take_nonsense(tmp_path):
+    for name in ("nginx.conf", "listen.conf", "replicas.conf"):
+        shutil.copy(DEPLOY / name, tmp_path)
+    (tmp_path / "temp").mkdir()
+    command = ["-p", f"{tmp_path}/", "-c", str(tmp_path / "nginx.conf")]
+    taken, said = nginx_takes(tmp_path, *command)
+    assert taken, said
+    (tmp_path / "replicas.conf").write_text("serve me;")
+    assert not nginx_takes(tmp_path, *command)[0]
+
+
+@needs_nginx
+def test_nginx_ends_tls_itself(tmp_path):
+    """A browser that trusts the certificate is answered, and told to come by TLS only."""
+    [port, plain] = local.free_ports(2)
+    arguments = local.configure(tmp_path, plain, local.free_ports(1))
+    listen = (DEPLOY / "listen-tls.conf").read_text().replace("listen 8443", f"listen 127.0.0.1:{port}")
+    (tmp_path / "listen.conf").write_text(listen.replace("127.0.0.1:8080", f"127.0.0.1:{plain}"))
+    (tmp_path / "tls").mkdir()
+    key, made = tmp_path / "tls/privkey.pem", tmp_path / "tls/fullchain.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", made]
+    command += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(command, check=True, capture_output=True)
+    taken, said = nginx_takes(tmp_path, *arguments)
+    assert taken, said
+
+    def answers():
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+        return False
+
+    with local._process([local.NGINX, *arguments], tmp_path / "log", {}) as process:
+        wait_until(lambda: process.poll() is None and answers(), "nginx on its port")
+        asked = urllib.request.Request(f"https://localhost:{port}/readyz")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(asked, timeout=PATIENCE, context=ssl.create_default_context(cafile=made))
+        with refused.value as answer:
+            assert answer.code == 404
+            assert "max-age=" in answer.headers["Strict-Transport-Security"]
 
 
 def test_on_this_machine_nobody_from_elsewhere_is_answered(tmp_path, monkeypatch):

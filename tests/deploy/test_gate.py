@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.e2e import browser as tool
+from tests.e2e.conftest import Visit
 from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.full
@@ -19,18 +20,9 @@ pytestmark = pytest.mark.full
 MB = 1024 * 1024
 
 
-def script(gate):
-    """Address of the application's main script."""
-    return re.search(rb'src="\.(/static/js/index[^"]+\.js)"', gate.ask("/").body)[1].decode()
-
-
-def cookie_of(answer):
-    return SimpleCookie(answer.headers["Set-Cookie"])["dpgp_session"]
-
-
 def test_scripts_styles_and_pages_are_compressed(gate):
     style = re.search(rb'href="\.(/static/css/[^"]+\.css)"', gate.ask("/").body)[1].decode()
-    for path in ("/", script(gate), style):
+    for path in ("/", gate.script(), style):
         plain, packed = gate.ask(path), gate.ask(path, accept_encoding="gzip")
         assert packed.headers["Content-Encoding"] == "gzip"
         assert "Accept-Encoding" in packed.headers["Vary"]
@@ -62,11 +54,8 @@ def test_an_address_sends_two_files_at_once_and_no_more(gate):
     wait_until(lambda: gate.ask(path, b"x", "PUT").status in through, "files to be let through again")
 
 
-def test_a_cookie_leads_to_the_same_replica_every_time(gate):
+def test_a_cookie_leads_to_the_same_replica_every_time_and_visitors_are_spread_over_them(gate):
     assert len({gate.replica_of("v" * 32) for _ in range(20)}) == 1
-
-
-def test_visitors_are_spread_over_the_replicas(gate):
     ports = [gate.replica_of(f"{number:032d}") for number in range(40)]  # all on one: 2 in 2^40
     assert set(ports) == {replica.port for replica in gate.cluster.replicas}
 
@@ -74,7 +63,8 @@ def test_visitors_are_spread_over_the_replicas(gate):
 def test_the_first_request_goes_where_its_cookie_will_lead(gate):
     for number in range(10):  # by chance: 1 in 2^10, and then with both replicas alike
         answer = gate.ask(f"/first{number}")
-        assert gate.who_answered(f"/first{number}") == gate.replica_of(cookie_of(answer).value)
+        cookie = SimpleCookie(answer.headers["Set-Cookie"])["dpgp_session"]
+        assert gate.who_answered(f"/first{number}") == gate.replica_of(cookie.value)
 
 
 def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
@@ -94,17 +84,12 @@ def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
 
 @pytest.mark.parametrize("path", ["kung_curves", "london_noise_map"])
 def test_pages_work_under_the_content_security_policy(gate, chromium, path):
-    context = tool.new_context(chromium, viewport={"width": 1440, "height": 900})
-    page, complaints = context.new_page(), []
-    known = ("status of 404", "GPU stall", "luma.gl")
-    page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.add_init_script(
+    visit = Visit(tool.new_context(chromium, (1440, 900)).new_page(), gate.address, path, ("error", "warning"))
+    visit.page.add_init_script(
         "window.violations = []; document.addEventListener('securitypolicyviolation',"
         "event => window.violations.push(`${event.violatedDirective} ${event.blockedURI}`))"
     )
-    page.goto(f"{gate.address}/{path}")
-    tool.settle(page)
+    page = visit.open(path)
     assert page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg").count() > 0
     if path == "kung_curves":  # a picture is drawn from a blob
         page.get_by_role("button", name="Picture").first.click()
@@ -113,32 +98,29 @@ def test_pages_work_under_the_content_security_policy(gate, chromium, path):
             page.get_by_role("button", name="PNG", exact=True).click()
         assert download.value.suggested_filename.endswith(".png")
     assert page.evaluate("window.violations") == []
-    assert [text for text in complaints if not any(part in text for part in known)] == []
-    context.close()
+    assert visit.errors == []
+    page.context.close()
 
 
 def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
-    direct = f"http://127.0.0.1:{gate.cluster.replicas[0].port}"
-    assert first_page_bytes(chromium, gate.address) < 0.5 * first_page_bytes(chromium, direct)
-
-
-def first_page_bytes(chromium, address):
     """What a browser with an empty cache receives by HTTP until the curves are drawn."""
-    context = tool.new_context(chromium)
-    page = context.new_page()
-    received = []
-    session = context.new_cdp_session(page)
-    session.send("Network.enable")
-    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
-    page.goto(f"{address}/kung_curves")
-    tool.settle(page)
-    context.close()
-    return sum(received)
+    received = {}
+    for address in (gate.address, f"http://127.0.0.1:{gate.cluster.replicas[0].port}"):
+        with tool.new_context(chromium) as context:
+            page, sizes = context.new_page(), []
+            session = context.new_cdp_session(page)
+            session.send("Network.enable")
+            session.on("Network.loadingFinished", lambda event, sizes=sizes: sizes.append(event["encodedDataLength"]))
+            page.goto(f"{address}/kung_curves")
+            tool.settle(page)
+            received[address] = sum(sizes)
+    through_nginx, direct = received.values()
+    assert through_nginx < 0.5 * direct
 
 
 def test_a_flood_from_one_address_is_turned_away_and_static_files_are_not(gate):
     """From an address of its own, which is in debt afterwards; until some are turned away, however slow the machine."""
-    static, parts = script(gate), urlsplit(gate.address)
+    static, parts = gate.script(), urlsplit(gate.address)
 
     def status(path: str) -> int:
         connection = HTTPConnection(parts.hostname, parts.port, PATIENCE, source_address=("127.0.0.2", 0))

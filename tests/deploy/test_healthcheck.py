@@ -13,31 +13,6 @@ from tests.waiting import PATIENCE
 
 
 @pytest.fixture
-def replica():
-    """(address, answers): what a made-up replica answers next."""
-    answers = {"status": 200, "body": b"{}"}
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(answers["status"])
-            self.send_header("Content-Length", str(len(answers["body"])))
-            self.end_headers()
-            self.wfile.write(answers["body"])
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/readyz", answers
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-@pytest.fixture
 def server():
     """A process to be ended."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as process:
@@ -46,35 +21,55 @@ def server():
             process.kill()
 
 
-def test_a_replica_that_is_not_ready_for_two_minutes_is_ended(replica, server, tmp_path, capsys):
-    address, answers = replica
-    answers |= {"status": 503, "body": b'{"reason": "the processes compute nothing"}'}
-    for _ in range(healthcheck.PATIENCE - 1):
-        assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
+@pytest.fixture
+def check(server, tmp_path):
+    """What checks of a made-up replica come to, one after another, that answers all of them the same."""
+    said = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(said["status"])
+            self.send_header("Content-Length", str(len(said["body"])))
+            self.end_headers()
+            self.wfile.write(said["body"])
+
+        def log_message(self, *_):
+            pass
+
+    def times(count, status, body=b"{}"):
+        said.update(status=status, body=body)
+        return {healthcheck.main(address, tmp_path / "count", server.pid) for _ in range(count)}
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as replica:
+        address = f"http://127.0.0.1:{replica.server_port}/readyz"
+        thread = threading.Thread(target=replica.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield times
+        finally:
+            replica.shutdown()
+            thread.join()
+
+
+def test_a_replica_that_is_not_ready_for_two_minutes_is_ended(check, server, tmp_path, capsys):
+    why = b'{"reason": "the processes compute nothing"}'
+    assert check(healthcheck.PATIENCE - 1, 503, why) == {1}
     assert server.poll() is None
-    assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
+    assert check(1, 503, why) == {1}
     assert server.wait(PATIENCE) == -15
     assert "the processes compute nothing" in capsys.readouterr().out
     assert not (tmp_path / "count").exists()
 
 
-def test_one_good_answer_forgives_all(replica, server, tmp_path):
-    address, answers = replica
-    answers["status"] = 500
+def test_one_good_answer_forgives_all(check, server):
     for _ in range(3):
-        for _ in range(healthcheck.PATIENCE - 1):
-            assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
-        answers["status"] = 200
-        assert healthcheck.main(address, tmp_path / "count", server.pid) == 0
-        answers["status"] = 500
+        assert check(healthcheck.PATIENCE - 1, 500) == {1}
+        assert check(1, 200) == {0}
     assert server.poll() is None
 
 
-def test_one_that_steps_down_is_left_alone(replica, server, tmp_path):
-    address, answers = replica
-    answers |= {"status": 503, "body": b'{"reason": "draining"}'}
-    for _ in range(3 * healthcheck.PATIENCE):
-        assert healthcheck.main(address, tmp_path / "count", server.pid) == 1
+def test_one_that_steps_down_is_left_alone(check, server):
+    assert check(3 * healthcheck.PATIENCE, 503, b'{"reason": "draining"}') == {1}
     assert server.poll() is None
 
 

@@ -1,11 +1,9 @@
 import json
 import os
-import re
 import signal
 import threading
 from concurrent.futures import Future
 from http.cookies import SimpleCookie
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -28,8 +26,8 @@ from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
 
-ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "t" * 32
+PARTS = ("/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png")  # of a page
 
 
 class Front(NamedTuple):
@@ -55,8 +53,7 @@ def app(request, monkeypatch):
         await websocket.accept()
         await websocket.close()
 
-    parts = ["/static/x.js", "/_stcore/health", "/media/x", "/component/x", "/favicon.png"]
-    routes = [Route(path, page) for path in ("/", "/kung_curves", "/missing")] + [Route(path, part) for path in parts]
+    routes = [Route(path, page) for path in ("/", "/kung_curves")] + [Route(path, part) for path in PARTS]
     routes += [*http.ROUTES, WebSocketRoute("/_stcore/stream", stream)]
     below = [Mount(request.param, routes=routes)] if request.param else routes
     return Front(http.VisitorMiddleware(Starlette(routes=below)), request.param)
@@ -89,10 +86,23 @@ def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, pat
     assert cookie["max-age"] == cookie["expires"] == ""
 
 
-def test_a_page_the_browser_has_already_brings_a_missing_cookie_too(app):
-    status, headers, _ = ask(app, "/", if_none_match="x")
-    assert status == 304
-    assert "set-cookie" in headers
+@pytest.mark.parametrize(
+    ("path", "asked", "brought"),
+    [
+        ("/", {"if_none_match": "x"}, True),  # a page that the browser has already
+        ("/", {"cookie": "dpgp_session=short"}, True),
+        ("/", {"cookie": f"other=1; dpgp_session={TOKEN}"}, False),
+        ("/", {"cookie": f"dpgp_session={TOKEN}", "x_visitor": "p" * 32}, False),
+        ("/", {"method": "POST"}, False),
+        *((path, {}, False) for path in (*PARTS, "/readyz", "/nowhere")),
+    ],
+)
+def test_a_cookie_comes_with_a_page_for_a_browser_that_has_none(app, path, asked, brought):
+    assert ("set-cookie" in ask(app, path, **asked)[1]) == brought
+
+
+def test_the_proxys_proposal_becomes_the_cookie(app):
+    assert f"dpgp_session={TOKEN};" in ask(app, "/", x_visitor=TOKEN)[1]["set-cookie"]
 
 
 @pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
@@ -154,33 +164,10 @@ def test_neither_an_upload_nor_a_crash_writes_a_file(monkeypatch):
     assert MultiPartParser.spool_max_size > config.get_option("server.maxUploadSize") * 2**20
 
 
-def test_a_browser_keeps_the_cookie_it_has_unless_it_is_malformed(app):
-    assert "set-cookie" not in ask(app, "/", cookie=f"other=1; dpgp_session={TOKEN}")[1]
-    assert "set-cookie" in ask(app, "/", cookie="dpgp_session=short")[1]
-
-
-def test_the_proxys_proposal_becomes_the_cookie_unless_the_browser_has_one(app):
-    assert f"dpgp_session={TOKEN};" in ask(app, "/", x_visitor=TOKEN)[1]["set-cookie"]
-    assert "set-cookie" not in ask(app, "/", x_visitor="p" * 32, cookie=f"dpgp_session={TOKEN}")[1]
-
-
-@pytest.mark.parametrize("path", ["/static/x.js", "/_stcore/health", "/media/x", "/favicon.png", "/readyz"])
-def test_parts_of_a_page_bring_none(app, path):
-    assert "set-cookie" not in ask(app, path)[1]
-
-
-def test_neither_do_errors_nor_other_methods(app):
-    assert "set-cookie" not in ask(app, "/nowhere")[1]
-    assert "set-cookie" not in ask(app, "/", method="POST")[1]
-
-
 def test_no_other_site_shows_a_page_inside_its_own(app):
     headers = ask(app, "/")[1]
     assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", "frame-ancestors 'none'")
-
-
-def test_an_answer_keeps_its_own_headers(app):
-    assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"
+    assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"  # an answer keeps headers of its own
 
 
 def test_readyz_says_ready_and_the_version_of_the_project(app, monkeypatch):
@@ -220,60 +207,55 @@ def test_without_processes_it_is_not_ready(app):
     assert json.loads(body)["reason"] == "a process cannot compute (RuntimeError)"
 
 
-class Pool:
-    """Answers as it is told: with a future that the test holds."""
-
-    def __init__(self):
-        self.futures = []
-
-    def __call__(self, function):
-        self.futures.append(Future())
-        return self.futures[-1]
-
-
 def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_a_task_may_take(monkeypatch):
     monkeypatch.setattr(Probe, "ANSWER_SECONDS", 0.0)
-    pool, now = Pool(), [0.0]
+    asked, now = list[Future](), [0.0]
+
+    def pool(_):
+        asked.append(Future())
+        return asked[-1]
+
     probe = Probe(pool, lambda: now[0])
     assert probe.problem() == "no process has computed anything yet"
-    assert len(pool.futures) == 1
-    pool.futures[0].set_result(None)
+    assert len(asked) == 1
+    asked[0].set_result(None)
     assert probe.problem() is None
     now[0] = 20.0
     assert probe.problem() is None  # the next question waits behind the work of others
-    assert len(pool.futures) == 2
+    assert len(asked) == 2
     now[0] = 400.0
     assert probe.problem() == "the processes compute nothing"
-    assert len(pool.futures) == 2  # questions do not pile up
-    pool.futures[1].set_exception(MemoryError())
+    assert len(asked) == 2  # questions do not pile up
+    asked[1].set_exception(MemoryError())
     assert probe.problem() == "a process cannot compute (MemoryError)"
     assert probe.problem() is None  # asked again, and within its time
-    pool.futures[2].set_result(None)
+    asked[2].set_result(None)
     assert probe.problem() is None
 
 
-def test_the_checks_notice_a_wrong_calibration(monkeypatch):
-    release = dict(CHECKS)["the numeric core computes a wrong release"]
-    release()
-    monkeypatch.setattr("dpgp_core.mechanisms.gaussian.noise_multiplier", lambda *_, **__: 1.0)
-    with pytest.raises(ArithmeticError):
-        release()
+def missing():
+    raise FileNotFoundError
 
 
-def test_the_checks_notice_a_missing_dataset(monkeypatch):
-    def missing():
-        raise FileNotFoundError
-
-    monkeypatch.setattr("datasets.kung.load", missing)
-    with pytest.raises(FileNotFoundError):
-        dict(CHECKS)["a dataset cannot be loaded"]()
-
-
-def test_the_checks_notice_a_broken_page(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("check", "broken", "by", "error"),
+    [
+        (
+            "the numeric core computes a wrong release",
+            "dpgp_core.mechanisms.gaussian.noise_multiplier",
+            lambda *_, **__: 1.0,
+            ArithmeticError,
+        ),
+        ("a dataset cannot be loaded", "datasets.kung.load", missing, FileNotFoundError),
+        ("the pages cannot be imported", "pages._ui.serve.startup.PAGES", None, SyntaxError),
+    ],
+)
+def test_the_checks_notice_what_is_broken(monkeypatch, tmp_path, check, broken, by, error):
     (tmp_path / "page.py").write_text("def (")
-    monkeypatch.setattr("pages._ui.serve.startup.PAGES", tmp_path)
-    with pytest.raises(SyntaxError):
-        dict(CHECKS)["the pages cannot be imported"]()
+    dict(CHECKS)[check]()
+    monkeypatch.setattr(broken, by or tmp_path)
+    with pytest.raises(error):
+        dict(CHECKS)[check]()
 
 
 def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
@@ -284,8 +266,9 @@ def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
     assert (status, body) == (403, b"This server takes no files.")
 
 
-@pytest.mark.usefixtures("draining")
-def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app):
+def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app, request):
+    assert ask(app, "/_stcore/stream", kind="websocket")[0] == 101
+    request.getfixturevalue("draining")
     for path in ("/", "/kung_curves"):
         status, headers, _ = ask(app, path)
         assert status == 503
@@ -295,10 +278,6 @@ def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app)
     assert ask(app, "/_stcore/health")[0] == 200
     status, _, body = ask(app, "/readyz")
     assert (status, json.loads(body)["reason"]) == (503, "draining")
-
-
-def test_otherwise_connections_pass(app):
-    assert ask(app, "/_stcore/stream", kind="websocket")[0] == 101
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
@@ -315,10 +294,3 @@ def test_the_signal_starts_draining_and_does_not_stop_the_process():
     finally:
         signal.signal(signal.SIGUSR1, before)
         http.DRAINING.clear()
-
-
-def test_the_app_uses_all_this():
-    source = (ROOT / "app.py").read_text()
-    assert re.search(r"routes=http\.ROUTES", source)
-    assert re.search(r"middleware=http\.MIDDLEWARE", source)
-    assert "http.drain_on_signal()" in source

@@ -22,6 +22,9 @@ QUESTIONS = {
     "how_cloaking_works": "Why does so little noise hide a person?",
 }
 
+# By how many pixels a page is wider than its window
+SIDEWAYS = "document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"
+
 
 def move(page, label: str, key: str = "ArrowLeft", wait: bool = True) -> None:
     """Move the slider with this label by one step; wait until the page is done with it."""

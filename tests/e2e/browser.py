@@ -96,11 +96,20 @@ def launch() -> Iterator[Browser]:
             browser.close()
 
 
-def new_context(browser: Browser, **options: Any) -> BrowserContext:
+def new_context(browser: Browser, size: tuple[int, int] = (1280, 720), **options: Any) -> BrowserContext:
     """A context of fresh cookies whose waiting is as patient as everything else."""
+    options.setdefault("viewport", {"width": size[0], "height": size[1]})
     context = browser.new_context(**options)
     context.set_default_timeout(1000 * PATIENCE)
     return context
+
+
+def opened(context: BrowserContext, address: str) -> Page:
+    """An address in a new tab, once it has been drawn."""
+    page = context.new_page()
+    page.goto(address)
+    settle(page)
+    return page
 
 
 def settle(page: Page) -> None:

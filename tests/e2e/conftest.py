@@ -1,7 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
@@ -26,8 +28,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Visit:
     """One browser page that remembers what it asked for and what it complained about."""
 
-    def __init__(self, page: Page, address: str, path: str = "") -> None:
-        self.page, self.address, self.path = page, address, path
+    def __init__(self, page: Page, address: str, path: str = "", noted: tuple[str, ...] = ("error",)) -> None:
+        self.page, self.address, self.path, self.noted = page, address, path, noted
         self.external: list[str] = []
         self.errors: list[str] = []
         self._noted = (
@@ -62,7 +64,7 @@ class Visit:
             self.external.append(request.url)
 
     def _note_console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(known in message.text for known in KNOWN_NOISE):
+        if message.type in self.noted and not any(known in message.text for known in KNOWN_NOISE):
             self.errors.append(message.text)
 
 
@@ -81,10 +83,19 @@ def server() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["wide"])
-def visit(request: pytest.FixtureRequest, chromium: Browser, server: str) -> Iterator[Visit]:
-    """A visitor; parametrise indirectly with "narrow" for a telephone."""
-    size = {"wide": (1440, 900), "narrow": (400, 800)}[request.param]
-    context = tool.new_context(chromium, viewport={"width": size[0], "height": size[1]})
-    yield Visit(context.new_page(), server)
-    context.close()
+@pytest.fixture
+def visit(chromium: Browser, server: str) -> Iterator[Visit]:
+    with tool.new_context(chromium, (1440, 900)) as context:
+        yield Visit(context.new_page(), server)
+
+
+@pytest.fixture
+def opened(chromium: Browser, server: str) -> Iterator[Callable[..., Page]]:
+    """A page in a browser of its own, with the size and the options that are asked for."""
+    with contextlib.ExitStack() as contexts:
+
+        def open_it(path: str, *size: tuple[int, int], **options: Any) -> Page:
+            context = contexts.enter_context(tool.new_context(chromium, *size, **options))
+            return tool.opened(context, f"{server}/{path}")
+
+        yield open_it

@@ -44,11 +44,7 @@ def parts(codes: NDArray[np.int64]) -> NDArray[np.int64]:
 def opened(browser: Browser, address: str, look: str) -> Page:
     """A page in a browser of its own."""
     width, height, scheme = LOOKS[look]
-    context = tool.new_context(browser, viewport={"width": width, "height": height}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(address)
-    tool.settle(page)
-    return page
+    return tool.opened(tool.new_context(browser, (width, height), color_scheme=scheme), address)
 
 
 def take(browser: Browser, address: str, page_name: str, look: str, folder: Path) -> None:

@@ -18,13 +18,18 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 from pages._ui import menu
 from tests.e2e import browser as tool
 from tests.e2e import newcomer
-from tests.e2e.actions import QUESTIONS, copied, shown, unfold
+from tests.e2e.actions import QUESTIONS, SIDEWAYS, copied, shown, unfold
 from tests.e2e.conftest import Visit
 
 ON_A_TELEPHONE = ("your_data",)  # in `make test`; all in `make test-all`
 PHONES = [pytest.param(each, marks=[] if each in ON_A_TELEPHONE else pytest.mark.full) for each in QUESTIONS]
 WITH_PICTURES = [page.file for page in menu.PAGES if not page.of_one_session]  # without a table there is none
-LINKS = ("kung_curves?lengthscale_years=9&epsilon=2", "?tour=1", "attack?epsilon=nonsense")
+LINKS = {  # that somebody sent, and what must be there
+    "kung_curves?lengthscale_years=9&epsilon=2": "text=At epsilon = 2",
+    "?tour=1": ".st-key-tour_banner",
+    "attack?epsilon=nonsense": "text=The link asks for epsilon",
+    "excursion_sets?excursion=london": "#deckgl-overlay",
+}
 PICTURE = ".stMain .js-plotly-plot, .stMain [data-testid=stDeckGlJsonChart]"
 FIGURES = ".stMain :is([data-testid=stPlotlyChart], [data-testid=stDeckGlJsonChart])"
 NEXT_BUTTON = """figure => {
@@ -68,9 +73,8 @@ def own_server(tmp_path_factory, request) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def on_a_desk(chromium: Browser) -> Iterator[BrowserContext]:
-    context = tool.new_context(chromium, viewport={"width": 1280, "height": 720}, **STILL)
-    yield context
-    context.close()
+    with tool.new_context(chromium, **STILL) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +84,8 @@ def tab_on_a_desk(on_a_desk: BrowserContext) -> Page:
 
 @pytest.fixture(scope="module")
 def tab_on_a_telephone(chromium: Browser) -> Iterator[Page]:
-    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, **STILL)
-    yield context.new_page()
-    context.close()
+    with tool.new_context(chromium, (400, 800), **STILL) as context:
+        yield context.new_page()
 
 
 def opened(tab: Page, server: str, path: str) -> Iterator[Visit]:
@@ -102,21 +105,12 @@ def phone(request, tab_on_a_telephone, own_server):
     yield from opened(tab_on_a_telephone, own_server, request.param)
 
 
-def practise(page: Page) -> None:
-    """The page of own data with a table to practise on."""
-    button = page.get_by_role("button", name="Practise with the !Kung census")
+def with_a_table(page: Page, wanted: bool = True) -> None:
+    """The page of own data with a table to practise on, or without one."""
+    button = page.get_by_role("button", name="Practise with the !Kung census" if wanted else "Forget the table").first
     if button.count():
         button.click()
-        page.get_by_text("What this guarantee says").first.wait_for()
-        tool.settle(page)
-
-
-def forget(page: Page) -> None:
-    """The page of own data without a table."""
-    button = page.get_by_role("button", name="Forget the table")
-    if button.count():
-        button.first.click()
-        page.get_by_role("button", name="Practise with the !Kung census").wait_for()
+        button.wait_for(state="detached")
         tool.settle(page)
 
 
@@ -125,16 +119,15 @@ def check_drawn(visit: Visit) -> None:
     page, path = visit.page, visit.path
     assert page.locator("h1").first.inner_text() == QUESTIONS[path]
     if path == "your_data":
-        practise(page)
-    if path != "your_data":
+        with_a_table(page)
+    else:
         drawn = page.locator("#deckgl-overlay" if "map" in path else ".js-plotly-plot .main-svg")
         assert drawn.count() > 0
     assert page.get_by_text("What this guarantee says").first.is_visible()
     assert page.locator("[data-testid=stException]").count() == 0
     assert visit.external == []
     assert visit.errors == []
-    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
-    assert overflow <= 0, f"the page scrolls sideways by {overflow} px"
+    assert page.evaluate(SIDEWAYS) <= 0
 
 
 def check_first_screen(visit: Visit, largest: int, share: float) -> None:
@@ -168,22 +161,12 @@ def test_it_draws_on_a_desk(desk):
 @pytest.mark.full
 def test_links_open_that_somebody_sent(on_a_desk, own_server):
     visit = Visit(on_a_desk.new_page(), own_server)
-    for link in LINKS:
-        assert visit.open(link).locator("[data-testid=stException]").count() == 0, link
+    for link, there in LINKS.items():
+        page = visit.open(link)
+        assert page.locator("[data-testid=stException]").count() == 0, link
+        page.locator(there).first.wait_for(state="attached")
     assert visit.errors == []
     visit.page.close()
-
-
-@pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
-def test_a_control_moves_and_nothing_breaks(desk):
-    page, before = desk.page, desk.page.locator(".stMain").inner_text()
-    unfold(page)
-    page.locator("[data-testid=stSidebar]").get_by_role("slider").first.press("ArrowRight")
-    tool.settle(page)
-    assert page.locator(".stMain").inner_text() != before
-    assert "=" in page.url.partition("?")[2]  # the address is the state of the page
-    assert page.locator("[data-testid=stException]").count() == 0
-    assert desk.errors == []
 
 
 def test_it_draws_on_a_telephone(phone):
@@ -204,7 +187,7 @@ def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(pho
 def test_no_word_is_cut_on_a_telephone(phone):
     page, cut = phone.page, []
     if phone.path == "your_data":  # tiles stand there from the first release on
-        practise(page)
+        with_a_table(page)
         page.get_by_role("button", name=re.compile("Make release")).first.click()
         page.locator("[data-testid=stMetric]").first.wait_for()
         tool.settle(page)
@@ -232,20 +215,14 @@ def check_both_schemes(page: Page) -> None:
     page.wait_for_function(f"light => {PAPER} === light", arg=light)
 
 
-def test_no_rule_of_accessibility_is_broken(desk):
-    if desk.path == "your_data":
-        practise(desk.page)
-    assert violations(desk.page) == []
-
-
 @pytest.mark.full
 def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
     page = desk.page
     assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
     if desk.path == "your_data":  # without a table, then with one
-        forget(page)
+        with_a_table(page, False)
         check_both_schemes(page)
-        practise(page)
+        with_a_table(page)
     check_both_schemes(page)
 
 
@@ -273,15 +250,16 @@ def test_the_next_stop_after_a_figure_is_its_table(desk):
 
 @pytest.mark.full
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
-def test_the_copied_link_shows_the_same_in_another_browser(desk, chromium):
-    page = desk.page
+def test_a_control_moves_nothing_breaks_and_the_copied_link_shows_the_same_in_another_browser(desk, chromium):
+    page, before = desk.page, desk.page.locator(".stMain").inner_text()
     unfold(page)
     page.locator("[data-testid=stSidebar]").get_by_role("slider").first.press("ArrowRight")
     tool.settle(page)
-    context = tool.new_context(chromium)
-    other = context.new_page()
-    other.goto(f"{desk.address}/{copied(page)}")
-    tool.settle(other)
-    assert shown(other) == shown(page)
-    assert other.get_by_text("The link asks").count() == 0
-    context.close()
+    assert page.locator(".stMain").inner_text() != before
+    assert "=" in page.url.partition("?")[2]  # the address is the state of the page
+    assert page.locator("[data-testid=stException]").count() == 0
+    assert desk.errors == []
+    with tool.new_context(chromium) as context:
+        other = tool.opened(context, f"{desk.address}/{copied(page)}")
+        assert shown(other) == shown(page)
+        assert other.get_by_text("The link asks").count() == 0

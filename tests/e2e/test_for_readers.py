@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.e2e import browser as tool
+from tests.e2e.actions import SIDEWAYS
 
 pytestmark = pytest.mark.full
 
@@ -63,17 +63,12 @@ def test_a_reader_is_told_the_answer_and_each_figure_once(visit, path):
 
 @pytest.mark.parametrize("path", TOLD)
 @pytest.mark.parametrize("width", [1024, 400])
-def test_names_leave_the_lines_ends_and_no_plot_is_narrow_in_a_small_window(chromium, server, path, width):
-    context = tool.new_context(chromium, viewport={"width": width, "height": 800})
-    page = context.new_page()
-    page.goto(f"{server}/{path}")
-    tool.settle(page)
+def test_names_leave_the_lines_ends_and_no_plot_is_narrow_in_a_small_window(opened, path, width):
+    page = opened(path, (width, 800))
     page.wait_for_timeout(500)  # plotly draws anew in its wider place
     for across, left in page.evaluate(WIDTHS):
         assert across >= 280
         assert left >= 0
     assert page.evaluate(BESIDE) == 0
     assert page.locator(".names").count() == 0 or page.locator(".names").first.is_visible()
-    overflow = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth")
-    assert overflow <= 0
-    context.close()
+    assert page.evaluate(SIDEWAYS) <= 0

@@ -16,7 +16,8 @@ from tests.e2e.actions import move
 
 pytestmark = pytest.mark.full
 
-CANVAS = ".st-key-hexagons canvas"
+CANVAS, LEGEND = ".st-key-hexagons canvas", ".st-key-legend_hexagons"
+ROW = "[data-testid=stTable] tbody"
 COLOURS = np.array([unlabel_rgb(colour) for colour in sample_colorscale(NOISE_SCALE, 64)])
 
 
@@ -43,7 +44,11 @@ def inside(found):
     return np.abs(found - found[2, 2]).sum(axis=2) > 12
 
 
-def test_colours_are_the_legends_also_after_a_click(visit):
+def box_of(page, selector):
+    return page.locator(selector).first.bounding_box()
+
+
+def test_colours_are_the_legends_also_after_a_click_which_shows_a_row(visit):
     page = visit.open("london_noise_map?mechanism=refined&map=noise&epsilon=10")  # at which little is hatched
     page.set_viewport_size({"width": 1440, "height": 1100})
     tool.settle(page)
@@ -51,35 +56,40 @@ def test_colours_are_the_legends_also_after_a_click(visit):
     shown = before[inside(before)]
     off = np.abs(shown[::7, None, :] - COLOURS[None]).max(axis=2).min(axis=1)
     assert (off <= 3).mean() > 0.7  # the rest are outlines and names
-    box = page.locator(CANVAS).first.bounding_box()
+    assert page.locator(ROW).count() == 0
+    box = box_of(page, CANVAS)
     for _ in range(20):  # a click before the map has drawn its hexagons hits none
         page.mouse.click(box["x"] + box["width"] / 2 + 60, box["y"] + box["height"] / 2 + 90)
         tool.settle(page)
         if "hexagon=" in page.url:
             break
+    assert re.match(r"87[0-9a-f]{13}", page.locator(ROW).inner_text().strip())
     after = pixels(page)
     assert 0.0001 < (np.abs(after - before).max(axis=2) > 8).mean() < 0.02  # an outline, and nothing faded
 
 
-@pytest.mark.parametrize(("width", "height"), [(400, 800), (700, 1100), (1280, 720), (1600, 1100)])
-def test_london_and_its_legend_fit_on_the_first_screen(chromium, server, width, height):
-    context = tool.new_context(chromium, viewport={"width": width, "height": height})
-    page = context.new_page()
-    page.goto(f"{server}/london_noise_map")
-    tool.settle(page)
-    for part in (CANVAS, ".st-key-legend_hexagons"):
-        box = page.locator(part).first.bounding_box()
-        assert box["y"] + box["height"] <= height, part
-    page.add_style_tag(content=".st-key-legend_hexagons { visibility: hidden; }")  # it may stand over the map's edge
+@pytest.mark.parametrize("size", [(400, 800), (700, 1100), (1280, 720), (1600, 1100)])
+def test_london_and_its_legend_fit_on_the_first_screen(opened, size):
+    page = opened("london_noise_map", size)
+    for part in (CANVAS, LEGEND):
+        box = box_of(page, part)
+        assert box["y"] + box["height"] <= size[1], part
+    page.add_style_tag(content=f"{LEGEND} {{ visibility: hidden; }}")  # it may stand over the map's edge
     found = inside(drawn(page))
-    rows, columns = (np.flatnonzero(found.any(axis=axis)) for axis in (1, 0))
-    (down, across), ends = found.shape, (rows[0], rows[-1], columns[0], columns[-1])
-    assert ends[0] > 0
-    assert ends[1] < down - 1
-    assert ends[2] > 0
-    assert ends[3] < across - 1
-    assert max((ends[1] - ends[0]) / down, (ends[3] - ends[2]) / across) > 0.85
-    context.close()
+    for axis in (0, 1):
+        filled = np.flatnonzero(found.any(axis=1 - axis))
+        assert filled[0] > 0
+        assert filled[-1] < found.shape[axis] - 1
+    down, across = (np.ptp(np.flatnonzero(found.any(axis=1 - axis))) / found.shape[axis] for axis in (0, 1))
+    assert max(down, across) > 0.85
+
+
+@pytest.mark.parametrize("width", [1180, 1280, 1440])
+def test_the_legend_never_lies_over_the_map(opened, width):
+    page = opened("london_noise_map", (width, 900))
+    legend, canvas = box_of(page, LEGEND), box_of(page, CANVAS)
+    beside = legend["x"] >= canvas["x"] + canvas["width"]
+    assert beside or legend["y"] >= canvas["y"] + canvas["height"]
 
 
 def test_a_hexagon_is_picked_by_keyboard(visit):
@@ -92,7 +102,7 @@ def test_a_hexagon_is_picked_by_keyboard(visit):
     page.keyboard.press("Enter")
     tool.settle(page)
     assert "hexagon=Camden+2" in page.url
-    assert "Camden" in page.locator("[data-testid=stTable] tbody").inner_text()
+    assert "Camden" in page.locator(ROW).inner_text()
 
 
 def test_an_answer_comes_first_and_is_replaced_by_the_best(visit):
@@ -108,28 +118,12 @@ def test_an_answer_comes_first_and_is_replaced_by_the_best(visit):
 
 
 @pytest.mark.parametrize(("path", "picture"), [("kung_curves", ".nsewdrag"), ("london_noise_map", "canvas")])
-def test_a_swipe_over_a_picture_scrolls_the_page(chromium, server, path, picture):
-    context = tool.new_context(chromium, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
-    page = context.new_page()
-    page.goto(f"{server}/{path}")
-    tool.settle(page)
-    box = page.locator(f".stMain {picture}").first.bounding_box()
-    browser = context.new_cdp_session(page)
+def test_a_swipe_over_a_picture_scrolls_the_page(opened, path, picture):
+    page = opened(path, (400, 800), has_touch=True, is_mobile=True)
+    top = box_of(page, f".stMain {picture}")["y"]
+    browser = page.context.new_cdp_session(page)
     for kind, up in (("touchStart", 0), *(("touchMove", 15 * step) for step in range(1, 11)), ("touchEnd", None)):
-        at = [] if up is None else [{"x": 200, "y": box["y"] + 60 - up}]
+        at = [] if up is None else [{"x": 200, "y": top + 60 - up}]
         browser.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
         page.wait_for_timeout(30)
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 100")
-    context.close()
-
-
-@pytest.mark.parametrize("width", [1180, 1280, 1440])
-def test_the_legend_never_lies_over_the_map(chromium, server, width):
-    context = tool.new_context(chromium, viewport={"width": width, "height": 900})
-    page = context.new_page()
-    page.goto(f"{server}/london_noise_map")
-    tool.settle(page)
-    legend, canvas = (page.locator(each).first.bounding_box() for each in (".st-key-legend_hexagons", CANVAS))
-    beside = legend["x"] >= canvas["x"] + canvas["width"]
-    assert beside or legend["y"] >= canvas["y"] + canvas["height"]
-    context.close()

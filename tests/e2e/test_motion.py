@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.e2e import browser as tool
+from tests.e2e.actions import move
 
 pytestmark = pytest.mark.full
 
@@ -20,13 +19,15 @@ def test_the_answer_is_said_aloud_and_motion_can_be_reduced(visit):
     assert slow == 0
 
 
-# ---- Draws shown one after another: by the keyboard, without a word to the server, and never by itself.
+# ---- Draws shown one after another, and the moving map: by the keyboard, without a word to the server, never unasked.
 
 
 SEEN = """chart => Array.from(document.querySelectorAll(`.st-key-${chart} .scatterlayer > .trace`))
     .map((each, index) => [index, getComputedStyle(each).opacity])
     .filter(([index, opacity]) => opacity > 0).map(([index]) => index)"""
 DRAWS = 5
+PLACE = "() => getComputedStyle(document.querySelector('.moving')).backgroundPosition"
+HELD = 2500  # milliseconds: longer than any draw is shown for
 
 
 def seen(page, chart="curves"):
@@ -38,12 +39,11 @@ def seen(page, chart="curves"):
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_play_shows_each_draw_in_turn_and_pause_holds_it(chromium, server, motion):
-    context = tool.new_context(chromium, reduced_motion=motion)
-    page, told = context.new_page(), []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda sent: told.append(sent)))
-    page.goto(f"{server}/kung_curves?draws={DRAWS}")
-    tool.settle(page)
+def test_play_shows_each_draw_in_turn_and_pause_holds_it(visit, motion):
+    told = []
+    visit.page.emulate_media(reduced_motion=motion)
+    visit.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: told.append(sent)))
+    page = visit.open(f"kung_curves?draws={DRAWS}")
     assert seen(page) == (set(range(DRAWS)), {0})  # nothing moves unasked
     told.clear()
     page.get_by_label("All together").focus()
@@ -62,27 +62,17 @@ def test_play_shows_each_draw_in_turn_and_pause_holds_it(chromium, server, motio
     assert turns == set(range(DRAWS))
     page.keyboard.press("ArrowDown")
     held = seen(page)
-    page.wait_for_timeout(2500)  # longer than any draw is shown for
-    assert seen(page) == held
-    assert seen(page, "curves_paper") == held
+    page.wait_for_timeout(HELD)
+    assert seen(page) == seen(page, "curves_paper") == held
     page.get_by_label("All together").check()
     assert seen(page) == (set(range(DRAWS)), {0})
     assert told == []
-    context.close()
-
-
-# ---- The moving map: it stands still unasked, plays, and holds where it is paused.
-
-
-PLACE = "() => getComputedStyle(document.querySelector('.moving')).backgroundPosition"
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_play_moves_the_map_and_pause_holds_it(chromium, server, motion):
-    context = tool.new_context(chromium, reduced_motion=motion)
-    page = context.new_page()
-    page.goto(f"{server}/london_noise_map?mechanism=cloaking&map=noise&directions=true")
-    tool.settle(page)
+def test_play_moves_the_map_and_pause_holds_it(visit, motion):
+    visit.page.emulate_media(reduced_motion=motion)
+    page = visit.open("london_noise_map?mechanism=cloaking&map=noise&directions=true")
     page.wait_for_selector(".moving")
     assert page.evaluate(PLACE) == "0px 0px"
     page.get_by_label("One draw").focus()
@@ -94,14 +84,13 @@ def test_play_moves_the_map_and_pause_holds_it(chromium, server, motion):
     assert len(places) > 2
     page.keyboard.press("ArrowDown")
     held = page.evaluate(PLACE)
-    page.wait_for_timeout(2500)
+    page.wait_for_timeout(HELD)
     assert page.evaluate(PLACE) == held
     page.get_by_label("One draw").check()
     assert page.evaluate(PLACE) == "0px 0px"
-    context.close()
 
 
-# ---- A click chooses a person, arrow keys move her.
+# ---- A click chooses a person, arrow keys move her; a slider moves one of two.
 
 
 PIXEL = """([x, y]) => {
@@ -114,15 +103,22 @@ PIXEL = """([x, y]) => {
 def test_a_click_chooses_a_record_and_the_keyboard_moves_it(visit):
     page = visit.open("how_cloaking_works?everybody=true")
     assert page.get_by_text("Person 287, age 85.6 years").is_visible()
-    chart = page.locator(".st-key-one_person").first
-    chart.scroll_into_view_if_needed()
+    page.locator(".st-key-one_person").first.scroll_into_view_if_needed()
     tool.settle(page)
     page.mouse.click(*page.evaluate(PIXEL, [83.0, 158.27]))  # alone there: the last but one
     tool.settle(page)
-    said = page.get_by_text(re.compile(r"Person \d+, age")).inner_text()
-    assert said.startswith("Person 286, age 83 years")
+    person = page.get_by_text("Person 286, age 83 years")
+    said = person.inner_text()
     assert "person_kung=286" in page.url
-    page.get_by_role("slider", name=re.compile("Height moved to")).press("ArrowLeft")
-    tool.settle(page)
-    assert page.get_by_text("Person 286, age 83 years").inner_text() != said
+    move(page, "Height moved to")
+    assert person.inner_text() != said
     assert "moved_to_kung=157" in page.url
+
+
+def test_moving_a_record_moves_the_two_point_picture(visit):
+    page = visit.open("how_cloaking_works")
+    sentence = page.get_by_text("of the variance of noise in all")
+    before = sentence.inner_text()
+    page.get_by_text("Move the two people").click()
+    move(page, "Person 1 at")
+    assert sentence.inner_text() != before

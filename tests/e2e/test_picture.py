@@ -1,12 +1,43 @@
-"""Pictures to take along, from the button to the file."""
+"""Curves as they are drawn, and pictures to take along, from the button to the file."""
 
 from __future__ import annotations
 
 import io
 
+import pytest
 from PIL import Image
 
 from tests.e2e import browser as tool
+from tests.e2e.actions import move, unfold
+
+CHART = "document.querySelector('.st-key-curves .js-plotly-plot')"
+CURVE = f"() => Array.from({CHART}._fullData.find(trace => trace.name === 'published curve').y)"
+STOP = "() => [!!document.activeElement.closest('.modebar'), document.activeElement.dataset.title || '']"
+
+
+@pytest.mark.full
+def test_another_epsilon_and_another_draw_are_drawn_on_the_same_axes(visit):
+    page = visit.open("kung_curves")
+    first, axes = page.evaluate(CURVE), page.evaluate(f"{CHART}._fullLayout.yaxis.range")
+    move(page, "ε")
+    moved = page.evaluate(CURVE)
+    assert page.evaluate(f"{CHART}._fullLayout.yaxis.range") == axes
+    unfold(page)
+    page.get_by_role("button", name="Draw again").click()
+    tool.settle(page)
+    assert page.url.endswith("kung_curves?epsilon=0.7&draw=2")
+    assert first != moved != page.evaluate(CURVE)
+
+
+def pictures(page):
+    """Open what is offered to take along."""
+    page.get_by_role("button", name="Picture").first.click()
+    tool.settle(page)
+
+
+def choose(page, name):
+    page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name)).first.click()
+    tool.settle(page)
 
 
 def saved(page, name):
@@ -19,11 +50,9 @@ def saved(page, name):
 def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(visit):
     page = visit.open("kung_curves?mechanism=refined")
     assert not page.locator("[data-title*='ownload plot']").count()
-    page.get_by_role("button", name="Picture").first.click()
-    tool.settle(page)
+    pictures(page)
     for size, pixels in (("1,600 × 900 px", (1600, 900)), ("1,200 × 1,200 px", (1200, 1200))):
-        page.get_by_role("radio", name=size).or_(page.get_by_role("button", name=size)).first.click()
-        tool.settle(page)
+        choose(page, size)
         name, svg = saved(page, "SVG")
         assert name.startswith("curves-published")
         assert b"<circle" not in svg
@@ -34,10 +63,7 @@ def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(vi
         picture = Image.open(io.BytesIO(png))
         assert picture.size == pixels
         assert len(picture.convert("RGB").getcolors(1 << 24)) > 20
-    page.get_by_role("radio", name="The screen, stamped").or_(
-        page.get_by_role("button", name="The screen, stamped")
-    ).first.click()
-    tool.settle(page)
+    choose(page, "The screen, stamped")
     name, svg = saved(page, "SVG")
     assert "with-true-data" in name
     assert b"contains true data: not for publication" in svg
@@ -46,8 +72,7 @@ def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(vi
 
 def test_the_map_has_one_too(visit):
     page = visit.open("london_noise_map?mechanism=refined&map=noise")
-    page.get_by_role("button", name="Picture").first.click()
-    tool.settle(page)
+    pictures(page)
     name, svg = saved(page, "SVG")
     assert name.startswith("hexagons-published")
     assert svg.count(b"<polygon") > 400
@@ -57,37 +82,19 @@ def test_the_map_has_one_too(visit):
     assert not visit.errors
 
 
-STOP = "() => [!!document.activeElement.closest('.modebar'), document.activeElement.dataset.title || '']"
-
-
 def test_a_toolbar_is_one_stop_and_arrow_keys_move_within_it(visit):
     page = visit.open("kung_curves?mechanism=refined")
     page.locator(".stMain h1").first.click()
-    inside = []
     for _ in range(40):
         page.keyboard.press("Tab")
-        inside.append(page.evaluate(STOP)[0])
-        if inside[-1]:
-            first = page.evaluate(STOP)[1]
-            page.keyboard.press("ArrowRight")
-            there, second = page.evaluate(STOP)
-            assert there
-            assert second != first
+        inside, first = page.evaluate(STOP)
+        if inside:
             break
-    assert any(inside)
+    assert inside
+    page.keyboard.press("ArrowRight")
+    inside, second = page.evaluate(STOP)
+    assert inside
+    assert second != first
     page.keyboard.press("Tab")
-    assert not page.evaluate(STOP)[0] or page.evaluate(STOP)[1] == first  # out of it, or at the next chart's
-
-
-def test_no_plot_is_narrow_where_two_stood_side_by_side(visit):
-    page = visit.open("kung_curves?mechanism=refined")
-    page.set_viewport_size({"width": 1024, "height": 768})
-    tool.settle(page)
-    page.wait_for_timeout(600)
-    widths = page.evaluate(
-        "() => [...document.querySelectorAll('.stMain .js-plotly-plot .nsewdrag')]"
-        ".map(each => each.getBoundingClientRect().width)"
-    )
-    drawn = [width for width in widths if width]  # one stands behind a tab
-    assert len(drawn) >= 4
-    assert min(drawn) >= 280
+    inside, there = page.evaluate(STOP)
+    assert not inside or there == first  # out of it, or at the next chart's

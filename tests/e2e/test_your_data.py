@@ -1,8 +1,7 @@
-"""Own tables in real browsers, from file to zip: visitors apart, people, sales, visits."""
+"""Own tables in real browsers, from file to zip: visitors apart, people, visits."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
@@ -17,12 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from datasets import kung
 from pages._ui.own import practice
 from pages._ui.own.upload import MAX_BYTES
 from tests.e2e import browser as tool
+from tests.e2e.conftest import Visit
 from tests.e2e.own_table import (
     Counted,
     answer,
@@ -44,50 +44,24 @@ MARK = "7316042"  # in every private number, and nowhere else
 PRIVATE = "years,secretheight\n" + "\n".join(f"{age},{90 + age}.{MARK}{age}" for age in range(5, 65))
 
 
+def values_of(content: bytes) -> bytes:
+    return zipfile.ZipFile(io.BytesIO(content)).read("values.csv")
+
+
 def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
     page = visit.open("your_data")
     upload(page, "kung.csv", kung.PATH.read_bytes())
     declare(page, "age_years", "height_cm")
     release(page, 1)
     release(page, 2)
-    archive = zipfile.ZipFile(io.BytesIO(download(page)))
-    measured = ["release.json", "reproduce.py", "statistics.npz", "values.csv"]
-    assert sorted(archive.namelist()) == ["card.html", "figure.svg", *measured]
-    card = json.loads(archive.read("release.json"))
-    assert card["guarantee"]["unit"] == "one person's height"
-    values = list(csv.reader(io.StringIO(archive.read("values.csv").decode())))
-    ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
-    assert values[0] == ["age_years", "value", *ends]
-    assert len(values) == 52
+    before = values_of(download(page))
     page.get_by_text("Release 2 is made. Use epsilon = ").wait_for()
     assert page.get_by_role("button", name="No release").is_disabled()
     page.reload()  # the session is new, the table gone, the ledger and what was paid for are not
     tool.settle(page)
     page.get_by_text("2 released").wait_for()
     assert page.get_by_text("In memory:").count() == 0
-    assert zipfile.ZipFile(io.BytesIO(download(page))).read("values.csv") == archive.read("values.csv")
-    assert visit.external == []
-    assert visit.errors == []
-
-
-def test_a_rate_and_centiles_from_click_to_zip(visit):
-    page = visit.open("your_data")
-    page.get_by_role("button", name="Simulated vaccinations").click()
-    tool.settle(page)
-    assert page.get_by_label("y is at most").is_disabled()
-    release(page, 1)
-    page.get_by_text("vaccinated [% yes]").first.wait_for()  # the axis
-    page.get_by_role("button", name="Forget the table").click()
-    tool.settle(page)
-    page.get_by_role("button", name="Simulated wages", exact=True).click()
-    tool.settle(page)
-    page.get_by_text("Publish centiles too").click()
-    tool.settle(page)
-    release(page, 2)
-    page.get_by_text("Below a thin line lie as many in 100 further people").wait_for()
-    archive = zipfile.ZipFile(io.BytesIO(download(page)))
-    header = next(csv.reader(io.StringIO(archive.read("values.csv").decode())))
-    assert header[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
+    assert values_of(download(page)) == before
     assert visit.external == []
     assert visit.errors == []
 
@@ -101,24 +75,18 @@ def logged(tmp_path) -> Iterator[tuple[str, Path, Path]]:
     shutil.rmtree(folder)
 
 
-class Watched:
+class Watched(Visit):
     """A visitor of whom every address and every byte received is kept."""
 
-    def __init__(self, browser: Browser, address: str) -> None:
-        self.address, self.urls, self.received = address, [], []
-        self.context = tool.new_context(browser)
-        self.page = self.context.new_page()
+    def __init__(self, page: Page, address: str) -> None:
+        super().__init__(page, address)
+        self.urls, self.received = [], []
         self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("framenavigated", lambda frame: self.urls.append(frame.url))
         self.page.on("websocket", lambda socket: socket.on("framereceived", self._note))
 
     def _note(self, frame: str | bytes) -> None:
         self.received.append(frame if isinstance(frame, bytes) else frame.encode())
-
-    def open(self, path: str) -> Page:
-        self.page.goto(f"{self.address}/{path}")
-        tool.settle(self.page)
-        return self.page
 
 
 def fetched(url: str) -> bytes:
@@ -131,7 +99,7 @@ def fetched(url: str) -> bytes:
 
 def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     address, log, folder = logged
-    one, other = Watched(chromium, address), Watched(chromium, address)
+    one, other = (Watched(tool.new_context(chromium).new_page(), address) for _ in range(2))
     page = one.open("your_data")
     other.open("your_data")
     broken = PRIVATE.replace(f"100.{MARK}10", f"{MARK}oops")
@@ -145,8 +113,8 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     release(page, 1)
     given = downloaded(page)
     archive = zipfile.ZipFile(given.path())
-    assert one.context.request.get(given.url).status == 200
-    assert other.context.request.get(given.url).status == 404  # the address alone opens nothing
+    assert page.context.request.get(given.url).status == 200
+    assert other.page.context.request.get(given.url).status == 404  # the address alone opens nothing
     assert any(b"secretheight" in frame for frame in one.received)  # the watch works
     # The other visitor looks around, and asks for every address that the first one used
     for path in ("kung_curves", "explore_release", "your_data"):
@@ -160,8 +128,8 @@ def test_no_byte_of_one_visitors_data_reaches_another(chromium, logged):
     for marked in (MARK.encode(), b"mine.csv", b"broken.csv"):
         assert not any(marked in piece for piece in found)
     assert not any(b"secretheight" in piece for piece in other.received)
-    for context in (one.context, other.context):
-        context.close()
+    for each in (one, other):
+        each.page.context.close()
     text = log.read_bytes()
     assert b"Dashboard URL: http" in text  # the log is really captured
     assert MARK.encode() not in text
@@ -186,13 +154,11 @@ def dropped(page: Page, x: float, y: float, file: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["choose", "drop", "paste"])
-def test_the_name_of_a_file_is_shown_and_never_sent(chromium, server, tmp_path, way):
-    context = tool.new_context(chromium)
-    page, sent = context.new_page(), []
+def test_the_name_of_a_file_is_shown_and_never_sent(visit, tmp_path, way):
+    page, sent = visit.page, []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.on("request", lambda request: sent.append(request.post_data_buffer or request.url))
-    page.goto(f"{server}/your_data")
-    tool.settle(page)
+    visit.open("your_data")
     name = 'of "ward" 7-QXJ.csv'
     area = page.locator("[data-testid=stMain] [data-testid=stFileUploaderDropzone]")
     if way == "choose":
@@ -217,17 +183,13 @@ def test_the_name_of_a_file_is_shown_and_never_sent(chromium, server, tmp_path, 
     frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in sent]
     assert any(b"table.csv" in frame for frame in frames)  # the watch works
     assert not any(b"QXJ" in frame for frame in frames)
-    context.close()
 
 
-# ---- Wages of 1,200 people in 3,000 rows, by age and sex, from file to zip in a browser: the promise is checked.
-
-
-MOST_FOR_PEOPLE = 15
+# ---- From file to zip in few actions: wages of people in several rows each, by age and sex; days of clinic visits.
 
 
 def wages() -> bytes:
-    """The practice table of people, under another name and with a last row of its own: nobody's practice."""
+    """The practice table of people, with a last row of its own: nobody's practice."""
     [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
     return table.content() + b"P9999,woman,2023-05-01,40.0,21.5\n"
 
@@ -244,103 +206,26 @@ def test_wages_of_people_from_file_to_zip(visit, tmp_path):
     user.do(answer, "Yes, a column says whose row it is")
     user.do(choose, "person", "person")
     user.page.get_by_text("1,201 people in 3,001 rows").wait_for()
-    for key, value in (
-        ("low", "0"),
-        ("high", "80"),
-        ("box_low_age_years", "18"),
-        ("box_high_age_years", "90"),
-        ("total", "1"),
-    ):
-        user.do(fill, key, value)
+    ends = {"low": 0, "high": 80, "box_low_age_years": 18, "box_high_age_years": 90}
+    for key, value in {**ends, "total": 1}.items():
+        user.do(fill, key, str(value))
     assert user.page.get_by_text("3,001 rows read").count() == 0
     user.do(release, 1)
-    card, rows, files = handed_out(visit, user, MOST_FOR_PEOPLE, tmp_path)
+    card, rows, files = handed_out(visit, user, 15, tmp_path)
     assert (card["guarantee"]["rows"], card["guarantee"]["epsilon"], card["public"]["n"]) == (None, 1.0, 1201)
     assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
-    assert card["guarantee"]["unit"] == "one person's wage_an_hour"
     assert "all rows of any one person" in files["card.html"].decode()
     assert [row["sex"] for row in rows[:4]] == ["man", "woman", "man", "woman"]
-    assert card["config"]["x_levels"] == [None, ["man", "woman"]]
-    figure = files["figure.svg"].decode()
-    assert figure.count("<polygon") == 2
-    assert ">woman</text>" in figure
     middle = [row for row in rows if 35 <= float(row["age_years"]) <= 65]
     # the table's mean wage there is 22 to 26; some ten standard errors of privacy and people
     assert all(12 < float(row["value"]) < 40 for row in middle)
     assert not any(b"P0001" in content or b"P9999" in content for content in files.values())
 
 
-# ---- Sales with places, some of one house, from file to zip in a browser: a house is hidden, and prices are found.
-
-
-MOST_FOR_PLACES = 16
-HOUSES = 2_000
-CENTRE = np.array([-0.13, 51.51])
-
-
-def price(places: np.ndarray) -> np.ndarray:
-    """In thousands of pounds: dear in the middle, 20 km wide."""
-    kilometres = (places - CENTRE) * [69.0, 111.0]
-    return 300 + 700 * np.exp(-((kilometres**2).sum(axis=1)) / (2 * 8.0**2))
-
-
-def sales() -> bytes:
-    """2,000 invented houses, each sold once or twice: 3,000 rows."""
-    rng = np.random.default_rng(11)
-    house = np.repeat(np.arange(HOUSES), rng.permutation(np.repeat([1, 2], HOUSES // 2)))
-    places = rng.uniform([-0.4, 51.35], [0.15, 51.65], size=(HOUSES, 2)).round(4)[house]
-    paid = price(places) * rng.gamma(20.0, 1 / 20.0, len(house))
-    rows = (f"H{h:04d},{x:.4f},{y:.4f},{p:.0f}\n" for h, (x, y), p in zip(house, places, paid, strict=True))
-    return ("house,longitude,latitude,price\n" + "".join(rows)).encode()
-
-
-def test_sales_with_places_from_file_to_zip(visit, tmp_path):
-    user = Counted(visit.open("your_data"))
-    user.do(upload, "sales.csv", sales())
-    user.page.get_by_text("3,000 rows").wait_for()
-    user.do(choose, "y", "price")
-    user.do(choose, "x", "longitude")
-    user.do(choose, "x", "latitude")
-    user.do(answer, "Yes, a column says whose row it is")
-    user.do(choose, "person", "house")
-    for key, value in (
-        ("low", "0"),
-        ("high", "1500"),
-        ("box_low_longitude", "-0.4"),
-        ("box_high_longitude", "0.15"),
-        ("box_low_latitude", "51.35"),
-        ("box_high_latitude", "51.65"),
-        ("total", "1"),
-    ):
-        user.do(fill, key, value)
-    user.do(choose, "degrees", "longitude is east, latitude is north")
-    user.do(release, 1)
-    card, rows, files = handed_out(visit, user, MOST_FOR_PLACES, tmp_path)
-    assert card["config"]["coordinates"] == ["longitude", "latitude"]
-    assert card["public"]["n"] == HOUSES
-    assert "all rows of one person, inputs and outputs" in card["guarantee"]["neighbours"]
-    assert len(rows) == 400
-    places = np.array([[float(row[name]) for name in ("longitude", "latitude")] for row in rows])
-    off = np.array([float(row["value"]) for row in rows]) - price(places)
-    assert np.sqrt(np.mean(off**2)) < 0.6 * price(places).std()
-    assert not any(b"H0001" in content for content in files.values())
-
-
-# ---- 5,000 days of clinic visits, from file to zip in a browser: the season is in the file, and so are its dates.
-
-
-MOST_FOR_DATES = 14
-
-
 def visits() -> bytes:
     """The practice table of dates, without its last day: nobody's practice."""
     [table] = [each for each in practice.TABLES if each.file == practice.VISITS]
     return b"\n".join(table.content().split(b"\n")[:-2]) + b"\n"
-
-
-def day(page, which: str, said: str) -> None:
-    """Type a day into a date field."""
-    fill(page, f"{which}_day_day", said)
 
 
 def test_days_of_visits_from_file_to_zip(visit, tmp_path):
@@ -353,18 +238,16 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     user.do(answer, "No, every row is another person")
     user.do(choose, "kind", "A count")
     user.do(choose, "period_day", "every year")
-    user.do(day, "from", "2010-01-01")
-    user.do(day, "to", "2023-09-08")
-    for key, value in (("low", "0"), ("high", "60"), ("total", "1")):
+    ends = {"from_day_day": "2010-01-01", "to_day_day": "2023-09-08", "low": "0", "high": "60"}
+    for key, value in {**ends, "total": "1"}.items():
         user.do(fill, key, value)
     user.do(release, 1)
-    card, rows, _ = handed_out(visit, user, MOST_FOR_DATES, tmp_path)
+    card, rows, _ = handed_out(visit, user, 14, tmp_path)
     assert card["config"]["dates"] == {"day": {"format": "year-month-day", "period": "year"}}
     assert card["public"]["n"] == practice.DAYS - 1
     days = [date.fromisoformat(row["day"]) for row in rows]
     assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))
     values = np.array([float(row["value"]) for row in rows])
-    winter = np.array([each.month in (1, 2) for each in days])
-    summer = np.array([each.month in (7, 8) for each in days])
+    winter, summer = (np.isin([each.month for each in days], months) for months in ((1, 2), (7, 8)))
     # the table's season is 8 visits up and down; the curve's error is .6 to .8 of one
     assert 9 < values[winter].mean() - values[summer].mean() < 17
