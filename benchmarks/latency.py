@@ -25,6 +25,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest, timed
 from datasets import EXHIBITS, exhibit, kung, load, london_sales
+from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
@@ -85,7 +86,7 @@ class Page:
 
     def prepare(
         self, lengthscale: float
-    ) -> tuple[Callable[[], list[results.Outcome]], Callable[[], list[results.Halves]]]:
+    ) -> tuple[Callable[[], list[results.Outcome]], Callable[[], list[tuple[FloatArray, ...]]]]:
         """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = results.stage_matrix(self.dataset, self.scene, model)
@@ -99,7 +100,7 @@ class Page:
                 for plan, design, draw in settings
             ]
 
-        def intervals() -> list[results.Halves]:
+        def intervals() -> list[tuple[FloatArray, ...]]:
             return [
                 results.stage_halves(self.dataset, self.scene, plan, model, design, draw)
                 for plan, design, draw in settings
