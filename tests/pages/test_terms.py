@@ -316,28 +316,3 @@ def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
     told = [float(each) for each in found.groups()]
     np.testing.assert_allclose(told, curve[[0, len(curve) // 3, -1]], atol=0.6)
     assert re.search(r"its range is ± [\d.]+ at [\d.]+ years and [\d.]+ at [\d.]+ years", said)
-
-
-OF_GROUPS = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
-
-
-@pytest.mark.parametrize(
-    ("address", "pattern"),
-    [
-        (
-            {"explore_shown": "threshold"},
-            r"It is [\d.]+ at 0 years, [\d.]+ at [\d.]+ years and [\d.]+ at 100 years \[%\]",
-        ),
-        ({"explore_shown": "centiles"}, r"Middle line: [\d.]+ at 0 years.*outermost lines [\d.]+ at"),
-        (OF_GROUPS, r"women and girls: [\d.]+ at 0 years.*men and boys: [\d.]+ at 0 years"),
-        (
-            {**OF_GROUPS, "explore_shown": "difference"},
-            r"It is -?[\d.]+ at 0 years, .*its range is ±",
-        ),
-    ],
-    ids=["level", "centiles", "groups", "difference"],
-)
-def test_explore_tells_every_view(seen, address, pattern):
-    app = seen("explore_release", **address)
-    assert not app.exception
-    assert re.search(pattern, captions(app)), captions(app)
