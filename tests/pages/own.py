@@ -51,8 +51,12 @@ def uploaded(open_page, content: bytes | str, name: str = "mine.csv") -> AppTest
 
 
 def filled(open_page, content: bytes | str, **form: Any) -> AppTest:
-    """A table whose whole form is filled in at once, as by a table for practice."""
-    app = uploaded(open_page, content)
+    """A table whose whole form is filled in at once."""
+    return fill(uploaded(open_page, content), **form)
+
+
+def fill(app: AppTest, **form: Any) -> AppTest:
+    """The form filled in at once, as a table for practice does it."""
     for key, value in form.items():
         app.session_state[f"own_f_{key}"] = value
     return app.run()
