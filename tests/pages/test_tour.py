@@ -290,8 +290,3 @@ def test_the_page_of_questions_names_pages_and_controls_that_exist(seen):
     assert "Two releases: share of the first" in said
     start = seen("start", epsilon="1")
     assert any(each.label.startswith("Two releases: share of the first") for each in start.select_slider)
-
-
-def test_a_tolerance_is_a_round_number():
-    assert text.round_step(25.0) == 20.0
-    assert text.round_step(0.7) == 0.5
