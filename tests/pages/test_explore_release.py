@@ -18,9 +18,7 @@ from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
-from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
-from dpgp_core.release.json_text import guarantee_to_object
 from dpgp_core.table import Dataset, Outcome, declared_columns
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
@@ -30,10 +28,10 @@ from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from tests.core.release.test_groups import LEVELS, spec_of, table
+from tests.fuzz_statistics import EXAMPLE, published
 from tests.pages.own import captions
 from tests.pages.reading import numbers, page_text, traces
 
-EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 GAP = statistic._GAP  # before other tests make it loose, to be quick
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
@@ -47,10 +45,7 @@ def found() -> Explored:
 @pytest.fixture(scope="module")
 def files(found) -> dict[str, bytes]:
     """The release as it would be published."""
-    promise = {"epsilon": EXAMPLE.epsilon, "delta": EXAMPLE.delta}
-    about, npz = statistics_to_files(dataclasses.replace(found.statistics, guarantee=promise))
-    card = {"statistics": about, "guarantee": guarantee_to_object(found.guarantee)}
-    return {CARD: json.dumps(card).encode(), FILE: npz}
+    return published(found.statistics, found.guarantee)
 
 
 def altered(files: dict[str, bytes], **changes) -> dict[str, bytes]:
@@ -348,8 +343,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, mon
     spec = spec_of(mechanism=mechanism, grid=[7, None])
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
-    published = publish(plan_release(spec, data.X, data.person), data)
-    app = uploaded(open_page, bundle(published, ledger))
+    app = uploaded(open_page, bundle(publish(plan_release(spec, data.X, data.person), data), ledger))
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))

@@ -100,12 +100,14 @@ def test_a_picture_says_that_a_claim_is_not_proven():
     assert "Promise (claimed, not proven at this epsilon): ε = 50, " in published(claimed)
 
 
-def test_the_published_curve_is_the_same_whoever_the_people_were():
+def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were():
     result = kung()
-    before, after = (published(figures.public_curves(each)) for each in (result, without_truth(result)))
-    assert before == after
-    assert TRUTH not in before
-    assert NON_PRIVATE not in before
+    chart = computed.growth_of(result)
+    for drawn in (figures.public_curves, lambda each: figures.public_growth(each, chart, (10, 110), "said")):
+        before, after = (published(drawn(each)) for each in (result, without_truth(result)))
+        assert before == after
+        assert TRUTH not in before
+        assert NON_PRIVATE not in before
 
 
 def test_no_true_point_is_among_the_points_of_the_published_curve():
@@ -121,16 +123,6 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 
     assert reached(shown, figures.curves(result, True)) == result.dataset.n  # the test would see them
     assert reached(drawn, figures.curves(result, False)) == 0
-
-
-def test_the_published_growth_chart_is_the_same_whoever_the_people_were():
-    result = kung()
-    chart = computed.growth_of(result)
-    one, other = (
-        published(figures.public_growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result))
-    )
-    assert one == other
-    assert NON_PRIVATE not in one
 
 
 def london():
@@ -224,7 +216,7 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
         assert sum(each.endswith(f"picture_{key}") for each in buttons) == 1, key
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("your_data",)])
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
 def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
     made = []
     monkeypatch.setattr(pictures, "button", lambda key, drawn: made.append((key, drawn())))
