@@ -156,14 +156,15 @@ def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     ("content", "sentence"),
     [
         ("", "empty"),
+        (b"PK\x03\x04" + b"0" * 100, "the file is not an Excel workbook"),
         ("age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
         ("age,height\n9999,100\n9998,120\n", "outside"),
         (ROWS.replace(",", ";").replace(".", ","), 'say that they are "1234,5"'),  # nothing is guessed
     ],
-    ids=["empty", "text", "outside the box", "decimal commas"],
+    ids=["empty", "zip", "text", "outside the box", "decimal commas"],
 )
 def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sentence):
-    app = declared(open_page, content) if content else uploaded(open_page, content)
+    app = declared(open_page, content)
     assert not app.exception
     assert sentence in said(app)
     assert "secret7316" not in said(app)
