@@ -19,7 +19,6 @@ from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.release import bundle, plan_release, publish, read_table
-from dpgp_core.table import Dataset, Outcome, declared_columns
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
@@ -27,6 +26,7 @@ from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
+from tests.core import tables
 from tests.core.release.test_groups import LEVELS, spec_of, table
 from tests.fuzz_statistics import EXAMPLE, published
 from tests.pages.own import captions
@@ -149,16 +149,15 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
     """Two inputs in [0, 1]; all records lie below 0.4 in both, with values about 22; planned as users' are."""
     rng = np.random.default_rng(8)
     X = rng.uniform(0, 0.4, (60, 2))
-    data = Dataset(
-        name="corner",
-        X=X,
-        y=22.0 + rng.normal(0, 1, 60),
-        outcome=Outcome(name="wage", unit="GBP", bounds=(5.0, 60.0), scale=55.0),
-        columns=declared_columns(("east", "north"), ((0.0, 1.0), (0.0, 1.0)), units=("km", "km")),
-        privacy_unit="one row",
-        source="simulated",
-        licence="none",
-        bounds_reason="declared",
+    data = tables.table(
+        X,
+        22.0 + rng.normal(0, 1, 60),
+        x_names=("east", "north"),
+        x_box=((0.0, 1.0), (0.0, 1.0)),
+        y_name="wage",
+        y_unit="GBP",
+        y_bounds=(5.0, 60.0),
+        y_scale=55.0,
     )
     example = ExampleDraw("corner", 10.0, 1e-3)
     with pytest.MonkeyPatch.context() as good:
@@ -180,7 +179,7 @@ def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(f
         assert lines == [bound for bound in read.bounds if low <= bound <= high]
 
 
-def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there_and_is_not_said_to_have_a_band():
+def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
     found, read, X = of_people_in_a_corner()
     figure = figures.picture(found.statistics, read, WHOLE)
     z = np.asarray(figure.data[0].z, float).T.ravel()

@@ -17,6 +17,7 @@ from dpgp_core.mechanisms import Cloaking, LaplaceBinning
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.compare.view import FIRST
 from pages._ui.look import text
+from tests.pages.own import captions
 from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
@@ -233,10 +234,6 @@ def test_words_of_a_visitor_are_shown_as_they_are():
 
 
 # ---- A picture is told in words with its values and how they run: on Compare, Lengthscale choice and Explore.
-
-
-def captions(app):
-    return " ".join(each.value for each in app.caption)
 
 
 def chart(app, name):

@@ -38,10 +38,6 @@ def banner(app):
     return "\n".join(element.value for kind in ("caption", "markdown") for element in app.get(kind))
 
 
-def click(app, key):
-    return next(button for button in app.button if button.key == key).click().run()
-
-
 def links(app):
     """Page links of the banner: label -> parameters. Following them takes a browser: see tests/e2e."""
     return {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
@@ -72,7 +68,7 @@ def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen
 
 
 def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page):
-    app = click(open_step(open_page, 3), "tour_leave")
+    app = open_step(open_page, 3).button(key="tour_leave").click().run()
     assert "tour" not in app.query_params
     assert app.query_params["epsilon"] == "0.5"
     assert "Guided tour" not in banner(app)
@@ -116,7 +112,7 @@ def test_the_page_of_a_bad_step_is_shown_without_the_tour(open_page):
 
 
 def test_the_start_page_invites_and_the_button_begins(open_page):
-    app = click(open_page("start", epsilon="5"), "tour_start")
+    app = open_page("start", epsilon="5").button(key="tour_start").click().run()
     assert "step 1 of 7" in banner(app)
     assert app.session_state["epsilon"] == 0.5
     assert app.query_params["tour"] == "1"
