@@ -50,13 +50,38 @@ def uploaded(open_page, content: bytes | str, name: str = "mine.csv") -> AppTest
     return open_page("your_data").file_uploader[0].upload(name, content, "text/csv").run()
 
 
-def declared(open_page, content: bytes | str = ROWS) -> AppTest:
+def filled(open_page, content: bytes | str, **form: Any) -> AppTest:
+    """A table whose whole form is filled in at once."""
+    return fill(uploaded(open_page, content), **form)
+
+
+def fill(app: AppTest, **form: Any) -> AppTest:
+    """The form filled in at once, as a table for practice does it."""
+    for key, value in form.items():
+        app.session_state[f"own_f_{key}"] = value
+    return app.run()
+
+
+HEIGHTS = {
+    "y": "height",
+    "x": ["age"],
+    "unit": "one girl's height",
+    "total": 1.5,
+    "whose": "no",
+    "mechanism": CHOICES["refined"].title,
+    "y_unit": "cm",
+    "low": 50.0,
+    "high": 200.0,
+    "box_low_age": 0.0,
+    "box_high_age": 80.0,
+    "length_age": 20.0,
+    "delta": 1e-4,
+}
+
+
+def declared(open_page, content: bytes | str = ROWS, **changes: Any) -> AppTest:
     """All that a release by refined cloaking asks for."""
-    app = declare(uploaded(open_page, content), y="height", x=["age"], unit="one girl's height", total=1.5, whose="no")
-    app = declare(app, mechanism=CHOICES["refined"].title)
-    return declare(
-        app, y_unit="cm", low=50.0, high=200.0, box_low_age=0.0, box_high_age=80.0, length_age=20.0, delta=1e-4
-    )
+    return filled(open_page, content, **HEIGHTS | changes)
 
 
 def of_kind(kind: str) -> practice.Practice:

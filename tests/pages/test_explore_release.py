@@ -18,10 +18,7 @@ from dpgp_core.bayes.planning import plan_stages
 from dpgp_core.bayes.readers import RecordsInFloats
 from dpgp_core.bayes.stages import Public, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
-from dpgp_core.measurement.statistics_file import statistics_to_files
 from dpgp_core.release import bundle, plan_release, publish, read_table
-from dpgp_core.release.json_text import guarantee_to_object
-from dpgp_core.table import Dataset, Outcome, declared_columns
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
@@ -29,10 +26,12 @@ from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
+from tests.core import tables
 from tests.core.release.test_groups import LEVELS, spec_of, table
+from tests.fuzz_statistics import EXAMPLE, published
+from tests.pages.own import captions
 from tests.pages.reading import numbers, page_text, traces
 
-EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 GAP = statistic._GAP  # before other tests make it loose, to be quick
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
@@ -46,10 +45,12 @@ def found() -> Explored:
 @pytest.fixture(scope="module")
 def files(found) -> dict[str, bytes]:
     """The release as it would be published."""
-    promise = {"epsilon": EXAMPLE.epsilon, "delta": EXAMPLE.delta}
-    about, npz = statistics_to_files(dataclasses.replace(found.statistics, guarantee=promise))
-    card = {"statistics": about, "guarantee": guarantee_to_object(found.guarantee)}
-    return {CARD: json.dumps(card).encode(), FILE: npz}
+    return published(found.statistics, found.guarantee)
+
+
+def altered(files: dict[str, bytes], **changes) -> dict[str, bytes]:
+    """The same with other parts of its card."""
+    return files | {CARD: json.dumps(json.loads(files[CARD]) | changes).encode()}
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -100,7 +101,8 @@ def test_the_meter_counts_settings_and_stands_still(open_page):
 
 def test_a_threshold_is_answered_with_probabilities(seen):
     app = seen("explore_release", explore_shown="threshold", explore_level_kung="130")
-    assert "above 130 cm" in "".join(each.value for each in app.caption)
+    told = r"above 130 cm.*It is [\d.]+ at 0 years, [\d.]+ at [\d.]+ years and [\d.]+ at 100 years \[%\]"
+    assert re.search(told, captions(app)), captions(app)
     assert "probability above" in traces(app)
     shares = app.dataframe[0].value["probability above [%]"]
     assert shares.between(0, 100).all()
@@ -112,7 +114,7 @@ def test_an_uploaded_release_stays_in_its_session(open_page, files, monkeypatch)
     app = uploaded(open_page, zipped(files))
     assert not app.exception
     assert not app.error
-    assert "release.zip" in "\n".join(each.value for each in app.sidebar.caption).replace("\\", "")
+    assert "release.zip" in captions(app.sidebar)
     assert spent(app) == ["ε = 1", "ε = 0"]
     assert "epsilon" not in {each.key for each in app.select_slider}  # its budget is what it is
     assert "As the file says" in page_text(app)
@@ -143,20 +145,19 @@ def test_two_files_are_as_good_as_their_zip(files, found):
         assert np.array_equal(opened.statistics.stages[-1].z, found.statistics.stages[-1].z)
 
 
-def of_people_in_a_corner(level: float) -> tuple[Explored, reading.Filtered, np.ndarray]:
-    """Two inputs in [0, 1]; all records lie below 0.4 in both, with values about ``level``; planned as users' are."""
+def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
+    """Two inputs in [0, 1]; all records lie below 0.4 in both, with values about 22; planned as users' are."""
     rng = np.random.default_rng(8)
     X = rng.uniform(0, 0.4, (60, 2))
-    data = Dataset(
-        name="corner",
-        X=X,
-        y=level + rng.normal(0, 1, 60),
-        outcome=Outcome(name="wage", unit="GBP", bounds=(5.0, 60.0), scale=55.0),
-        columns=declared_columns(("east", "north"), ((0.0, 1.0), (0.0, 1.0)), units=("km", "km")),
-        privacy_unit="one row",
-        source="simulated",
-        licence="none",
-        bounds_reason="declared",
+    data = tables.table(
+        X,
+        22.0 + rng.normal(0, 1, 60),
+        x_names=("east", "north"),
+        x_box=((0.0, 1.0), (0.0, 1.0)),
+        y_name="wage",
+        y_unit="GBP",
+        y_bounds=(5.0, 60.0),
+        y_scale=55.0,
     )
     example = ExampleDraw("corner", 10.0, 1e-3)
     with pytest.MonkeyPatch.context() as good:
@@ -178,8 +179,8 @@ def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(f
         assert lines == [bound for bound in read.bounds if low <= bound <= high]
 
 
-def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
-    found, read, X = of_people_in_a_corner(22.0)
+def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
+    found, read, X = of_people_in_a_corner()
     figure = figures.picture(found.statistics, read, WHOLE)
     z = np.asarray(figure.data[0].z, float).T.ravel()
     empty = np.isnan(z)
@@ -191,18 +192,14 @@ def test_a_map_is_hatched_where_nobody_is_and_has_no_colour_there():
     assert hatch.path.count("M") == empty.sum()
     above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
     assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
-
-
-def test_a_map_is_not_said_to_have_a_band():
-    found, read, _ = of_people_in_a_corner(22.0)
     said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
     assert "band" not in said
     assert "Hatched" in said
     assert re.search(r"It is least, [\d.]+ GBP at east [\d.]+ and north [\d.]+, and most, [\d.]+ GBP at east", said)
 
 
-def altered(files, **changes):
-    return files | {CARD: json.dumps(json.loads(files[CARD]) | changes).encode()}
+def with_promise(files, **changes):
+    return zipped(altered(files, guarantee=json.loads(files[CARD])["guarantee"] | changes))
 
 
 BAD = {
@@ -215,12 +212,16 @@ BAD = {
     "no JSON": (lambda files: zipped(files | {CARD: b"{"}), "is not valid JSON"),
     "changed": (lambda files: zipped(files | {FILE: files[FILE][:-40]}), "is not a readable .npz file"),
     "no promise": (lambda files: zipped(altered(files, guarantee=None)), "a guarantee must be a JSON object"),
+    "another epsilon than was measured": (lambda files: with_promise(files, epsilon=2.0), "different budgets"),
+    "another delta than was measured": (lambda files: with_promise(files, delta=0.02), "different budgets"),
     "large": (lambda files: b"x" * (statistic.MAX_BYTES + 1), "more than 5 MB, the limit"),
+    "a bomb": (lambda files: zipped(files | {FILE: b"0" * 2**21}), "the zip unpacks to more than 1 MB, the limit"),
 }
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_a_bad_file_is_a_sentence(files, kind):
+def test_a_bad_file_is_a_sentence(files, monkeypatch, kind):
+    monkeypatch.setattr(statistic, "MAX_UNPACKED", 2**20)
     make, sentence = BAD[kind]
     with pytest.raises(ValueError, match=sentence):
         statistic.opened({"release.zip": make(files)})
@@ -231,21 +232,6 @@ def test_a_bad_file_is_said_on_the_page_which_goes_on(open_page):
     assert not app.exception
     assert "that is no release" in app.error[0].value
     assert spent(app) == ["ε = 1", "ε = 0"]
-
-
-def test_a_card_that_promises_more_than_was_measured_is_refused(files):
-    card = json.loads(files[CARD])
-    for more in ({"epsilon": 2.0}, {"delta": 0.02}):
-        with pytest.raises(ValueError, match="different budgets"):
-            statistic.opened(altered(files, guarantee=card["guarantee"] | more))
-
-
-def test_a_zip_that_unpacks_to_too_much_is_a_sentence(files, monkeypatch):
-    monkeypatch.setattr(statistic, "MAX_UNPACKED", 2**20)
-    bomb = zipped({CARD: files[CARD], FILE: b"0" * 2**21})
-    assert len(bomb) < 2**18
-    with pytest.raises(ValueError, match="the zip unpacks to more than 1 MB, the limit"):
-        statistic.opened({"release.zip": bomb})
 
 
 def test_too_many_records_are_a_sentence(files, monkeypatch):
@@ -302,28 +288,39 @@ def test_intervals_of_the_average_hold_on_data_from_its_models():
         assert abs(inside.mean() - level) < 0.04 + 3 * inside.std() / np.sqrt(worlds), level
 
 
+SEXES = ("women and girls", "men and boys")
+LESS = "women and girls less men and boys"
 GROUPED = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
+VIEWS = {  # address, traces, and what is said of them
+    "centiles": ({"explore_shown": "centiles"}, (), r"Middle line: [\d.]+ at 0 years.*outermost lines [\d.]+ at"),
+    "groups": (GROUPED, SEXES, r"women and girls: [\d.]+ at 0 years.*men and boys: [\d.]+ at 0 years"),
+    "centiles of groups": (GROUPED | {"explore_shown": "centiles"}, SEXES, ""),
+    "level of groups": (GROUPED | {"explore_shown": "threshold"}, SEXES, ""),
+    "difference": (GROUPED | {"explore_shown": "difference"}, (LESS,), r"It is -?[\d.]+ at 0 years, .*its range is ±"),
+}
 
 
-def test_women_and_men_have_a_curve_each_and_can_be_told_apart(open_page):
-    app = open_page("explore_release", **GROUPED)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
+    address, drawn, told = VIEWS[view]
+    app = seen("explore_release", **address)
     assert not app.exception
     assert not app.error
-    drawn = traces(app)
-    assert {"women and girls", "men and boys"} <= set(drawn)
-    assert set(app.dataframe[0].value["group"]) == {"women and girls", "men and boys"}
+    assert set(drawn) <= traces(app).keys()
+    assert re.search(told, captions(app)), captions(app)
+
+
+def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):
+    app = open_page("explore_release", **GROUPED)
+    both = traces(app)["men and boys"]["y"]
+    assert set(app.dataframe[0].value["group"]) == set(SEXES)
     app = app.selectbox(key="own_explored_group").select("men and boys").run()
-    assert "average of all models" in traces(app)
-    alone, both = traces(app)["average of all models"]["y"], drawn["men and boys"]["y"]
-    np.testing.assert_allclose(numbers(alone), numbers(both))
+    np.testing.assert_allclose(numbers(y_of(app, "average of all models")), numbers(both))
     assert "women and girls" not in str(dict(app.query_params))
 
 
-def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
-    app = open_page("explore_release", explore_shown="difference", **GROUPED)
-    assert not app.exception
-    name = "women and girls less men and boys"
-    assert name in traces(app)
+def test_the_difference_of_two_groups_has_a_range_and_its_table(seen):
+    app = seen("explore_release", explore_shown="difference", **GROUPED)
     table = app.dataframe[0].value
     age, low, high, between = (table[each] for each in table)
     assert low.name == "the difference, 95 %, lower end: difference [cm]"
@@ -332,13 +329,6 @@ def test_the_difference_of_two_groups_has_a_range_and_its_table(open_page):
     grown = between[age.between(20, 60)].mean()
     assert -25 < grown < 0  # men are taller
     assert spent(app)[1] == "ε = 0"
-
-
-@pytest.mark.parametrize("shown", ["centiles", "threshold"])
-def test_centiles_and_levels_are_shown_for_every_group(open_page, shown):
-    app = open_page("explore_release", explore_shown=shown, **GROUPED)
-    assert not app.exception
-    assert {"women and girls", "men and boys"} <= set(traces(app))
 
 
 def test_without_groups_no_difference_is_offered(seen):
@@ -352,8 +342,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, mon
     spec = spec_of(mechanism=mechanism, grid=[7, None])
     data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
     ledger.spend([("heights", spec.guarantee)])
-    published = publish(plan_release(spec, data.X, data.person), data)
-    app = uploaded(open_page, bundle(published, ledger))
+    app = uploaded(open_page, bundle(publish(plan_release(spec, data.X, data.person), data), ledger))
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))

@@ -18,7 +18,7 @@ from pages._ui.look import offers
 from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
-from tests.pages.reading import ROOT, numbers
+from tests.pages.reading import ROOT, numbers, said
 from tests.pages.test_every_page import PAGES
 
 
@@ -43,18 +43,14 @@ def same(one, other):
 
 
 def words(app):
-    kinds = (app.title, app.markdown, app.caption, app.info, app.warning, app.success, app.error, app.get("html"))
-    said = [getattr(each, "value", None) or str(each.proto.body) for kind in kinds for each in kind]
-    return "\n".join([*said, *(f"{each.label} {each.value} {each.delta}" for each in app.metric)])
+    return "\n".join(said(app))
 
 
 def everything(app):
     """Text of a page, and the curves and columns of its figures and tables."""
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
     columns = [
-        table.value[name].to_numpy(float)
-        for table in app.dataframe
-        for name in table.value.select_dtypes("number").columns
+        column.to_numpy(float) for table in app.dataframe for _, column in table.value.select_dtypes("number").items()
     ]
     return words(app), sequences(charts) + columns
 
@@ -103,15 +99,15 @@ SECRETS = {
 @pytest.mark.parametrize("page", SECRETS)
 def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(seen, page):
     arrays, scalars = SECRETS[page]()
-    (said_on, shown_on), (said_off, shown_off) = (everything(seen(page, overlay=o)) for o in ("true", "false"))
+    (words_on, shown_on), (words_off, shown_off) = (everything(seen(page, overlay=o)) for o in ("true", "false"))
     for secret in arrays:
         assert any(same(secret, shown) for shown in shown_on)
         assert not any(same(secret, shown) for shown in shown_off)
-    told_on, told_off = (re.findall(r"(?<![\d.])\d+\.\d+|(?<![\d.])\d+(?= %)", said) for said in (said_on, said_off))
+    told_on, told_off = (re.findall(r"(?<![\d.])\d+\.\d+|(?<![\d.])\d+(?= %)", each) for each in (words_on, words_off))
     written = {f"{value:.2f}" for value in scalars} | {f"{value:.2g}" for value in scalars}
     assert written & set(told_on)
     for word in ("IoU", "Error without privacy", "Without privacy the", "d_eff", "overlaps"):
-        assert word not in said_off, word
+        assert word not in words_off, word
     gone = set(told_on) & written
     assert len(gone & set(told_off)) < len(gone)
 

@@ -51,17 +51,11 @@ def without_truth(result):
     return replace(result, dataset=others, outcome=changed)
 
 
-def numbers_in(svg):
-    return {float(each) for each in re.findall(r"(?<![\w#.])-?\d+\.?\d*", re.sub(r"<text.*?</text>", "", svg))}
-
-
 def places_in(svg):
     """Every point that is drawn (n, 2): corners of lines and areas, middles of circles."""
     pairs = [pair for points in re.findall(r'points="([^"]*)"', svg) for pair in points.split()]
     circles = re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg)
-    return np.array(
-        [*(tuple(map(float, pair.split(","))) for pair in pairs), *((float(a), float(b)) for a, b in circles)]
-    )
+    return np.array([*(pair.split(",") for pair in pairs), *circles], dtype=float)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
@@ -100,12 +94,14 @@ def test_a_picture_says_that_a_claim_is_not_proven():
     assert "Promise (claimed, not proven at this epsilon): ε = 50, " in published(claimed)
 
 
-def test_the_published_curve_is_the_same_whoever_the_people_were():
+def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were():
     result = kung()
-    before, after = (published(figures.public_curves(each)) for each in (result, without_truth(result)))
-    assert before == after
-    assert TRUTH not in before
-    assert NON_PRIVATE not in before
+    chart = computed.growth_of(result)
+    for drawn in (figures.public_curves, lambda each: figures.public_growth(each, chart, (10, 110), "said")):
+        before, after = (published(drawn(each)) for each in (result, without_truth(result)))
+        assert before == after
+        assert TRUTH not in before
+        assert NON_PRIVATE not in before
 
 
 def test_no_true_point_is_among_the_points_of_the_published_curve():
@@ -121,16 +117,6 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
 
     assert reached(shown, figures.curves(result, True)) == result.dataset.n  # the test would see them
     assert reached(drawn, figures.curves(result, False)) == 0
-
-
-def test_the_published_growth_chart_is_the_same_whoever_the_people_were():
-    result = kung()
-    chart = computed.growth_of(result)
-    one, other = (
-        published(figures.public_growth(each, chart, (10, 110), "said")) for each in (result, without_truth(result))
-    )
-    assert one == other
-    assert NON_PRIVATE not in one
 
 
 def london():
@@ -207,31 +193,25 @@ def test_the_screen_is_stamped_across():
     ET.fromstring(svg)
 
 
-LONG = ("start", "compare")  # whose curves are worked out anew
-SHOWN = [pytest.param(page, marks=[pytest.mark.full] if page in LONG else []) for page in PAGES if page != "your_data"]
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
+def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_drawn(monkeypatch, open_page, page):
+    made, button = {}, pictures.button
 
+    def noted(key, drawn):
+        made[key] = drawn()
+        button(key, drawn)
 
-@pytest.mark.parametrize("page", SHOWN)
-def test_every_figure_and_map_has_one_picture_button_and_no_camera(seen, page):
-    app = seen(page)
+    monkeypatch.setattr(pictures, "button", noted)
+    app = open_page(page)
+    assert not app.exception
     charts, maps = app.get("plotly_chart"), app.get("deck_gl_json_chart")
     for chart in charts:
         assert "toImage" in json.loads(chart.proto.config)["modeBarButtonsToRemove"]
-    keys = [each.key for each in (*charts, *maps)]
+    keys = sorted(each.key for each in (*charts, *maps))
+    assert {*keys} <= made.keys()  # what was shown while it was computed is made too
     buttons = [block.proto.id for block in app.get("popover") if "picture_" in block.proto.id]
-    assert len(buttons) == len(keys)
-    for key in keys:
-        assert sum(each.endswith(f"picture_{key}") for each in buttons) == 1, key
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if page not in ("your_data",)])
-def test_every_figure_on_a_page_can_be_drawn(monkeypatch, open_page, page):
-    made = []
-    monkeypatch.setattr(pictures, "button", lambda key, drawn: made.append((key, drawn())))
-    app = open_page(page)
-    assert not app.exception
-    assert made
-    for key, drawn in made:
+    assert sorted(each.rpartition("picture_")[2] for each in buttons) == keys
+    for key, drawn in made.items():
         assert not re.search(r"\b[Cc]lick", drawn.caption), "a picture cannot be clicked"
         ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.public is not None:

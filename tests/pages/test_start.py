@@ -15,69 +15,72 @@ from pages._ui.start import brief, decision, overview
 from pages._ui.start.decision import MECHANISM, Decision
 from tests.pages.reading import numbers, page_text, traces
 
+BY_BINS = {"decide_by": "laplace_bins", "family": "laplace"}
+
 
 @pytest.fixture
-def open_page(seen):
-    """The same page with errors of a mechanism that is simulated in less time, unless another is asked for."""
-    return lambda page, **address: seen(page, **{"decide_by": "gp_prior"} | address)
+def start(seen):
+    """The page with errors of a mechanism that is simulated in less time, unless another is asked for."""
+    return lambda **address: seen("start", **{"decide_by": "gp_prior"} | address)
 
 
-@pytest.mark.full
-def test_bayes_cloaking_is_what_one_decides_by_at_first(open_page):
-    app = open_page("start", decide_by="bayes", compare_dataset="toy_1d")
-    assert not app.exception
-    offered = list(MECHANISM.titles)
-    assert offered[0] == "bayes"
-    assert "refined" in offered
-    [chosen] = [box for box in app.selectbox if box.key == MECHANISM.key]
-    assert chosen.value == chosen.options[0] == MECHANISM.titles["bayes"]
+def gaussian(epsilon: float) -> object:
+    """At even prior odds the best test of N(0, 1) against N(mu, 1) is right with probability Phi(mu / 2)."""
+    return pytest.approx(100 * ndtr(0.5 / noise_multiplier(epsilon, 0.01)), rel=0.05)
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "10"])
-def test_attackers_success_is_that_of_the_gaussian_test(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon, delta="0.01", prior="50")
-    # at even prior odds the best test of N(0,1) against N(mu,1) is right with probability Phi(mu/2)
-    expected = 100 * ndtr(0.5 / noise_multiplier(float(epsilon), 0.01))
-    assert attacker(app, float(epsilon)) == pytest.approx(expected, rel=0.05)
+def laplace(epsilon: float) -> object:
+    """At even odds the median test is right with probability 1 - e^(-epsilon / 2) / 2."""
+    return pytest.approx(100 * (1 - np.exp(-epsilon / 2) / 2), rel=0.05)
 
 
-def test_a_rare_fact_stays_rare_under_strong_privacy(open_page):
-    app = open_page("start", epsilon="0.1", prior="1")
-    assert attacker(app, 0.1) == 99  # saying no is right 99 times of 100, before and after
+@pytest.mark.parametrize(
+    ("epsilon", "address", "right"),
+    [
+        (0.1, {}, gaussian(0.1)),
+        (10.0, {}, gaussian(10.0)),
+        (0.1, {"prior": "1", "delta": "1e-5"}, 99),  # saying no is right 99 times of 100, before and after
+        (0.3, BY_BINS, laplace(0.3)),
+        (5.0, BY_BINS, laplace(5.0)),
+        (1.0, {"family": "any"}, pytest.approx(100 * (1 - 0.99 / (1 + np.e)), abs=0.01)),  # 1 - (1 - delta) / (1 + e)
+    ],
+)
+def test_attackers_success_is_that_of_the_best_test_of_its_noise(start, epsilon, address, right):
+    app = start(**{"epsilon": f"{epsilon:g}", "delta": "0.01", "prior": "50"} | address)
+    table = next(table.value for table in app.dataframe if "attacker right after [%]" in table.value)
+    assert table.set_index("epsilon")["attacker right after [%]"][epsilon] == right
+    noises = [name for table in app.dataframe for name in table.value if "privacy noise" in name]
+    assert bool(noises) == ("any" not in address.values())  # of no known kind
 
 
-def test_a_belief_moves_by_the_odds_and_is_said_in_people(open_page):
-    app = open_page("start", epsilon="1", prior="1")
-    said = page_text(app)
-    assert (
-        "whoever thought a fact **1 %** likely will think it at most **2.7 %** likely." in said
-    )  # odds 1 : 99 times e
-    mu = 1 / noise_multiplier(1.0, offers.DELTA)
-    beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)
-    assert f"in all but 1 of {text.at_least(1 / beyond, 2)} releases." in said
-    assert "That holds in all releases." in page_text(open_page("start", family="laplace", decide_by="laplace_bins"))
-    assert "in all but 66 of 100 releases." in page_text(open_page("start", epsilon="0.1", delta="0.05"))
-
-
-def test_the_brief_says_it_in_people_too():
-    found = decision.moved(Draw(epsilon=1.0, delta=offers.DELTA), 0.01, "gaussian")
-    assert "a chance of 1 % cannot become more than 2.7 % or less than 0.37 %" in decision.limits(found)
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "family", "sentence", "limits"),
+    [
+        (1.0, offers.DELTA, "gaussian", "holds in all but 1 of {often} releases.", ", but in {of_100} of 100 cases"),
+        (0.1, 0.05, "gaussian", "holds in all but {of_100} of 100 releases.", ", but in 66 of 100 cases"),
+        (1.0, offers.DELTA, "laplace", "That holds in all releases.", ", ever"),
+    ],
+)
+def test_a_belief_moves_by_the_odds_and_it_is_said_how_often_that_fails(epsilon, delta, family, sentence, limits):
+    mu = 1 / noise_multiplier(epsilon, delta)
+    beyond = ndtr(mu / 2 - epsilon / mu) + ndtr(-mu / 2 - epsilon / mu)  # far more than delta
+    share = {"often": text.at_least(1 / beyond, 2), "of_100": text.at_most(100 * beyond, 2)}
+    draw = Draw(epsilon=epsilon, delta=delta)
+    found = decision.moved(draw, 0.01, family)
+    said, brief_says = decision.sentence(draw, found), decision.limits(found)
+    assert said.endswith(sentence.format(**share))
+    assert brief_says.endswith(limits.format(**share))
+    if epsilon == 1:  # odds 1 : 99 times e
+        assert "whoever thought a fact **1 %** likely will think it at most **2.7 %** likely." in said
+        assert "a chance of 1 % cannot become more than 2.7 % or less than 0.37 %" in brief_says
     assert "Take 10,000 people, and a fact that is true of 100 of them." in decision.frequencies(found)
 
 
-def test_the_brief_says_how_often_its_limits_are_passed():
-    draw = Draw(epsilon=1.0, delta=offers.DELTA)
-    mu = 1 / noise_multiplier(1.0, offers.DELTA)
-    beyond = ndtr(mu / 2 - 1 / mu) + ndtr(-mu / 2 - 1 / mu)  # far more than delta
-    said = decision.limits(decision.moved(draw, 0.01, "gaussian"))
-    assert said.endswith(f", but in {text.at_most(100 * beyond, 2)} of 100 cases")
-    assert decision.limits(decision.moved(draw, 0.01, "laplace")).endswith(", ever")
-
-
-def test_whatever_one_decides_by_keeps_its_promise_at_any_epsilon():
-    contest = settings.untouched(Decision).contest
+def test_bayes_cloaking_comes_first_and_whatever_one_decides_by_keeps_its_promise_at_any_epsilon():
+    untouched = settings.untouched(Decision)
+    assert untouched.mechanism == next(iter(MECHANISM.titles)) == "bayes"
     for name in MECHANISM.titles:
-        assert contender(contest, name, 100.0).guarantee.established, name
+        assert contender(untouched.contest, name, 100.0).guarantee.established, name
 
 
 def test_what_is_recommended_is_the_least_epsilon_whose_error_is_near():
@@ -97,8 +100,8 @@ def test_page_and_brief_round_the_same_way(epsilon):
     assert float(page) >= 100 * found.limit.high
 
 
-def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
-    app = open_page("start", decide_by="laplace_bins", family="laplace", compare_dataset="toy_1d")
+def test_the_recommendation_is_the_least_epsilon_within_a_quarter(start):
+    app = start(**BY_BINS, compare_dataset="toy_1d")
     table = next(table.value for table in app.dataframe if "at least: chance afterwards [%]" in table.value)
     [error] = [name for name in table if name.startswith("published: error [")]
     said = next(each.value for each in app.markdown if "Without privacy it is " in each.value)
@@ -108,8 +111,8 @@ def test_the_recommendation_is_the_least_epsilon_within_a_quarter(open_page):
     assert within.empty or f'<span class="recommended">Recommended: epsilon = {within.min():g}</span>' in said
 
 
-def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(open_page):
-    app = open_page("start", epsilon="2", decide_by="laplace_bins", family="laplace")
+def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(start):
+    app = start(epsilon="2", **BY_BINS)
     [button] = [each for each in app.get("download_button") if each.proto.label == "One-page brief"]
     assert button.proto.url
     held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"))
@@ -125,15 +128,15 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(ope
     assert "@page { size: A4" in found
 
 
-def test_without_the_overlay_no_error_is_told(open_page):
-    app = open_page("start", overlay="false")
+def test_without_the_overlay_no_error_is_told(start):
+    app = start(overlay="false")
     assert not app.exception
     assert "Recommended" not in page_text(app)
     assert not [name for table in app.dataframe for name in table.value if "not private" in name]
 
 
-def test_one_live_region_says_the_whole_lead(open_page):
-    app = open_page("start", decide_by="laplace_bins", family="laplace")
+def test_one_live_region_says_the_whole_lead(start):
+    app = start(**BY_BINS)
     [status] = [each.value for each in app.markdown if 'role="status"' in each.value]
     for part in (
         'class="recommended"',
@@ -144,41 +147,22 @@ def test_one_live_region_says_the_whole_lead(open_page):
         assert part in status
 
 
-def test_three_doors_and_the_rest_behind_one(open_page):
-    app = open_page("start", decide_by="laplace_bins", family="laplace")
+def test_three_doors_and_the_rest_behind_one(start):
+    app = start(**BY_BINS)
     assert [each.value for each in app.header][:3] == ["Teach", "Decide", "Publish"]
     assert [each.label for each in app.expander if not each.label.startswith("More")] == [overview.REST]
 
 
-def test_words_say_what_is_public(open_page):
-    said = page_text(open_page("start"))
-    assert "**Inputs** (an age, a place) are public on most pages" in said
-    for reading in ("A row.", "A person.", "A group of k rows."):
-        assert f"**{reading}**" in said
-
-
-@pytest.mark.parametrize("epsilon", ["0.3", "5"])
-def test_laplace_noise_has_its_own_curve_success_and_guarantee(open_page, epsilon):
-    app = open_page("start", epsilon=epsilon, prior="50", family="laplace", decide_by="laplace_bins")
-    assert not app.exception
-    # at even odds the median test is right with probability 1 - e^(-epsilon/2) / 2
-    expected = 100 * (1 - np.exp(-float(epsilon) / 2) / 2)
-    assert attacker(app, float(epsilon)) == pytest.approx(expected, rel=0.05)
+def test_laplace_noise_has_its_own_curve_and_guarantee(start):
+    app = start(epsilon="5", prior="50", **BY_BINS)
     curve = traces(app, 2)["best attack"]
     miss = dict(zip(np.round(numbers(curve["x"]), 12), numbers(curve["y"]), strict=True))
-    assert miss[0.5] == pytest.approx(np.exp(-float(epsilon)) / 2, rel=1e-9)
+    assert miss[0.5] == pytest.approx(np.exp(-5) / 2, rel=1e-9)
     assert "Laplace mechanism" in page_text(app)
 
 
-def test_without_a_known_kind_of_noise_the_limit_itself_is_assumed(open_page):
-    app = open_page("start", epsilon="1", delta="0.01", prior="50", family="any")
-    # 1 - (1 - delta) / (1 + e) at even odds
-    assert attacker(app, 1.0) == pytest.approx(100 * (1 - 0.99 / (1 + np.e)), abs=0.01)
-    assert not [name for table in app.dataframe for name in table.value if "privacy noise" in name]
-
-
-def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
-    app = open_page("start", epsilon="3")
+def test_published_budgets_stand_on_the_scale_with_their_sources(start):
+    app = start(epsilon="3")
     names = {found.name for found in overview.DEPLOYMENTS}
     table = next(table.value for table in app.dataframe if "release" in table.value)
     assert set(table["release"]) == names
@@ -188,18 +172,13 @@ def test_published_budgets_stand_on_the_scale_with_their_sources(open_page):
     assert list(table["ε"]) == sorted(table["ε"])
 
 
-def test_words_are_explained_in_place(open_page):
-    said = page_text(open_page("start"))
+def test_words_are_explained_in_place_and_what_is_public_is_said(start):
+    said = page_text(start())
     for term in ("epsilon", "delta", "Unit", "Neighbours", "Sensitivity", "Gaussian process", "Lengthscale"):
         assert term in said
-    for term in ("Cloaking", "Release", "Ledger"):
+    for term in ("Cloaking", "Release", "Ledger", "A row", "A person", "A group of k rows"):
         assert f"**{term}.**" in said
-
-
-def attacker(app, epsilon):
-    """How often the best attacker is right [%], of the table."""
-    table = next(table.value for table in app.dataframe if "attacker right after [%]" in table.value)
-    return float(table.set_index("epsilon")["attacker right after [%]"][epsilon])
+    assert "**Inputs** (an age, a place) are public on most pages" in said
 
 
 @pytest.mark.parametrize("name", ["refined", "laplace_bins"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from typing import NamedTuple
+from functools import partial
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -17,23 +17,10 @@ from dpgp_core.mechanisms import Cloaking, LaplaceBinning
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.compare.view import FIRST
 from pages._ui.look import text
+from tests.pages.own import captions
 from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
-
-
-class Page(NamedTuple):
-    """What a page must say, in the order of reading.
-
-    Attributes:
-        file: of the page, and where it is opened.
-        title: whole.
-        lead: a pattern of its first sentences.
-    """
-
-    file: str
-    title: str
-    lead: str
 
 
 STEPS = "Why does so little noise hide a person?"
@@ -41,77 +28,77 @@ MOVES = (
     r"One person moves these two predictions along one line only\. Noise that covers just such lines has "
     rf"{N} %\** of the variance of noise in all directions\."
 )
-PAGES = (
-    Page(
+PAGES = (  # where it is opened, its title, and a pattern of its first sentences
+    (
         "start?decide_by=gp_prior",
         "What can anyone learn about one person?",
         rf"At epsilon = {N}, whoever thought a fact {N} %\** likely will think it at most {N} %\** likely\. "
         rf"That holds in all but 1 of {N} releases\.",
     ),
-    Page(
+    (
         "kung_curves",
         "What does privacy do to a growth curve?",
         rf"At epsilon = {N} Bayes cloaking publishes one woman's or girl's height with an error of {N} cm\**\. Without "
         rf"privacy it is {N} cm, because "
         rf"people differ\. With the method of 2018 it is {N} cm\.",
     ),
-    Page(
+    (
         "compare",
         "Which method has the smallest error?",
         rf"At epsilon = {N}: [^,]+, {N} cm\**\. Next is [^,]+, {N} cm\. Without privacy: {N} cm\. For an error of "
         rf"{N} cm you need epsilon = {N}",
     ),
-    Page(
+    (
         "lengthscale_choice",
         "What does it cost to choose the lengthscale?",
         rf"A private choice with epsilon = {N} picks {N} years\** most often \({N} %\)\. The error is then {N} "
         rf"cm\**; with the best lengthscale known in advance {N} cm\. Bayes cloaking chooses none and has {N} cm\.",
     ),
-    Page(
+    (
         "sparse_dp_gp",
         "What if the inputs must be hidden too?",
         rf"Hiding both at epsilon = {N}, the error is {N} arbitrary units\** with Bayes cloaking, {N} with our sparse "
         rf"GP and {N} with the paper's\. Without privacy it is {N}\.",
     ),
-    Page(
+    (
         "london_noise_map",
         "Where does privacy blur the map?",
         rf"At epsilon = {N} Bayes cloaking gets one hexagon's median price wrong by {N} %\** \(typical error\); "
         rf"without privacy by {N} %\. The "
         r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
     ),
-    Page(
+    (
         "excursion_sets",
         "Where is the level exceeded?",
         rf"Epsilon = {N}\** buys one published path\. One path finds the area with an overlap of {N}\** \(1 is "
         rf"perfect\); painting everything gives {N}\. Without privacy the best is {N}\.",
     ),
-    Page(
+    (
         "attack?shadows=1000",
         "What can an attacker tell about one person?",
         rf"An attacker who may accuse {N} in 100 innocent people finds {N} in 100\** of those present\. Guessing finds "
         rf"{N}; the promise allows {N} at most\.",
     ),
-    Page(
+    (
         "your_data",
         "Publish a curve from your own table",
         r"Upload a table and say what is public about it\. You get values, a figure and a card that you may publish\.",
     ),
-    Page(
+    (
         "explore_release",
         "What else can you ask of a release?",
         rf"{N} noisy numbers\** were published with epsilon = {N}\. Everything here is computed from them and costs "
         r"\*\*no more privacy\*\*\.",
     ),
-    Page("how_cloaking_works", STEPS, MOVES),
-    Page("how_cloaking_works?step=covered", STEPS, MOVES),
-    Page(
+    ("how_cloaking_works", STEPS, MOVES),
+    ("how_cloaking_works?step=covered", STEPS, MOVES),
+    (
         "how_cloaking_works?step=measured",
         STEPS,
         rf"It measures {N} noisy sums\** of heights, in {N} stages, and computes the curve from them\.",
     ),
-    Page("how_cloaking_works?step=spend", STEPS, rf"At epsilon = {N}, your {N} sums leave an error of {N} cm"),
-    Page("how_cloaking_works?step=clip", STEPS, rf"a mean gets privacy noise of {N}\** points"),
+    ("how_cloaking_works?step=spend", STEPS, rf"At epsilon = {N}, your {N} sums leave an error of {N} cm"),
+    ("how_cloaking_works?step=clip", STEPS, rf"a mean gets privacy noise of {N}\** points"),
 )
 FORBIDDEN = {  # another word for a thing that has one
     r"\boff by\b": "error",
@@ -151,14 +138,14 @@ CONTROLS = (
 MEAN, LONG_SHARE = 15.0, 0.2  # words a sentence, and share of sentences of more than twenty
 
 
-@pytest.mark.parametrize("row", PAGES, ids=lambda row: row.file)
-def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(seen, row):
-    file, _, query = row.file.partition("?")
+@pytest.mark.parametrize(("address", "title", "first"), PAGES, ids=[address for address, *_ in PAGES])
+def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(seen, address, title, first):
+    file, _, query = address.partition("?")
     app = seen(file, **dict(parse_qsl(query)))
     assert not app.exception
-    assert [title.value for title in app.title] == [row.title]
+    assert [each.value for each in app.title] == [title]
     lead = next(each.value for each in app.markdown if 'role="status"' in each.value)
-    assert re.search(row.lead, lead), lead
+    assert re.search(first, lead), lead
     found = {(pattern, each[:120]) for each in said(app) for pattern in FORBIDDEN if re.search(pattern, each, re.I)}
     assert not found, found
     assert len(list(in_sight(app.sidebar))) <= (8 if file in WHAT_IS_PICKED else 5)  # one copies the state
@@ -200,43 +187,20 @@ def test_every_term_of_the_table_is_in_the_glossary():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("written", "values"),
     [
-        (8.4871, "8.5"),
-        (0.02149, "0.021"),
-        (150.2, "150"),
-        (1234567, "1,200,000"),
-        (0, "0"),
-        (-3.14, "-3.1"),
-        (0.9999, "1"),
+        (text.number, {8.4871: "8.5", 0.02149: "0.021", 150.2: "150", 1234567: "1,200,000", 0: "0", -3.14: "-3.1"}),
+        (text.number, {0.9999: "1", math.inf: "unbounded"}),
+        (partial(text.number, digits=3), {0.99999999: "1"}),
+        (text.at_most, {1.0: "1", 1.0001: "1.01", 1.4901: "1.5", 9.991: "10", 1234.5: "1,240", 0: "0"}),
+        (text.at_least, {0.9999: "0.999", 0.0019999: "0.00199", math.inf: "unbounded"}),
+        (text.growth, {1: "2.72", 0.7: "2.02", 100: "over 400,000"}),  # at most: exp(1) = 2.71828, exp(0.7) = 2.01375
+        (text.factor_of, {0.0953102: "10 %"}),
+        (text.round_step, {25.0: 20.0, 0.7: 0.5}),
     ],
 )
-def test_two_significant_digits(value, shown):
-    assert text.number(value) == shown
-
-
-def test_three_digits_and_unbounded():
-    assert text.number(0.99999999, 3) == "1"
-    assert text.number(float("inf")) == "unbounded"
-
-
-@pytest.mark.parametrize(
-    ("value", "bound"),
-    [(1.0, "1"), (1.0001, "1.01"), (1.4901, "1.5"), (9.991, "10"), (1234.5, "1,240"), (0, "0")],
-)
-def test_an_upper_bound_is_rounded_up(value, bound):
-    assert text.at_most(value) == bound
-
-
-def test_what_is_left_is_rounded_down():
-    assert (text.at_least(0.9999), text.at_least(0.0019999)) == ("0.999", "0.00199")
-    assert text.at_least(math.inf) == "unbounded"
-
-
-def test_the_factor_of_a_probability_is_an_upper_bound():
-    assert text.growth(1) == "2.72"  # exp(1) = 2.71828
-    assert text.growth(0.7) == "2.02"  # exp(0.7) = 2.01375
-    assert text.growth(100) == "over 400,000"
+def test_numbers_have_the_digits_that_mean_something_and_bounds_are_never_better_than_they_are(written, values):
+    assert {value: written(value) for value in values} == values
 
 
 def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises():
@@ -263,10 +227,6 @@ def test_no_page_speaks_of_odds_or_of_exceptions():
     assert list(said) == []
 
 
-def test_log_change_as_share_of_price():
-    assert text.factor_of(0.0953102) == "10 %"
-
-
 def test_words_of_a_visitor_are_shown_as_they_are():
     assert text.plain("[x](http://y) `z` $1$ :material/home: <b>") == (
         "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
@@ -274,10 +234,6 @@ def test_words_of_a_visitor_are_shown_as_they_are():
 
 
 # ---- A picture is told in words with its values and how they run: on Compare, Lengthscale choice and Explore.
-
-
-def captions(app):
-    return " ".join(each.value for each in app.caption)
 
 
 def chart(app, name):
@@ -316,28 +272,3 @@ def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
     told = [float(each) for each in found.groups()]
     np.testing.assert_allclose(told, curve[[0, len(curve) // 3, -1]], atol=0.6)
     assert re.search(r"its range is ± [\d.]+ at [\d.]+ years and [\d.]+ at [\d.]+ years", said)
-
-
-OF_GROUPS = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
-
-
-@pytest.mark.parametrize(
-    ("address", "pattern"),
-    [
-        (
-            {"explore_shown": "threshold"},
-            r"It is [\d.]+ at 0 years, [\d.]+ at [\d.]+ years and [\d.]+ at 100 years \[%\]",
-        ),
-        ({"explore_shown": "centiles"}, r"Middle line: [\d.]+ at 0 years.*outermost lines [\d.]+ at"),
-        (OF_GROUPS, r"women and girls: [\d.]+ at 0 years.*men and boys: [\d.]+ at 0 years"),
-        (
-            {**OF_GROUPS, "explore_shown": "difference"},
-            r"It is -?[\d.]+ at 0 years, .*its range is ±",
-        ),
-    ],
-    ids=["level", "centiles", "groups", "difference"],
-)
-def test_explore_tells_every_view(seen, address, pattern):
-    app = seen("explore_release", **address)
-    assert not app.exception
-    assert re.search(pattern, captions(app)), captions(app)

@@ -26,8 +26,6 @@ from pages._ui.start import promise
 from tests.pages.reading import ROOT, page_text
 
 NUMBERS = range(1, len(tour.STEPS) + 1)
-SLOW = ("start", "compare")  # many releases behind each: in `make test-all`
-SOON = [pytest.param(i, marks=pytest.mark.full if tour.STEPS[i - 1].page in SLOW else []) for i in NUMBERS]
 
 
 def open_step(open_page, number, **more):
@@ -40,24 +38,19 @@ def banner(app):
     return "\n".join(element.value for kind in ("caption", "markdown") for element in app.get(kind))
 
 
-def click(app, key):
-    return next(button for button in app.button if button.key == key).click().run()
-
-
 def links(app):
     """Page links of the banner: label -> parameters. Following them takes a browser: see tests/e2e."""
     return {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
 
 
 def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
-    pages = [step.page for step in tour.STEPS]
-    assert len(set(pages)) == len(pages) == 7
-    assert pages[0] == "start"
-    assert pages[-1] == "compare"
+    first, *others, last = (step.page for step in tour.STEPS)
+    assert (first, last) == ("start", "compare")
+    assert len({first, *others, last}) == len(tour.STEPS) == 7
 
 
-@pytest.mark.parametrize("number", SOON)
-def test_each_state_link_opens_its_page_in_its_state_with_its_banner(seen, number):
+@pytest.mark.parametrize("number", NUMBERS)
+def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen, number):
     app, step = open_step(seen, number), tour.STEPS[number - 1]
     assert not app.exception
     assert not app.warning
@@ -68,20 +61,14 @@ def test_each_state_link_opens_its_page_in_its_state_with_its_banner(seen, numbe
         spelt = {value, menu.TITLES.get(key, {}).get(value), f"{float(value)}" if value[0].isdigit() else None}
         assert str(app.session_state[key]) in spelt
     assert app.query_params["tour"] == str(number)
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_back_and_next_lead_to_the_neighbouring_steps_states(seen, number):
-    found = links(open_step(seen, number))
+    found = links(app)
     for label, other in (("Back", number - 1), ("Next question", number + 1)):
-        if other in NUMBERS:
-            assert found[label] == {"tour": str(other)} | tour.STEPS[other - 1].state
-        else:
-            assert label not in found
+        there = {"tour": str(other)} | tour.STEPS[other - 1].state if other in NUMBERS else None
+        assert found.get(label) == there
 
 
 def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page):
-    app = click(open_step(open_page, 3), "tour_leave")
+    app = open_step(open_page, 3).button(key="tour_leave").click().run()
     assert "tour" not in app.query_params
     assert app.query_params["epsilon"] == "0.5"
     assert "Guided tour" not in banner(app)
@@ -113,9 +100,6 @@ def test_a_bad_step_is_explained(garbage):
     assert "the tour has steps 1 to 7" in said
     assert "<" not in said
     assert len(said) < 200
-
-
-def test_steps_are_taken_as_the_tours_links_write_them():
     assert [tour.step_of(str(number)) for number in NUMBERS] == [*NUMBERS]
 
 
@@ -128,7 +112,7 @@ def test_the_page_of_a_bad_step_is_shown_without_the_tour(open_page):
 
 
 def test_the_start_page_invites_and_the_button_begins(open_page):
-    app = click(open_page("start", epsilon="5"), "tour_start")
+    app = open_page("start", epsilon="5").button(key="tour_start").click().run()
     assert "step 1 of 7" in banner(app)
     assert app.session_state["epsilon"] == 0.5
     assert app.query_params["tour"] == "1"
@@ -204,12 +188,14 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     assert proven(attacked(paths)) < 0.2
 
 
-def test_claim_7_accuracy_costs_privacy(seen):
+def test_claim_7_accuracy_costs_privacy_and_which_epsilon_gives_it_is_read_off(seen):
     nine, eight = tour.needed(9.0), tour.needed(8.0)
     assert eight > 1.3 * nine
     app = seen("compare", target_cm="8")
     shown = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     assert float(shown) == pytest.approx(eight, rel=0.01)
+    [best] = [each.value for each in app.metric if each.label == "ε for the target"]
+    assert best.startswith("ε")
 
 
 # ---- The six questions of the field's study: each answer is read off its page, and is right.
@@ -246,12 +232,6 @@ def test_how_much_wider_the_range_is_than_without_privacy(seen):
     assert "as wide as without privacy" not in page_text(hidden)
 
 
-@pytest.mark.full
-def test_which_epsilon_gives_a_wanted_accuracy(seen):
-    app = seen("compare", compare_dataset="toy_1d")
-    assert next(each.value for each in app.metric if each.label == "ε for the target").startswith("ε")
-
-
 @pytest.mark.parametrize("share", [10, 50, 80])
 def test_how_a_budget_is_split_over_two_releases(seen, share):
     app = seen("start", split=str(share), epsilon="1")
@@ -269,9 +249,8 @@ def test_how_a_budget_is_split_over_two_releases(seen, share):
 def test_how_likely_an_attacker_is_right(seen):
     app = seen("start", epsilon="1", prior="50")
     table = next(each.value for each in app.dataframe if "attacker right after [%]" in each.value)
-    right = float(table.set_index("epsilon")["attacker right after [%]"][1.0])
-    mu = 1 / noise_multiplier(1.0, DELTA)
-    assert right == pytest.approx(100 * norm.cdf(mu / 2), abs=0.1)  # at even odds
+    right = table.set_index("epsilon")["attacker right after [%]"][1.0]
+    assert right == pytest.approx(100 * ndtr(0.5 / noise_multiplier(1.0, DELTA)), abs=0.1)  # at even odds
 
 
 def test_outcomes_are_moving_draws(seen):
@@ -290,8 +269,3 @@ def test_the_page_of_questions_names_pages_and_controls_that_exist(seen):
     assert "Two releases: share of the first" in said
     start = seen("start", epsilon="1")
     assert any(each.label.startswith("Two releases: share of the first") for each in start.select_slider)
-
-
-def test_a_tolerance_is_a_round_number():
-    assert text.round_step(25.0) == 20.0
-    assert text.round_step(0.7) == 0.5

@@ -17,10 +17,12 @@ from pages._ui.look.text import plain
 from pages._ui.own import intake, practice, upload
 from pages._ui.work import cached
 from tests.pages.own import (
+    HEIGHTS,
     ROWS,
     controls,
     declare,
     declared,
+    filled,
     invited,
     last_zip,
     of_kind,
@@ -33,6 +35,26 @@ from tests.pages.own import (
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
+
+
+def again(app, content: str):
+    """The page once another file has come in."""
+    return app.file_uploader[0].upload("again.csv", content.encode(), "text/csv").run()
+
+
+def outlook(app):
+    """Widths of the curve at other budgets, and their column's name."""
+    table = next(each.value for each in app.dataframe if "ε" in each.value)
+    assert list(table["ε"]) == list(upload.OUTLOOK)
+    name = table.columns[1]
+    widths = table[name].astype(float)
+    assert (widths.diff().dropna() < 0).all()
+    return name, widths
+
+
+def wanting(app, precision: float):
+    [wanted] = [each for each in app.number_input if each.label.startswith("I need the curve")]
+    return page_text(wanted.set_value(precision).run())
 
 
 def test_nothing_is_inferred_from_the_table(open_page):
@@ -49,14 +71,14 @@ def test_nothing_is_inferred_from_the_table(open_page):
 
 
 def test_a_table_with_other_columns_begins_with_an_empty_form(open_page):
-    app = declare(declared(open_page), kind="amount", epsilon=3.0)
-    same = app.file_uploader[0].upload("again.csv", (ROWS + "\n65,170").encode(), "text/csv").run()
-    assert (controls(same, "epsilon")[0].value, controls(same, "kind")[0].value) == (3.0, "amount")
-    assert controls(same, "high")[0].value == 200.0
-    other = app.file_uploader[0].upload("other.csv", ROWS.replace("age", "years", 1).encode(), "text/csv").run()
-    assert (controls(other, "epsilon")[0].value, controls(other, "kind")[0].value) == (1.0, "number")
-    assert [controls(other, key)[0].value for key in ("y", "x", "whose", "low", "high")] == [None, [], None, None, None]
-    assert not other.exception
+    app = declared(open_page, kind="amount", epsilon=3.0)
+    for content, values in (
+        (ROWS + "\n65,170", [3.0, "amount", "height", ["age"], "no", 50.0, 200.0]),
+        (ROWS.replace("age", "years", 1), [1.0, "number", None, [], None, None, None]),
+    ):
+        app = again(app, content)
+        assert [controls(app, key)[0].value for key in ("epsilon", "kind", "y", "x", "whose", "low", "high")] == values
+        assert not app.exception
 
 
 def test_a_link_sets_the_tolerance(open_page):
@@ -64,29 +86,31 @@ def test_a_link_sets_the_tolerance(open_page):
     assert controls(app, "tolerance")[0].value == spec_of(app).tolerance == 7.5
 
 
+def test_other_budgets_are_foreseen_at_no_cost(open_page):
+    app = press(declared(open_page), "Work it out")
+    _, widths = outlook(app)
+    assert "Nothing has been released yet" in page_text(app)
+    assert "**ε = 0.5** is the smallest of these" in wanting(app, float(widths[2]))
+
+
 def test_logarithms_speak_in_factors(open_page):
-    app = declare(declare(declared(open_page), log=True), tolerance=1.2)
+    app = declare(declared(open_page, log=True), tolerance=1.2)
     assert "The curve will be known to about **a factor of 1." in page_text(app)
     app = press(app, "Work it out")
-    table = next(each.value for each in app.dataframe if "ε" in each.value)
-    widths = table["curve within a factor of, 95 %"].astype(float)
+    name, widths = outlook(app)
+    assert name == "curve within a factor of, 95 %"
     assert (widths > 1).all()
-    assert (widths.diff().dropna() < 0).all()
-    wanted = next(each for each in app.number_input if each.label.startswith("I need the curve to within a factor of"))
-    app = wanted.set_value(float(widths[2]) + 0.01).run()
-    assert "**ε = 0.5** is the smallest of these" in page_text(app)
+    assert "**ε = 0.5** is the smallest of these" in wanting(app, float(widths[2]) + 0.01)
     app = press(app, "Make release 1")
     assert not app.exception
     assert "of 51 points the curve is not known to within a factor of 1.2" in said(app)
-    assert spec_from_json(last_zip(app).read("release.json")).log
     assert app.dataframe[-1].value["released value"].between(30, 400).all()
     assert "must lie above 0 where logarithms are measured" in said(declare(app, low=0.0))
 
 
 def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     rows = "lon,lat,price\n" + "\n".join(f"{-0.5 + i % 9 / 10},{51.3 + i % 7 / 20},{9 + i}e4" for i in range(60))
-    app = declare(uploaded(open_page, rows), y="price", x=["lon", "lat"], whose="no", total=1.5)
-    app = declare(app, mechanism=CHOICES["refined"].title, low=1e4, high=1e6, y_unit="GBP", delta=1e-4)
+    app = filled(open_page, rows, **HEIGHTS | {"y": "price", "x": ["lon", "lat"], "low": 1e4, "high": 1e6})
     assert not controls(app, "degrees")  # no domain is declared yet
     app = declare(app, box_low_lon=-0.6, box_high_lon=0.4, box_low_lat=51.2, box_high_lat=200.0)
     assert not controls(app, "degrees")
@@ -101,15 +125,13 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     points = [each.value for each in app.number_input if each.label == "Points"]
     assert points == [20, 20]  # though the first input alone would have a curve's
     app = declare(app, length_lon=8.0, length_lat=8.0, grid2_lon=5, grid2_lat=4)
-    app = press(app, "Make release 1")
-    assert not app.exception
-    spec = spec_from_json(last_zip(app).read("release.json"))
-    assert (spec.coordinates, spec.lengthscale) == (("lon", "lat"), (8.0, 8.0))
-    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
-    assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
-    app = press(declare(app, x=["lat", "lon"]), "Make release 2")
-    again = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
-    assert again["xaxis"]["title"]["text"] == layout["xaxis"]["title"]["text"] == "lon"
+    for number, x in enumerate((["lon", "lat"], ["lat", "lon"]), start=1):
+        app = press(declare(app, x=x), f"Make release {number}")
+        assert not app.exception
+        assert spec_of(app).coordinates == ("lon", "lat")
+        layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+        assert layout["xaxis"]["title"]["text"] == "lon"
+        assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
 
 
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
@@ -121,33 +143,38 @@ def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
 def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     app = declared(open_page)
     assert "low-rank" not in page_text(app)
-    assert not app.get("plotly_chart")
     assert "values computed from your table with no protection at all" in said(app)
-    app = press(app, "I may see the table")
-    assert list(traces(app)) == ["not private: fit without noise"]
-    app = declare(app, length_age=10.0)
-    assert not app.get("plotly_chart")
-    app = press(app, "I may see the table")
-    assert app.get("plotly_chart")
-    app = app.file_uploader[0].upload("other.csv", ROWS.replace("\n64", "\n63").encode(), "text/csv").run()
-    assert not app.get("plotly_chart")  # it was of the table before
+    for changed in (lambda app: app, lambda app: declare(app, length_age=10.0)):
+        app = changed(app)
+        assert not app.get("plotly_chart")
+        app = press(app, "I may see the table")
+        assert list(traces(app)) == ["not private: fit without noise"]
+    assert not again(app, ROWS.replace("\n64", "\n63")).get("plotly_chart")  # it was of the table before
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "empty"),
+        ("", "empty"),
         (b"PK\x03\x04" + b"0" * 100, "the file is not an Excel workbook"),
-        (b"age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
-        (b"age,height\n9999,100\n9998,120\n", "outside"),
+        ("age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
+        ("age,height\n9999,100\n9998,120\n", "outside"),
+        (ROWS.replace(",", ";").replace(".", ","), 'say that they are "1234,5"'),  # nothing is guessed
     ],
-    ids=["empty", "zip", "text", "outside the box"],
+    ids=["empty", "zip", "text", "outside the box", "decimal commas"],
 )
 def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sentence):
-    app = declared(open_page, content) if b"," in content else uploaded(open_page, content)
+    app = declared(open_page, content)
     assert not app.exception
     assert sentence in said(app)
     assert "secret7316" not in said(app)
+
+
+def test_what_is_said_of_separators_goes_before_what_the_first_line_says(open_page):
+    app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ","))
+    assert not app.error
+    app.segmented_control(key="own_separator").set_value("commas").run()
+    assert "fields where the header has 1" in said(app)
 
 
 def test_a_large_file_is_a_sentence():
@@ -156,10 +183,8 @@ def test_a_large_file_is_a_sentence():
 
 
 def test_a_column_named_like_a_formula_is_only_a_name(open_page):
-    app = uploaded(open_page, ROWS.replace("age", "=1+1", 1))
-    app = declare(declare(app, y="height", x=["=1+1"], total=2.0, whose="no"), mechanism=CHOICES["refined"].title)
-    box = {"low": 50.0, "high": 200.0, "box_low_=1+1": 0.0, "box_high_=1+1": 80.0, "length_=1+1": 20.0}
-    app = press(declare(app, unit="one girl's height", delta=1e-4, **box), "Make release 1")
+    named = {key.replace("age", "=1+1"): value for key, value in HEIGHTS.items()} | {"x": ["=1+1"]}
+    app = press(filled(open_page, ROWS.replace("age", "=1+1", 1), **named), "Make release 1")
     assert not app.exception
     assert app.dataframe[0].value.columns[0].startswith("'=")
     assert last_zip(app).read("values.csv").decode().startswith('"\'=1+1"')
@@ -206,29 +231,6 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
             use()
 
 
-def test_semicolons_and_decimal_commas_are_declared(open_page):
-    app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ","))
-    app = declare(app, y="height", x=["age"], unit="one girl's height", total=1.5)
-    assert 'holds numbers that are written otherwise: say that they are "1234,5"' in said(app)  # nothing is guessed
-    app = declare(app, numbers="1234,5")
-    assert not app.exception
-    assert not app.error
-    app.segmented_control(key="own_separator").set_value("commas").run()
-    assert "fields where the header has 1" in said(app)  # what is said goes before what the first line says
-
-
-def test_other_budgets_are_foreseen_at_no_cost(open_page):
-    app = press(declared(open_page), "Work it out")
-    table = next(each.value for each in app.dataframe if "ε" in each.value)
-    widths = table.iloc[:, 1].astype(float)
-    assert list(table["ε"]) == list(upload.OUTLOOK)
-    assert (widths.diff().dropna() < 0).all()
-    assert "Nothing has been released yet" in page_text(app)
-    wanted = next(each for each in app.number_input if each.label.startswith("I need the curve"))
-    app = wanted.set_value(float(widths[2])).run()
-    assert "**ε = 0.5** is the smallest of these" in page_text(app)
-
-
 def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_page):
     outside = declared(open_page, ROWS.replace("\n7,", "\n7000,"))
     assert "outside" in said(outside)  # public inputs may be spoken of
@@ -255,45 +257,30 @@ def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
     assert all(controls(app, key) for key in ("kernel", "noise", "length_age_years"))
 
 
-# ---- Your data with an outcome of each kind: a practice table each, from a click to its zip.
+# ---- Your data with an outcome of each kind: a practice table each.
 
 
-def test_there_is_a_table_of_each_kind_and_what_is_made_up_says_so():
+def test_there_is_a_table_of_each_kind_that_is_always_the_same_and_what_is_made_up_says_so():
     assert [each.kind for each in practice.TABLES] == ["number", "amount", "count", "yes/no", "amount", "count"]
     for each in practice.TABLES[1:]:
         assert each.file.startswith("simulated_")
         assert each.button.startswith("Simulated")
-
-
-def test_the_tables_are_the_same_whenever_they_are_made():
     for each, content in zip(practice.TABLES, practice.contents(), strict=True):
         assert each.content() == content
         assert upload.is_practice(upload.opened("renamed.csv", content))
     assert not upload.is_practice(upload.opened("mine.csv", b"age_years,vaccinated\n1,0\n"))
 
 
-@pytest.mark.parametrize(
-    "kind", ["number", *(pytest.param(kind, marks=pytest.mark.full) for kind in ("amount", "count"))]
-)
-def test_a_practice_table_of_each_kind_is_released(open_page, kind):
-    released(practised(open_page, of_kind(kind)), kind)
-
-
-def released(app, kind):
-    app = press(app, "Make release 1")
+@pytest.mark.parametrize("table", practice.TABLES, ids=lambda table: table.file)
+def test_a_practice_table_fills_the_form_with_bounds_that_fit_it(open_page, table):
+    app = practised(open_page, table)
     assert not app.error
-    assert "**1 released**" in page_text(app)
-    spec = spec_from_json(last_zip(app).read("release.json"))
-    assert spec.y_kind == kind
-    data = read_table(io.BytesIO(of_kind(kind).content()), spec)
-    assert data.y_kind == kind
-    assert data.clipped_count < 0.01 * data.n  # the bounds that are declared are sensible
-    return app
-
-
-def kept(app):
-    """The values in the zip."""
-    return np.genfromtxt(io.BytesIO(last_zip(app).read("values.csv")), delimiter=",", names=True)
+    assert len(invited(app)) == 1
+    spec = spec_of(app)
+    assert spec.y_kind == table.kind
+    data = read_table(io.BytesIO(table.content()), spec)
+    assert f"{data.people:,} {'people' if spec.person else 'rows'} read." in page_text(app)
+    assert data.clipped_count < 0.01 * data.n
 
 
 def test_yes_and_no_have_their_bounds_and_come_back_in_per_cent(open_page):
@@ -302,27 +289,33 @@ def test_yes_and_no_have_their_bounds_and_come_back_in_per_cent(open_page):
     assert {"0, no", "1, yes"} <= {each.value for each in app.text_input if each.disabled}
     app = press(app, "Work it out")
     assert not app.exception
-    shown = app.dataframe[0].value
-    assert list(shown["ε"]) == list(upload.OUTLOOK)
-    widths = shown["curve within ± [percentage points], 95 %"].astype(float)
+    name, widths = outlook(app)
+    assert name == "curve within ± [percentage points], 95 %"
     assert 1 < widths.iloc[-1] < widths.iloc[0] < 100
-    app = released(app, "yes/no")
+    app = press(app, "Make release 1")
+    assert not app.error
     [shown] = [each.value for each in app.dataframe if "share of yes [%]" in each.value]
-    rates = shown["share of yes [%]"]
+    rates, kept = shown["share of yes [%]"], values_of(app)
     assert not any("output" in name for name in shown)  # one more person is yes or no
-    np.testing.assert_allclose(rates, 100 * kept(app)["value"])
+    np.testing.assert_allclose(rates, 100 * kept["value"])
     assert ((rates >= 0) & (rates <= 100)).all()
     np.testing.assert_allclose(numbers(traces(app)["released"]["y"]), rates)
-    assert not any("centile" in name for name in kept(app).dtype.names)
+    assert not any("centile" in name for name in kept.dtype.names)
+
+
+def values_of(app):
+    """The values in the zip."""
+    return np.genfromtxt(io.BytesIO(last_zip(app).read("values.csv")), delimiter=",", names=True)
 
 
 @pytest.mark.parametrize("kind", ["number", "amount"])  # and a count is an amount: its scatter may be skewed
 def test_centiles_are_shown_and_published_on_request(open_page, kind):
     app = press(declare(practised(open_page, of_kind(kind)), centiles=True), "Make release 1")
+    assert spec_from_json(last_zip(app).read("release.json")).y_kind == kind
     names = [f"{each} % are below" for each in (3, 15, 50, 85, 97)]
     shown = app.dataframe[0].value[names].to_numpy()
     assert (np.diff(shown, axis=1) >= 0).all()
-    np.testing.assert_allclose(shown[:, 4], kept(app)["centile_97"])
+    np.testing.assert_allclose(shown[:, 4], values_of(app)["centile_97"])
     drawn = [name for name in traces(app) if "centile " in name or "half of people" in name]
     assert drawn == ["centile 3", "centile 15", "half of people below", "centile 85", "centile 97"]
     assert not controls(declare(app, mechanism=CHOICES["refined"].title), "centiles")  # nobody's scatter is measured
@@ -331,11 +324,7 @@ def test_centiles_are_shown_and_published_on_request(open_page, kind):
 @pytest.mark.parametrize(("kind", "wrong"), [("yes/no", "2"), ("count", "0.7316")])
 def test_outcomes_of_another_kind_are_told_to_the_owner_and_refuse_nothing(open_page, kind, wrong):
     table = of_kind(kind)
-    content = practice.contents()[practice.TABLES.index(table)]
-    app = uploaded(open_page, content + f"50.0,{wrong}\n".encode())
-    for key, value in (table.form | {"kind": kind}).items():
-        app.session_state[f"own_f_{key}"] = value
-    app.run()
+    app = filled(open_page, table.content() + f"50.0,{wrong}\n".encode(), **table.form | {"kind": kind})
     if kind == "yes/no":  # it is asked what a third value means
         assert "which word means yes, and which no" in said(app)
         assert not invited(app)

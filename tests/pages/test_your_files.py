@@ -19,11 +19,32 @@ from dpgp_core.release.private_table import read_outcomes
 from pages._ui.own import upload
 from pages._ui.work import cached
 from tests.core.release.test_as_it_is import CELLS, days, owners
-from tests.kinds import AGES, DAYS, KINDS, N, table
+from tests.kinds import AGES, DAYS, KINDS, Kind, N, table
 from tests.odd_kinds import ODD
 from tests.pages import own
 
-CLEAN = {"whose": "no", "total": 2.0, "epsilon": 1.0, "delta": 1e-5}
+FIRST, LAST = map(date.fromisoformat, DAYS)
+CLEAN = {"y": "height", "whose": "no", "total": 2.0, "epsilon": 1.0, "delta": 1e-5}
+BY_AGE = CLEAN | {"x": ["age"], "box_low_age": AGES[0], "box_high_age": AGES[1], "grid_age": 5}
+BY_DAY = CLEAN | {"x": ["day"], "from_day_day": FIRST, "to_day_day": LAST, "grid_day": 5}
+LINES = {  # which lines the page offers to leave out, and what else is asked about odd tables
+    "titles and notes": ({"button": "Leave out lines 1-2, 65"},),
+    "units below the names": ({"button": "Leave out line 2"},),
+    "a sum at the end": ({"button": "Leave out line 62"},),
+    "a workbook with a title and notes": ({"button": "Leave out lines 1-2, 65"},),
+    "a unit behind": ({"button": "Yes, in cm"},),
+    "no date": ({"button": "year-month-day"}, {"missing": ["0000-00-00"]}),
+}
+ASKED = KINDS | {
+    name: Kind(
+        ODD[name].content,
+        clicks=clicks,
+        x="day" if ODD[name].dated else "age",
+        n=len(ODD[name].y),
+        left_out=N - len(ODD[name].y),
+    )
+    for name, clicks in LINES.items()
+}
 
 
 def answer(app, click):
@@ -35,35 +56,21 @@ def answer(app, click):
     return own.declare(app, **click)
 
 
-def from_upload_to_zip(open_page, name):
-    kind = KINDS[name]
+@pytest.mark.parametrize("name", ASKED)
+def test_every_kind_is_released_from_in_a_click_or_two_more(open_page, ledgers, name):
+    kind = ASKED[name]
+    outcome = {"kind": "yes/no"} if kind.two_valued else {"low": 0.0, "high": 100_000.0}
+    assert len(kind.clicks) <= 2
     app = own.uploaded(open_page, kind.content)
-    asked = list(kind.clicks)
-    if asked and "encoding" in asked[0]:
-        app = answer(app, asked.pop(0))
-    app = own.declare(app, y=kind.y, x=[kind.x], **CLEAN)
-    if kind.two_valued:
-        app = own.declare(app, kind="yes/no")
-    for click in asked:
-        assert not own.invited(app)
+    before = [each for each in kind.clicks if "encoding" in each or each.get("button", "").startswith("Leave out")]
+    for click in before:  # what columns there are is known then
         app = answer(app, click)
-    if not kind.two_valued:
-        app = own.declare(app, low=0.0, high=100_000.0)
-    if kind.x == "day":
-        first, last = map(date.fromisoformat, DAYS)
-        app = own.declare(app, from_day_day=first, to_day_day=last)
-    else:
-        app = own.declare(app, box_low_age=AGES[0], box_high_age=AGES[1])
-    return own.declare(app, **{f"grid_{kind.x}": 5})
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_is_released_from_as_it_is(open_page, ledgers, name):
-    kind = KINDS[name]
-    app = from_upload_to_zip(open_page, name)
+    app = own.fill(app, **(BY_DAY if kind.x == "day" else BY_AGE), **outcome)
+    for click in kind.clicks[len(before) :]:
+        assert not own.invited(app) or name == "codes for missing"  # which count as a bound until they are said
+        app = answer(app, click)
     assert not app.exception
     [invited] = own.invited(app)
-    assert len(kind.clicks) <= 2
     read = f"{kind.n} complete rows of {N} read" if kind.left_out else f"{N} rows read"
     assert any(read in each.value for each in app.markdown)
     app = own.press(app, invited)
@@ -86,8 +93,8 @@ def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers, col
     assert not app.error
     chosen = app.selectbox(key="own_sheet")
     assert chosen.options == ["Sheet", "measured"]
-    app = own.declare(chosen.set_value("measured").run(), y="height", x=["age"], **CLEAN)
-    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+    app = own.declare(chosen.set_value("measured").run(), y="height", x=["age"], whose="no", total=2.0)
+    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0)
     assert own.invited(app)
     assert not cached.jobs._kept  # nothing of it is everybody's
     with pytest.raises(ValueError, match="the workbook has no such sheet; choose another"):
@@ -98,76 +105,73 @@ GROUPED = table("age,smoking,height", range(18, 78), ["never", "formerly", "smok
 
 
 def test_words_are_groups_in_one_click(open_page, ledgers):
-    app = own.declare(own.uploaded(open_page, GROUPED), y="height", x=["age", "smoking"], **CLEAN)
+    app = own.filled(open_page, GROUPED, **BY_AGE | {"x": ["age", "smoking"], "low": 0.0, "high": 200.0})
     assert "smoking holds words: does it say which group somebody is in?" in own.said(app)
     app = own.press(app, "Yes: formerly, never, smokes")
-    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
     assert own.invited(app)
     assert own.spec_of(app).levels == {"smoking": ("formerly", "never", "smokes")}
 
 
 def test_words_of_an_outcome_are_yes_and_no_in_one_click(open_page, ledgers):
-    app = own.declare(own.uploaded(open_page, KINDS["yes and no"].content), y="height", x=["age"], **CLEAN)
+    app = own.filled(open_page, KINDS["yes and no"].content, **BY_AGE)
     assert "height holds words: is it yes or no?" in own.said(app)
     app = own.press(app, "Yes, an outcome of yes or no")
     [kind] = own.controls(app, "kind")
     assert kind.value == "yes/no"
-    app = own.declare(app, yes="no", box_low_age=18.0, box_high_age=80.0)  # whichever the owner asks about
+    app = own.declare(app, yes="no")  # whichever the owner asks about
     assert (own.spec_of(app).writing.yes, own.spec_of(app).writing.no) == (("no",), ("yes",))
 
 
-def test_both_orders_of_a_date_are_shown_with_an_example(open_page, ledgers):
-    content = table("day,height", ["3/04/2024"] * 30 + ["5/06/2024"] * 31, range(61))
-    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
-    labels = [each.label.replace("\\", "") for each in app.button]
-    assert "day/month/year: 5/06/2024 is 5 June 2024" in labels
-    assert "month/day/year: 5/06/2024 is 6 May 2024" in labels
+APRIL = [f"{1 + at // 3}/04/2024" for at in range(81)]
+ORDERS = {
+    "both": (
+        ["3/04/2024", "5/06/2024", "5/06/2024"] * 27,
+        range(81),
+        ["day/month/year: 5/06/2024 is 5 June 2024", "month/day/year: 5/06/2024 is 6 May 2024"],
+    ),
+    "one, and how numbers are written": (
+        APRIL,
+        ["5,9", "-200", "12,25"] * 27,
+        ["day/month/year: 1/04/2024 is 1 April 2024; numbers as 1234,5"],
+    ),
+    "one, and numbers that two ways read": (
+        APRIL,
+        ["5,900", "1,250", "12,250"] * 27,
+        ["day/month/year: 1/04/2024 is 1 April 2024"],
+    ),
+}
 
 
-def test_one_click_says_how_dates_and_numbers_are_written(open_page, ledgers):
-    days = [f"{1 + at // 3}/04/2024" for at in range(81)]
-    content = table("day;height", days, ["5,9", "-200", "12,25"] * 27, sep=";")
-    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
-    app = own.press(app, "day/month/year: 1/04/2024 is 1 April 2024; numbers as 1234,5")
-    assert own.controls(app, "numbers")[0].value == "1234,5"
+@pytest.mark.parametrize("name", ORDERS)
+def test_one_click_says_in_which_order_dates_are_with_an_example(open_page, ledgers, name):
+    days, heights, offered = ORDERS[name]
+    app = own.filled(open_page, table("day;height", days, heights, sep=";"), **BY_DAY)
+    assert [each.label.replace("\\", "") for each in app.button if "/year" in each.label] == offered
+    app = own.press(app, offered[0])
+    written = [each.value for each in own.controls(app, "numbers")]
+    assert ("1234,5" in written) == ("1234,5" in offered[0])
     assert own.controls(app, "holds_day")[0].value.endswith("(day/month/year)")
     assert "In which order?" not in own.said(app)
 
 
-def test_no_click_says_how_numbers_are_written_that_two_ways_read_differently(open_page, ledgers):
-    content = table(
-        "day;height", [f"{1 + at // 3}/04/2024" for at in range(81)], ["5,900", "1,250", "12,250"] * 27, sep=";"
-    )
-    app = own.declare(own.uploaded(open_page, content), y="height", x=["day"], **CLEAN)
-    assert any(each.label.startswith("day/month/year") for each in app.button)
-    assert not any("numbers as" in each.label for each in app.button)
-
-
 def test_rows_without_a_value_are_left_out_only_when_that_is_said(open_page, ledgers):
-    app = own.declare(own.uploaded(open_page, KINDS["words for missing"].content), y="height", x=["age"], **CLEAN)
-    app = own.declare(app, low=0.0, high=200.0, box_low_age=18.0, box_high_age=80.0)
+    app = own.filled(open_page, KINDS["words for missing"].content, **BY_AGE, low=0.0, high=200.0)
     assert "whether rows that lack a value are left out" in own.said(app)
     assert "Empty cells, NA and the like: 10 of height, in 60 rows" in own.captions(app)
     assert not own.invited(app)
 
 
-def test_the_owner_is_told_what_counts_as_a_bound_before_anything_is_spent(open_page, ledgers):
-    app = own.declare(own.uploaded(open_page, KINDS["codes for missing"].content), y="height", x=["age"], **CLEAN)
-    app = own.declare(app, low=100.0, high=250.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
+def test_the_owner_is_told_what_counts_as_a_bound_and_of_a_large_delta_before_anything_is_spent(open_page, ledgers):
+    content = KINDS["codes for missing"].content
+    app = own.filled(open_page, content, **BY_AGE | {"low": 100.0, "high": 250.0, "delta": 0.1})
     assert "For your eyes, in no file: 10 of 60 outcomes lie outside the bounds" in own.said(app)
+    assert "delta = 0.1 is above 1/n = 0.017" in own.said(app)
     app = own.press(app, own.invited(app)[0])
     assert b"For your eyes" not in own.last_zip(app).read("card.html")
     assert b"outside the bounds and count" not in own.last_zip(app).read("release.json")
 
 
-def test_a_delta_above_one_in_n_is_said(open_page, ledgers):
-    app = own.declare(own.uploaded(open_page, KINDS["plain"].content), y="height", x=["age"], **CLEAN | {"delta": 0.1})
-    app = own.declare(app, low=100.0, high=250.0, box_low_age=18.0, box_high_age=80.0, grid_age=5)
-    assert "delta = 0.1 is above 1/n = 0.017" in own.said(app)
-
-
-# ---- Tables of odder kinds on Your data: what the page's own reader makes of each, and the clicks that the oddest
-# need.
+# ---- Tables of odder kinds: what the page's own reader makes of each.
 
 
 READ = [name for name in ODD if not ODD[name].refused]
@@ -220,36 +224,3 @@ def test_the_page_refuses_with_a_remedy_and_shows_no_cell(name):
     with pytest.raises(ValueError, match=r"; |\. Add a line") as refused:
         taken(ODD[name].content)
     assert not CELLS.search(str(refused.value))
-
-
-CLICKS = {
-    "titles and notes": ("Leave out lines 1-2, 65",),
-    "units below the names": ("Leave out line 2",),
-    "a sum at the end": ("Leave out line 62",),
-    "a workbook with a title and notes": ("Leave out lines 1-2, 65",),
-    "a unit behind": ("Yes, in cm",),
-    "no date": ("year-month-day", {"missing": ["0000-00-00"]}),
-}
-
-
-@pytest.mark.parametrize("name", CLICKS)
-def test_from_upload_to_an_offered_release_in_a_click_or_two_more(open_page, ledgers, name):
-    kind = ODD[name]
-    app = own.uploaded(open_page, kind.content, "mine.xlsx" if "workbook" in name else "mine.csv")
-    clicks = list(CLICKS[name])
-    if isinstance(clicks[0], str) and clicks[0].startswith("Leave"):
-        app = own.press(app, clicks.pop(0))
-    assert not app.error
-    app = own.declare(app, y="height", x=["day" if kind.dated else "age"], **CLEAN)
-    for click in clicks:
-        assert not own.invited(app)
-        app = own.press(app, click) if isinstance(click, str) else own.declare(app, **click)
-    app = own.declare(app, low=0.0, high=300.0)
-    if kind.dated:
-        app = own.declare(app, from_day_day=date(2024, 3, 1), to_day_day=date(2024, 6, 30), grid_day=5)
-    else:
-        app = own.declare(app, box_low_age=18.0, box_high_age=80.0, grid_age=5)
-    assert not app.exception
-    assert own.invited(app)
-    table = app.session_state["own_ready"][1]
-    assert (table.plan.n, table.left_out) == (len(kind.y), 60 - len(kind.y))
