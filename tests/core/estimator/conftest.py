@@ -21,3 +21,9 @@ def make():
 @pytest.fixture(scope="session")
 def fitted(make, records):
     return make().fit(*records)
+
+
+@pytest.fixture(scope="session", params=["outputs", "inputs and outputs"])
+def either(request, make, records):
+    """An estimator of each promise, fitted in a unit of the output that is not that of the model."""
+    return make(protects=request.param, y_scale=2.0).fit(*records)

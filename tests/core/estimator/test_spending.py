@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from dpgp_core import BayesCloaking
-from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.accounting.losses import compose
 from dpgp_core.estimator import SpentByCopies, spending
 from dpgp_core.estimator.spending import cloned
@@ -35,19 +34,6 @@ def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
     assert both.rows is None
     assert spending.PEOPLE_ACROSS_FITS in both.assumptions
     assert not any("at most one record" in each for each in both.assumptions)
-
-
-def test_a_numbered_draw_is_marked_and_a_real_one_is_not():
-    assert ONE.taught().not_covered[0] == TEACHING
-
-
-def test_the_warning_names_what_all_fits_spend():
-    with pytest.warns(spending.SpentAgain, match=r"its 2 fits together spend epsilon = [\d.]+ at delta = 0.001"):
-        spending.warn(spending.composed(ONE, OTHER))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(spending.SpentAgain):
-            spending.warn(ONE)
 
 
 # ---- Copies of an estimator, as a search makes them, spend with every fit, and say so once with the sum.
