@@ -1,3 +1,4 @@
+import csv
 import functools
 import io
 import random
@@ -13,30 +14,28 @@ from dpgp_core.release.json_text import spec_from_object, spec_to_object
 from dpgp_core.release.specification import EXAMPLE
 
 
+def spec_for(**changes):
+    """A specification for heights by age on 9 points, with changes; budgets fit the mechanism."""
+    pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.kind.pure}
+    budget = {"delta": 0.0, "total_delta": 1e-5} if pure else {"delta": 1e-5}
+    return replace(EXAMPLE, **{"mechanism": "refined", "unit": "one person's height", "grid": (9,)} | budget | changes)
+
+
+def open_spec(**changes):
+    """A specification for wages by age on 5 points, whose bounds are bought."""
+    declared = {"y": "wage", "y_unit": "pounds", "y_kind": "amount", "mechanism": "bayes", "grid": (5,)}
+    found = spec_to_object(spec_for(**declared, y_bounds=(0.0, 9.0), unit="one person's wage"))
+    return spec_from_object(found | {"y_bounds": None, "bounds_unit": 0.01} | changes)
+
+
 @pytest.fixture(scope="session")
 def make_spec():
-    """A specification for heights by age on 9 points, with changes; budgets fit the mechanism."""
-
-    def make(**changes):
-        pure = changes.get("mechanism") in {name for name, choice in CHOICES.items() if choice.kind.pure}
-        budget = {"delta": 0.0, "total_delta": 1e-5} if pure else {"delta": 1e-5}
-        return replace(
-            EXAMPLE, **{"mechanism": "refined", "unit": "one person's height", "grid": (9,)} | budget | changes
-        )
-
-    return make
+    return spec_for
 
 
 @pytest.fixture(scope="session")
-def make_open(make_spec):
-    """A specification for wages by age on 5 points, whose bounds are bought."""
-
-    def make(**changes):
-        declared = {"y": "wage", "y_unit": "pounds", "y_kind": "amount", "mechanism": "bayes", "grid": (5,)}
-        found = spec_to_object(make_spec(**declared, y_bounds=(0.0, 9.0), unit="one person's wage"))
-        return spec_from_object(found | {"y_bounds": None, "bounds_unit": 0.01} | changes)
-
-    return make
+def make_open():
+    return open_spec
 
 
 @pytest.fixture(scope="session")
@@ -122,3 +121,13 @@ def written(files, folder):
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return folder
+
+
+def names(folder):
+    """The files of a folder."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def rows_of(files):
+    """The rows of the table in a zip, by the names of their columns."""
+    return list(csv.DictReader(io.StringIO(files["values.csv"].decode())))

@@ -83,14 +83,6 @@ def test_a_name_that_a_spreadsheet_would_run_is_text(make_zip):
     assert [row["sex"] for row in rows[:2]] == ["'=1+1", 'a "b"']
 
 
-@pytest.mark.parametrize("mechanism", ["refined", "sparse", "integral_bins", "cloaking"])
-def test_mechanisms_of_numbers_say_which_to_use(mechanism):
-    with pytest.raises(
-        ValueError, match=f"mechanism '{mechanism}' takes inputs that are numbers, and 'sex' has levels"
-    ):
-        spec_of(mechanism=mechanism)
-
-
 def test_what_other_budgets_bring_is_foreseen_for_groups():
     spec = spec_of()
     data = read_table(io.BytesIO(table()), spec)

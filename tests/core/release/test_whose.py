@@ -2,17 +2,14 @@
 
 import io
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.ledger import Ledger, MixedRows
 from dpgp_core.release import CHOICES, foreseen, plan_release, publish, read_table, spec_from_json
 from dpgp_core.release.check import check_folder
 from tests.core.release.conftest import written
 
-RELEASED = [name for name in CHOICES if name not in ("bayes", "bayes_cells")]
 YES_NO = {"y_kind": "yes/no", "y_bounds": (0, 1), "y_unit": ""}  # one stage: quick
 BUDGETS = {"epsilon": 2.0, "delta": 0.01, "total_epsilon": 4.0} | YES_NO
 
@@ -35,7 +32,7 @@ def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, make
     spec = make_spec(mechanism=mechanism, person="who", **BUDGETS)
     files = make_zip(spec, rows_of(30, 3))
     card = json.loads(files["release.json"])
-    assert card["guarantee"]["rows"] is None
+    assert (card["guarantee"]["rows"], card["guarantee"]["person"]) == (None, "who")
     assert "all rows of one person" in card["guarantee"]["neighbours"]
     assert card["public"]["n"] == 30
     assert spec_from_json(files["release.json"]) == spec
@@ -108,12 +105,6 @@ def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
     assert publish(plan, data).n == 12
 
 
-@pytest.mark.parametrize("mechanism", RELEASED)
-def test_others_hide_one_row_and_say_what_to_do(make_spec, mechanism):
-    with pytest.raises(ValueError, match=r"use 'bayes_cells', or 'bayes' if .*, or declare rows_per_person"):
-        make_spec(mechanism=mechanism, person="who")
-
-
 @pytest.mark.parametrize("mechanism", CHOICES)
 def test_noise_for_k_rows(make_spec, mechanism):
     spec = make_spec(mechanism=mechanism, rows_per_person=4)
@@ -136,64 +127,6 @@ def test_k_rows_are_said_in_the_zip(make_spec, make_zip):
     assert "at most 4 rows" in told["neighbours"]
     assert "up to 4 rows of any one person" in files["card.html"].decode()
     assert b"MARK" not in b"".join(files.values())  # a column that nobody named is not read
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"person": "age"}, "an input or the output too"),
-        ({"person": "height"}, "an input or the output too"),
-        ({"person": ""}, "person is empty"),
-        ({"person": 3}, "person must be text"),
-        ({"person": "who", "rows_per_person": 2}, "two answers to one question"),
-        ({"rows_per_person": 0}, "rows_per_person must lie in 1 ... 1000"),
-        ({"rows_per_person": True}, "rows_per_person must be a whole number"),
-        ({"rows_per_person": None}, "rows_per_person must be a whole number"),
-        ({"rows_per_person": 900, "epsilon": 0.01}, "too little to be computed safely"),
-    ],
-)
-def test_wrong_declarations_are_a_sentence(make_spec, changes, message):
-    with pytest.raises(ValueError, match=message):
-        make_spec(**{"mechanism": "bayes_cells"} | changes)
-
-
-def test_people_are_counted_over_at_most_three_inputs(make_spec):
-    four = {
-        "x": ("a", "b", "c", "d"),
-        "x_units": ("",) * 4,
-        "x_box": ((0, 1),) * 4,
-        "lengthscale": (1,) * 4,
-        "grid": (2,) * 4,
-    }
-    with pytest.raises(ValueError, match="over at most 3 input columns"):
-        make_spec(**four, mechanism="bayes", person="who")
-
-
-def test_a_ledger_of_people_and_one_of_rows_are_never_one(make_spec):
-    specs = [
-        make_spec(mechanism="bayes_cells", **changes)
-        for changes in ({}, {"person": "who"}, {"rows_per_person": 2}, {"rows_per_person": 3})
-    ]
-    for first in specs:
-        ledger = first.new_ledger()
-        ledger.spend([("first", first.guarantee)])
-        for second in specs:
-            if second is first:
-                ledger.spend([("again", second.guarantee)])
-                continue
-            with pytest.raises(MixedRows, match="would be no promise to anybody"):
-                ledger.spend([("second", second.guarantee)])
-        assert len(ledger.entries) == 2
-
-
-def test_a_ledger_counts_people_by_one_column(make_spec):
-    first, second = (make_spec(mechanism="bayes_cells", person=person).guarantee for person in ("girl", "school"))
-    ledger = Ledger()
-    ledger.spend([("before columns had names in files", replace(first, person="")), ("girls", first)])
-    with pytest.raises(MixedRows, match="'girl' and releases in which 'school' says whose row each is"):
-        ledger.spend([("schools", second)])
-    ledger.spend([("again", first)])
-    assert len(ledger.entries) == 3
 
 
 def test_table_and_declaration_agree_about_people(make_spec):
