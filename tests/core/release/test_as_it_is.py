@@ -12,7 +12,7 @@ from dpgp_core.reading.look import MARK, proposal
 from dpgp_core.reading.workbook import as_table
 from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_from_json
-from dpgp_core.release.private_table import declared_writing, read_outcomes
+from dpgp_core.release.private_table import declared_writing, read_outcomes, to_owner
 from tests.kinds import AGES, DAYS, KINDS, N
 from tests.odd_kinds import ODD
 
@@ -143,17 +143,17 @@ def look(tmp_path, capsys, content, *more):
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "another word for missing"])
-def test_what_look_proposes_is_what_must_be_declared(run, tmp_path, capsys, name):
+def test_what_look_proposes_is_what_must_be_declared(tmp_path, capsys, name):
     kind = KINDS[name]
     found = look(tmp_path, capsys, kind.content, "--x", kind.x, "--y", kind.y)
     if name == "codes of yes and no":  # nobody can know which code is yes
         found |= {"y_kind": "yes/no"} | kind.declared
     filled = found | {"x_box": config_of(kind)["x_box"], "grid": [5]}
-    filled |= ({} if kind.two_valued else {"y_bounds": BOUNDS}) | BY_BINS
-    code, _, told, card, *_ = run(kind.content, filled)
-    assert (code, told) == (0, told_of(kind))
-    assert (card["public"]["n"], card["public"]["left_out"]) == (kind.n, kind.left_out)
-    assert "not_private" not in card["config"]
+    filled |= {} if kind.two_valued else {"y_bounds": BOUNDS}
+    (table, _), (declared, spec) = read(kind.content, filled), read(kind.content, config_of(kind))
+    np.testing.assert_array_equal(table.X, declared.X)
+    np.testing.assert_array_equal(table.y, declared.y)
+    assert (table.n, table.left_out, to_owner(spec, table)) == (kind.n, kind.left_out, told_of(kind).rstrip("\n"))
 
 
 # ---- Tables of odder kinds by the command line's reader and by the page's: read right, or refused with what helps.

@@ -1,6 +1,7 @@
 """What is in a zip."""
 
 import csv
+import hashlib
 import io
 import json
 import platform
@@ -14,15 +15,15 @@ import pytest
 import scipy
 
 import dpgp_core
-from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
-from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text
+from dpgp_core.release.bundle import column_text, csv_text, safe_text
 from dpgp_core.release.check import values_again
 from dpgp_core.release.measured_files import measured_files
 from tests.core.release.conftest import released, unzipped
 
 
 def cells(files):
+    """The columns of the table in a zip, as they are written."""
     header, *rows = csv.reader(io.StringIO(files["values.csv"].decode()))
     return dict(zip(header, zip(*rows, strict=True), strict=True))
 
@@ -33,7 +34,7 @@ def test_what_is_in_the_zip(make_spec, zip_of, mechanism):
     measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
     assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
-    assert card["sha256"] == {name: digest(files[name]) for name in list(files)[:-2]}
+    assert card["sha256"] == {name: hashlib.sha256(files[name]).hexdigest() for name in list(files)[:-2]}
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
     assert list(columns) == ["age", "value", *ends]
     np.testing.assert_allclose(np.array(columns["age"], dtype=float), spec.points()[:, 0])
@@ -102,13 +103,7 @@ def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
         assert f"{figure:.7g}"[:7].encode() not in everything
 
 
-def test_no_seed_and_no_time_are_in_the_zip(zip_of):
-    text = zip_of()["release.json"].decode()
-    assert "seed" not in text
-    assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", text)
-
-
-def test_equal_releases_make_equal_zips(make_spec, read):
+def test_equal_releases_make_equal_zips_without_a_seed_or_a_time(make_spec, read):
     spec = make_spec()
     published = released(spec, read(spec))
     ledger = spec.new_ledger()
@@ -117,6 +112,9 @@ def test_equal_releases_make_equal_zips(make_spec, read):
     assert content == bundle(published, ledger)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        card = archive.read("release.json").decode()
+    assert "seed" not in card
+    assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", card)
 
 
 def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
@@ -127,22 +125,6 @@ def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
     for ledger in (spec.new_ledger(), elsewhere):
         with pytest.raises(ValueError, match=r"does not count this release; spend spec.guarantee"):
             bundle(published, ledger)
-
-
-@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", 'a"b,c;=1'])
-def test_headers_from_the_file_are_no_formulas(make_spec, make_zip, make_table, name):
-    spec = make_spec(x=(name,))
-    table = make_table().replace(b"age", '"{}"'.format(name.replace('"', '""')).encode(), 1)
-    header = next(iter(cells(make_zip(spec, table))))
-    assert header.lstrip("'") == name
-    assert header.startswith("'") == (name[0] == "=")
-
-
-def test_negative_values_stay_numbers(make_spec, make_zip):
-    spec = make_spec(y_bounds=(-2000.0, -1990.0))  # the noise of a real release is a few times the range
-    values = cells(make_zip(spec))["value"]
-    assert min(map(float, values)) < 0
-    assert any(cell.startswith("-") for cell in values)
 
 
 def test_the_card_lists_what_was_spent_before(make_spec, read):
@@ -156,19 +138,6 @@ def test_the_card_lists_what_was_spent_before(make_spec, read):
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_statistics_in_the_zip_are_those_measured(zip_of, mechanism):
-    files = zip_of(mechanism)
-    card = json.loads(files["release.json"])
-    if mechanism == "sparse":
-        assert set(card["statistics"]) == {"file", "noise"}
-        return
-    found = statistics_from_files(card["statistics"], files["statistics.npz"])
-    assert len(found.stages) == {"bayes": 6, "bayes_cells": 6, "refined": 2}.get(mechanism, 1)
-    if mechanism not in ("bayes", "bayes_cells"):  # its values are no linear map of the last numbers
-        np.testing.assert_array_equal(found.stages[-1].z, np.load(io.BytesIO(files["map.npz"]))["z"])
-
-
 def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
     monkeypatch.setattr("dpgp_core.release.measured_files._MOST", 10)
     files = make_zip(make_spec())
@@ -176,24 +145,18 @@ def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
 
 
-def test_centiles_stand_in_the_table_the_card_and_the_picture(make_spec, make_zip):
+def test_centiles_stand_in_the_table_and_the_card(make_spec, make_zip):
     files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
-    names = [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
-    assert list(cells(files))[-5:] == names
+    assert list(cells(files))[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
     assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
-    picture = files["figure.svg"].decode()
-    assert picture.count("<polyline") == 5
-    assert "centiles of people" in picture
+    assert "centiles of people" in files["figure.svg"].decode()
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
-def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(start):
-    assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
-
-
-@pytest.mark.parametrize("text", ["age", "a=b", "größe", "", "'=1"])
-def test_other_text_is_left_alone(text):
-    assert safe_text(text) == text
+def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe():
+    for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
+        assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
+    for text in ("age", "a=b", "größe", "", "'=1"):
+        assert safe_text(text) == text
 
 
 def test_numbers_stay_numbers():
@@ -208,11 +171,6 @@ def test_headers_are_quoted_and_safe_in_any_separator():
     assert header == ['\'=1+"a"', "x;=2+3", "a,b"]
     assert rows == [["-1", "3", "5"], ["2", "4", "6"]]
     assert text.splitlines()[0] == '"\'=1+""a""","x;=2+3","a,b"'
-
-
-def test_columns_must_have_one_length():
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        csv_text({"a": ["1"], "b": ["1", "2"]})
 
 
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
@@ -234,7 +192,3 @@ def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
         values_again(spec, spec.outcome, about, {})
     with pytest.raises(ValueError, match=r"map\.npz is damaged"):
         values_again(spec, spec.outcome, about, {"map.npz": files["map.npz"][:40]})
-
-
-def test_the_digest_is_sha_256():
-    assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

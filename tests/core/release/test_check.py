@@ -14,7 +14,7 @@ from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.json_text import spec_from_object
-from tests.core.release.conftest import written
+from tests.core.release.conftest import rows_of, written
 from tests.core.release.test_groups import LEVELS, spec_of, table
 
 
@@ -46,19 +46,9 @@ def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path, zip_of):
     assert check_folder(folder).startswith("The files are those that release.json describes")
 
 
-def test_values_that_do_not_follow_are_found(folder):
-    header, row, *rest = (folder / "values.csv").read_bytes().decode().split("\r\n")
-    age, value, *ends = row.split(",")
-    changed = "\r\n".join([header, ",".join([age, str(float(value) + 1), *ends]), *rest]).encode()
-    (folder / "values.csv").write_bytes(changed)
-    edited(folder, ("sha256", "values.csv"), json.dumps(digest(changed)))
+def test_values_that_do_not_follow_are_found(folder, zip_of):
+    replaced(folder, "values.csv", with_cell(zip_of(), "value", str(column(zip_of(), "value")[0] + 1)))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
-        check_folder(folder)
-
-
-def test_another_card_is_refused(folder):
-    (folder / "release.json").write_text(json.dumps({"schema": 1}))
-    with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
         check_folder(folder)
 
 
@@ -73,6 +63,26 @@ def edited(folder, path, text):
         at = at[key]
     at[path[-1]] = "here"
     (folder / "release.json").write_text(json.dumps(card).replace('"here"', text))
+
+
+def replaced(folder, name, content):
+    """Another file under the name, with its digest on the card."""
+    (folder / name).write_bytes(content)
+    edited(folder, ("sha256", name), json.dumps(digest(content)))
+
+
+def arrays_file(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def with_cell(files, name, cell):
+    """The table with another text in its first row."""
+    header, first, *rest = files["values.csv"].decode().splitlines()
+    cells = first.split(",")
+    cells[header.replace('"', "").split(",").index(name)] = cell
+    return "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
@@ -96,10 +106,7 @@ def test_noise_that_no_release_has_is_a_sentence(tmp_path, zip_of, text):
 def test_a_map_of_another_shape_is_a_sentence(folder):
     with np.load(folder / "map.npz") as archive:
         arrays = {name: archive[name] for name in archive.files}
-    stream = io.BytesIO()
-    np.savez(stream, **(arrays | {"z": arrays["z"][1:]}))
-    (folder / "map.npz").write_bytes(stream.getvalue())
-    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    replaced(folder, "map.npz", arrays_file(**arrays | {"z": arrays["z"][1:]}))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)
 
@@ -109,17 +116,18 @@ def test_nothing_in_a_strangers_file_is_executed(folder):
         def __reduce__(self):
             return os.mkdir, (str(folder / "executed"),)
 
-    stream = io.BytesIO()
-    np.savez(stream, **{name: np.array([Command()], dtype=object) for name in ("offset", "map", "z")})
-    (folder / "map.npz").write_bytes(stream.getvalue())
-    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    commands = {name: np.array([Command()], dtype=object) for name in ("offset", "map", "z")}
+    replaced(folder, "map.npz", arrays_file(**commands))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)
     assert not (folder / "executed").exists()
 
 
-def test_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
-    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 100)
+def test_another_card_is_refused_and_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
+    (folder / "release.json").write_text(json.dumps({"schema": 1}))
+    with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
+        check_folder(folder)
+    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 10)
     with pytest.raises(ValueError, match=r"^release\.json is missing or too large"):
         check_folder(folder)
 
@@ -128,12 +136,7 @@ def test_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
 def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zip, mechanism):
     files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"))
     assert "values and centiles follow from the measured numbers" in check_folder(written(files, tmp_path))
-    header, first, *rest = files["values.csv"].decode().splitlines()
-    cells = first.split(",")
-    cells[header.replace('"', "").split(",").index("centile_97")] = "51"
-    changed = "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
-    (tmp_path / "values.csv").write_bytes(changed)
-    edited(tmp_path, ("sha256", "values.csv"), json.dumps(digest(changed)))
+    replaced(tmp_path, "values.csv", with_cell(files, "centile_97", "51"))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(tmp_path)
 
@@ -172,20 +175,14 @@ def of_groups(make_zip):
 @pytest.fixture(params=["zip", "folder", "npz"])
 def kept(request, tmp_path, of_groups):
     if request.param == "zip":
-        path = tmp_path / "release.zip"
-        path.write_bytes(packed(of_groups))
-        return path
-    for name, content in of_groups.items():
-        (tmp_path / name).write_bytes(content)
+        (tmp_path / "release.zip").write_bytes(packed(of_groups))
+        return tmp_path / "release.zip"
+    written(of_groups, tmp_path)
     return tmp_path if request.param == "folder" else tmp_path / FILE
 
 
 def column(files, name, level=None):
-    lines = [line.strip() for line in io.StringIO(files["values.csv"].decode())]
-    import csv
-
-    rows = list(csv.DictReader(lines))
-    return np.array([float(row[name]) for row in rows if level is None or row["sex"] == level])
+    return np.array([float(row[name]) for row in rows_of(files) if level is None or row["sex"] == level])
 
 
 def test_values_and_intervals_are_those_that_were_published(kept, of_groups):
@@ -243,20 +240,18 @@ def test_a_small_zip_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch)
         load(tmp_path / "r.zip")
 
 
-def test_arguments_that_do_not_fit_are_named(kept):
-    release = load(kept)
-    ages = np.array([20.0])
-    with pytest.raises(ValueError, match="say which group"):
-        release.places(ages)
-    with pytest.raises(ValueError, match="has no level 'cats'"):
-        release.places(ages, {"sex": "cats"})
-    with pytest.raises(ValueError, match="one column for each of age"):
-        release.places(np.ones((2, 3)), {"sex": LEVELS[0]})
+def test_arguments_that_do_not_fit_are_named(tmp_path, of_groups):
+    release, ages = load(written(of_groups, tmp_path)), np.array([20.0])
     at = release.places(ages, {"sex": LEVELS[0]})
-    with pytest.raises(ValueError, match="probability must lie between"):
-        release.quantile(1.0, at)
-    with pytest.raises(ValueError, match="level must lie between"):
-        release.interval(at, 0.0)
+    for call, words in (
+        (lambda: release.places(ages), "say which group"),
+        (lambda: release.places(ages, {"sex": "cats"}), "has no level 'cats'"),
+        (lambda: release.places(np.ones((2, 3)), {"sex": LEVELS[0]}), "one column for each of age"),
+        (lambda: release.quantile(1.0, at), "probability must lie between"),
+        (lambda: release.interval(at, 0.0), "level must lie between"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
 
 
 def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path, make_zip):

@@ -14,6 +14,7 @@ from dpgp_core.release import command_line, ledger_from_json, spec_from_json, sp
 from dpgp_core.release.command_line import _parser, main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification import EXAMPLE
+from tests.core.release.conftest import names
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = str(Path(__file__).resolve().parents[3])
@@ -38,10 +39,6 @@ def card(folder, name="out.zip"):
         return archive.read("release.json")
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
 def test_a_release(run, tmp_path, make_spec):
     code, out, err = run()
     assert (code, err) == (0, "")
@@ -63,19 +60,15 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
-    assert run("--log")[0] == 0
-    assert spec_from_json(card(tmp_path)) == make_spec(log=True, writing=Writing(separator=","))
-
-
-def test_degrees_are_declared_by_the_command(run, tmp_path, make_spec):
+def test_degrees_and_logarithms_are_declared_by_the_command(run, tmp_path, make_spec):
     two = {"x": ("age", "x"), "x_units": ("", ""), "x_box": ((0, 90), (0, 50)), "lengthscale": (900, 900)}
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, grid=(3, 3), mechanism="sparse")))
     lines = (tmp_path / "table.csv").read_text().splitlines()
     (tmp_path / "table.csv").write_text("\n".join([f"x,{lines[0]}", *(f"1,{line}" for line in lines[1:])]) + "\n")
-    code, _, err = run("--degrees", "age", "x")
+    code, _, err = run("--degrees", "age", "x", "--log")
     assert (code, err) == (0, "")
-    assert spec_from_json(card(tmp_path)).coordinates == ("age", "x")
+    spec = spec_from_json(card(tmp_path))
+    assert (spec.coordinates, spec.log) == (("age", "x"), True)
 
 
 def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
@@ -169,11 +162,14 @@ def test_too_little_memory_is_a_sentence(run, monkeypatch):
 
 @pytest.mark.parametrize("name", ["csv", "config", "ledger"])
 def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
-    path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    code, _, err = run("--force", "--ledger", "l.json", "--new-ledger", out=f"./{path}")
-    assert code == 2
-    assert f"--out and --{name} are the same file" in err
+    path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
+    (tmp_path / "link").symlink_to(path)
+    for out in (f"./{path}", "link"):
+        code, _, err = run("--force", "--ledger", "l.json", "--new-ledger", out=out)
+        assert code == 2
+        assert f"--out and --{name} are the same file" in err
+    (tmp_path / "link").unlink()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 

@@ -12,6 +12,7 @@ from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
 from dpgp_core.release.specification import EXAMPLE
+from tests.core.release.conftest import names
 
 ONE = ("a release", EXAMPLE.guarantee)  # epsilon 1 of 3; the total takes 7 of them
 
@@ -26,10 +27,6 @@ def begun(path):
     """A ledger of one release."""
     begin(path)
     return path
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def spend(path, new=False):
