@@ -39,12 +39,6 @@ def read(spec, table):
     return read_table(io.BytesIO(table), spec)
 
 
-def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
-    spec = make_open(bounds_share=0.2)
-    assert spec.y_bounds == (0.0, 1e10)
-    assert spec_from_json(spec_to_json(spec)) == spec
-
-
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
 def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
     spec = make_open(mechanism=mechanism, bounds_share=0.2, y_kind="number")

@@ -1,18 +1,21 @@
-"""What a configuration may not declare, and in which words it is refused before anything is read."""
+"""What a configuration, or a file, may not say, and in which words it is refused."""
 
+import json
 import math
 
 import pytest
 
+from dpgp_core import checks
 from dpgp_core.bounds.cells import declared_bounds
 from dpgp_core.reading.writing import Writing
-from dpgp_core.release import CHOICES, ReleaseSpec
-from dpgp_core.release.specification import MAX_GRID
+from dpgp_core.release import CHOICES, ReleaseSpec, ledger_from_json, spec_from_json
+from dpgp_core.release.json_text import guarantee_from_object, guarantee_to_object, spec_to_object
+from dpgp_core.release.specification import EXAMPLE, MAX_GRID
 from tests.core.release.conftest import open_spec, spec_for
 from tests.core.release.test_groups import spec_of as of_groups
 from tests.core.release.test_inputs import GERMAN, OTHERS, YEARS, of_london, of_visits
 from tests.core.release.test_specification import GROWTH, SALES, TWO
-from tests.refusals import told
+from tests.refusals import each, told
 
 HEIGHTS = [
     ({"x": "age"}, "x must be a list in square brackets, got 'age'"),
@@ -145,6 +148,31 @@ DATES = [
 ]
 PURE = {"delta": 0.0, "total_delta": 1e-5}
 ONE_ROW = [name for name in CHOICES if name not in ("bayes", "bayes_cells")]
+CONFIG = spec_to_object(EXAMPLE)
+CONFIGURATIONS = [
+    (CONFIG | {"epsilom": 1}, "the configuration has the unknown key 'epsilom'; its keys are x, x_box, y, "),
+    (CONFIG | {"seed": 1}, "unknown key 'seed'"),
+    ({key: CONFIG[key] for key in CONFIG if key != "y_bounds"}, "lacks 'y_bounds'; add it"),
+    (CONFIG | {"schema": 2}, "must have schema 1, the only one"),
+    (CONFIG | {"schema": True}, "must have schema 1"),
+    (CONFIG | {"y_bounds": ["50", "200"]}, "y_bounds must be a number, got '50'"),
+    (CONFIG | {"y_bounds": {"low": 50}}, "y_bounds must be a list in square brackets, got an object"),
+    ({"config": [CONFIG]}, "must be a JSON object"),
+    ({"config": {"config": CONFIG}}, "unknown key 'config'"),
+]
+LEDGERS = [
+    ({"ledger": {}}, "must be a JSON object with schema 1 and a key 'ledger'"),
+    ({"schema": 1, "ledger": {"limit": None, "entries": 3}}, "entries must be a list in square brackets"),
+    ({"schema": 1, "ledger": {"limit": 3, "entries": []}}, "the ledger's limit must be a JSON object, got 3"),
+    (
+        {"schema": 1, "ledger": {"limit": {"epsilon": 1, "delta": 0}, "entries": []}},
+        "limit must have a delta above 0",
+    ),
+]
+GUARANTEES = [
+    *(({"rows": rows}, "rows must") for rows in (0, 1001, "2", True, 1.5)),
+    ({"rows": None, "person": 3}, "person must be a line"),
+]
 REFUSALS = [
     *told(lambda changes: spec_for(**changes), [*HEIGHTS, *KINDS]),
     *told(lambda changes: spec_for(**{"mechanism": "bayes_cells"} | changes), PEOPLE),
@@ -173,6 +201,24 @@ REFUSALS = [
     ),
     *told(lambda changes: open_spec(**changes), BOUGHT),
     (lambda: declared_bounds(None, None, "number", log=False), "give bounds_unit"),
+    # files
+    *told(lambda found: spec_from_json(json.dumps(found)), CONFIGURATIONS),
+    *told(lambda found: ledger_from_json(json.dumps(found)), LEDGERS),
+    *told(lambda changes: guarantee_from_object(guarantee_to_object(EXAMPLE.guarantee) | changes), GUARANTEES),
+    # single values
+    *each(
+        lambda value: checks.text("unit", value),
+        "one line of visible text",
+        ["a\nb", "a\x00", "\ud800", "\u2028", "\x85", "\x7f", "a\tb"],
+    ),
+    (lambda: checks.text("unit", 3), "must be text in quotes, got 3"),
+    (lambda: checks.text("unit", " a"), "start or end with a space"),
+    *each(
+        lambda value: checks.number("size", value, 0, 5),
+        r"^size must",
+        [True, "3", None, [1], float("nan"), float("inf"), 10**4000, -1, 5.1],
+    ),
+    *each(lambda value: checks.whole("cells", value, 1, 9), r"^cells must", [1.0, True, "1", None, 0, 10, 10**30]),
 ]
 
 
