@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import epsilon_of
+from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.bounds.cells import declared_bounds
 from dpgp_core.mechanisms import MECHANISMS, HallPosterior, LaplaceBinning, PosteriorSampling
@@ -15,66 +16,39 @@ from dpgp_core.release.specification import MAX_GRID
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 
 
-def test_guarantee_is_known_before_any_data(make_spec):
-    spec = make_spec(epsilon=0.5, delta=1e-6)
-    guarantee = spec.guarantee
-    assert (guarantee.budget.epsilon, guarantee.budget.delta) == (0.5, 1e-6)
-    assert guarantee.unit == "one person's height"
-    assert isinstance(guarantee.loss, GaussianLoss)
-    assert epsilon_of(1 / guarantee.loss.mu, 1e-6) == pytest.approx(0.5, rel=1e-6)
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_what_each_mechanism_protects(make_spec, mechanism):
-    spec = make_spec(mechanism=mechanism)
-    assert spec.protects_inputs == (mechanism in ("bayes_cells", "sparse"))
-    assert isinstance(spec.guarantee.loss, PureLoss if spec.choice.kind.pure else GaussianLoss)
-    assert (spec.cells == 6) == spec.choice.kind.uses_cells
-
-
-def test_scale_comes_from_the_bounds_alone(make_spec):
+def test_scale_and_range_come_from_the_bounds_alone(make_spec):
     assert make_spec(y_bounds=(100, 180)).outcome.scale == 20
     assert make_spec(y_bounds=(100, 180), y_scale=3.5).outcome.scale == 3.5
+    assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
+    assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
 
 
 def test_lists_become_tuples_and_equal_specs_are_equal_keys(make_spec):
-    one, other = (
-        make_spec(**TWO, grid=(3, 4)),
-        make_spec(**{key: list(value) for key, value in TWO.items()}, grid=[3, 4]),
-    )
+    one = make_spec(**TWO, grid=(3, 4))
+    other = make_spec(**{key: list(value) for key, value in TWO.items()}, grid=[3, 4])
     assert one == other
     assert hash(one) == hash(other)
-
-
-def test_limit_takes_the_delta_of_the_release_unless_declared(make_spec):
-    assert make_spec().limit.delta == 1e-5
-    assert make_spec(total_delta=1e-4).limit.delta == 1e-4
-    assert make_spec().new_ledger().limit == make_spec().limit
-
-
-def test_everything_is_keyword_only_and_nothing_private_has_a_default():
-    with pytest.raises(TypeError, match="y_bounds"):
-        ReleaseSpec(x=("age",), y="height")
-
-
-def test_the_largest_grid_is_accepted(make_spec):
-    assert len(make_spec(grid=(MAX_GRID,)).points()) == MAX_GRID
+    as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
+    one, other = ReleaseSpec(**GROWTH), ReleaseSpec(**as_read)
+    assert one == other == ReleaseSpec(**GROWTH | {"x_box": ((0, 20),)})
+    assert hash(one) == hash(other)
+    without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2), "x_levels": (None, None)}
+    assert ReleaseSpec(**GROWTH | without).x_levels is None
 
 
 def test_what_is_left_out_has_a_default(make_spec):
+    with pytest.raises(TypeError, match="y_bounds"):  # but for all that is private
+        ReleaseSpec(x=("age",), y="height")
     spec = make_spec(x_units=(), y_unit="", total_epsilon=None, total_delta=None, lengthscale=None)
     assert (spec.x_units, spec.lengthscale) == (("",), (25.0,))
     assert spec.limit == spec.guarantee.budget
+    assert (make_spec().limit.delta, make_spec(total_delta=1e-4).limit.delta) == (1e-5, 1e-4)
     pure = make_spec(mechanism="integral_bins", total_epsilon=None, total_delta=None)
     assert (pure.limit.epsilon, pure.limit.delta) == (1.0, 1e-6)
-    rate = make_spec(y_kind="yes/no", y_bounds=None)
-    assert rate.y_bounds == (0.0, 1.0)
-
-
-def test_lengthscales_left_out_are_a_quarter_of_the_box_in_kilometres_for_degrees(make_spec):
-    box = ((0, 100), (0, 80))
-    found = make_spec(**TWO | {"lengthscale": None, "x_box": box}, grid=(3, 3), coordinates=("age", "weight"))
-    assert [round(each, 6) for each in found.lengths] == [25.0, 20.0]
+    assert make_spec(y_kind="yes/no", y_bounds=None).y_bounds == (0.0, 1.0)
+    degrees = {"lengthscale": None, "x_box": ((0, 100), (0, 80)), "coordinates": ("age", "weight")}
+    found = make_spec(**TWO | degrees, grid=(3, 3))
+    assert [round(each, 6) for each in found.lengths] == [25.0, 20.0]  # a quarter of the box, in kilometres
 
 
 NOT_OFFERED = {PosteriorSampling, HallPosterior, LaplaceBinning}  # paths, kernel sums; integral bins are never worse
@@ -87,11 +61,14 @@ def test_every_mechanism_is_offered_or_left_out_on_purpose(make_spec):
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_mechanism_has_the_declared_model_and_budget(make_spec, name):
+def test_the_mechanism_has_the_declared_model_and_its_guarantee_is_known_before_any_data(make_spec, name):
     spec = make_spec(mechanism=name, epsilon=0.7, lengthscale=(30,), noise_variance=0.2, total_epsilon=9)
-    built = spec.built
-    assert built.guarantee.budget.epsilon == 0.7
-    assert built.guarantee.budget.delta == (0 if spec.choice.kind.pure else 1e-5)
+    built, pure = spec.built, spec.choice.kind.pure
+    assert built.guarantee.budget == spec.guarantee.budget == Budget(epsilon=0.7, delta=0 if pure else 1e-5)
+    assert spec.guarantee.unit == "one person's height"
+    assert spec.protects_inputs == (name in ("bayes_cells", "sparse"))
+    assert isinstance(spec.guarantee.loss, PureLoss if pure else GaussianLoss)
+    assert pure or epsilon_of(1 / spec.guarantee.loss.mu, 1e-5) == pytest.approx(0.7, rel=1e-6)
     if spec.choice.kind.automatic:  # finds its models by itself, from box and bounds
         assert built.kernels is None
         return
@@ -108,6 +85,7 @@ def test_every_kernel_can_be_chosen(make_spec, name):
 
 @pytest.mark.parametrize("name", [name for name, choice in CHOICES.items() if choice.kind.uses_cells])
 def test_cells_reach_the_mechanism(make_spec, name):
+    assert make_spec(mechanism=name).cells == 6
     built = make_spec(mechanism=name, cells=3).built
     found = getattr(built, "bins", None) or getattr(built, "n_inducing", None) or [z[0] for z in built.Z]
     assert found in (3, pytest.approx([100 / 6, 50, 500 / 6]))
@@ -127,16 +105,12 @@ SALES = {
 }
 
 
-def test_points_run_over_the_box_the_last_input_fastest():
+def test_points_run_over_the_box_the_last_input_fastest(make_spec):
     points = ReleaseSpec(**SALES).points()
     assert points.shape == (24, 3)
     np.testing.assert_allclose(points[:4], [[51.2, -0.6, year] for year in np.linspace(2000, 2020, 4)])
     np.testing.assert_allclose(points[-1], [51.8, 0.4, 2020])
-
-
-def test_the_range_is_that_of_what_is_measured():
-    assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
-    assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
+    assert len(make_spec(grid=(MAX_GRID,)).points()) == MAX_GRID
 
 
 def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_columns():
@@ -169,16 +143,6 @@ def test_there_is_a_curve_for_each_level():
     np.testing.assert_array_equal(points[:4], [[0, 0], [0, 1], [0, 2], [5, 0]])
     assert ([each.name for each in table.numbers], table.levels) == (["age"], {"sex": ("girls", "boys", "other")})
     assert table.x_box == ((0, 20), (-0.5, 2.5))
-
-
-def test_equal_levels_are_equal_keys():
-    as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
-    one, other = ReleaseSpec(**GROWTH), ReleaseSpec(**as_read)
-    assert one == other
-    assert hash(one) == hash(other)
-    assert ReleaseSpec(**GROWTH | {"x_box": ((0, 20),)}) == one
-    without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2)}
-    assert ReleaseSpec(**GROWTH | without | {"x_levels": (None, None)}).x_levels is None
 
 
 def test_what_is_bought_stays_within_what_is_declared():
