@@ -73,23 +73,6 @@ def test_accounting_can_be_redone_from_the_card_alone(make_spec, zip_of, mechani
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_card_does_not_depend_on_the_outputs(make_spec, make_table, make_zip, zip_of, mechanism):
-    one, other = zip_of(mechanism), make_zip(make_spec(mechanism=mechanism), make_table(1))
-    cards = [json.loads(files["release.json"]) for files in (one, other)]
-    for card in cards:
-        assert set(card.pop("sha256")) == set(one) - {"release.json", "reproduce.py"}
-        card["statistics"].pop("sha256", None)
-        card.pop("fit", None)  # it follows from the noisy numbers
-        if mechanism == "bayes_cells":  # how many numbers a later stage measures follows from the earlier ones
-            for stage in card["statistics"]["stages"]:
-                stage.pop("numbers")
-    assert cards[0] == cards[1]
-    assert one["reproduce.py"] == other["reproduce.py"]
-    assert cells(one)["age"] == cells(other)["age"]
-    assert one["statistics.npz"] != other["statistics.npz"]  # values may all be cut to the same bounds
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
 def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
     everything = b"\n".join(zip_of(mechanism).values())
     heights = [line.split(",")[1] for line in make_table().decode().splitlines()[1:]]

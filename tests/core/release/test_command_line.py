@@ -139,13 +139,16 @@ def test_a_wrong_table_spends_nothing(run, tmp_path):
     assert names(tmp_path) == ["config.json", "table.csv"]
 
 
-def test_a_crash_after_spending_counts_and_leaves_no_zip(run, tmp_path, monkeypatch):
+def test_a_release_is_counted_before_it_is_drawn(run, tmp_path, make_spec, monkeypatch):
     def crash(*_):
         raise RuntimeError
 
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(total_epsilon=1.2)))
     monkeypatch.setattr(command_line, "publish", crash)
     with pytest.raises(RuntimeError):
         run("--ledger", "l.json", "--new-ledger")
+    assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
+    assert run("--ledger", "l.json")[0] == 4
     assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
     assert not (tmp_path / "out.zip").exists()
 

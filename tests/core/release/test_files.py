@@ -35,20 +35,6 @@ def test_a_failure_in_between_leaves_things_as_they_were(tmp_path, overwrite):
     assert not overwrite or path.read_bytes() == b"old"
 
 
-def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path):
-    path = tmp_path / "o.zip"
-    path.write_bytes(b"old")
-    with (
-        pytest.raises(CannotWrite, match=r"exists already; name another file, or add --force"),
-        output_file(str(path), overwrite=False),
-    ):
-        pytest.fail("must not be reached")
-    assert path.read_bytes() == b"old"
-    with output_file(str(path), overwrite=True) as write:
-        write(b"new")
-    assert path.read_bytes() == b"new"
-
-
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("name", ["", "none/o.zip", "x" * 300, "a\0b"])
 def test_a_path_that_cannot_be_written_is_found_out_before(tmp_path, name, overwrite):

@@ -1,4 +1,4 @@
-"""The page for people in a zip: its words, its figures, and maps with east across."""
+"""The page for people in a zip: its words and its figures."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.dates import Dates
 from dpgp_core.release import CHOICES
-from dpgp_core.release.figure import MOST, are_years, figure, groups_of, marks
+from dpgp_core.release.figure import MOST, are_years, figure, marks
 from dpgp_core.release.page import page
 
 PAGE = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td"}
@@ -235,16 +235,6 @@ def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
     assert {"40", "60"} <= set(shown.split())  # .25 to .75
 
 
-def test_centiles_are_thin_lines_in_order_with_their_numbers(make_spec, make_published):
-    spec = make_spec(mechanism="bayes", centiles=True, grid=(3,), y_bounds=(0.0, 20.0))
-    found = replace(make_published(spec, (1, 1, 1)), centiles=tuple(np.full(3, 3.0 * each) for each in range(5)))
-    root = drawn(found)
-    heights = [float(each.get("points").split()[-1].split(",")[1]) for each in root.iter(f"{SVG}polyline")]
-    assert len(heights) == 5
-    assert (np.diff(heights) < 0).all()  # the axis points down
-    assert {"3", "15", "50", "85", "97"} <= set(words(root).split())
-
-
 DAY = Dates(name="day", first="2019-03-15")
 
 
@@ -280,33 +270,3 @@ def test_numbers_are_round_and_years_and_counts_whole():
     assert not are_years("age", "years", (0.0, 100.0))
     assert not are_years("price", "", (1000.0, 2000.0))
     assert not are_years("year", "", (0.0, 2000.0))
-
-
-# ---- Maps have east across, in whatever order a table names its columns.
-
-
-def test_what_is_in_order_or_no_map_stays_as_it_is(make_spec):
-    spec = make_spec()
-    [group], drawn = groups_of(spec)
-    assert drawn is spec
-    np.testing.assert_array_equal(group.rows, np.arange(9))
-
-
-def test_both_orders_give_one_picture(make_spec, make_published):
-    sides = {"lon": (-1.0, 0.0), "lat": (51.0, 52.0)}
-
-    def drawn(*x):
-        spec = make_spec(
-            x=x,
-            x_units=("°", "°"),
-            x_box=tuple(sides[name] for name in x),
-            grid=(3, 3),
-            lengthscale=(9.0, 9.0),
-            coordinates=("lon", "lat"),
-        )
-        values = spec.points() @ [1.0 if name == "lon" else 7.0 for name in x]
-        return figure(replace(make_published(spec, np.ones(9)), values=values, curve=(values - 1, values + 1)))
-
-    picture = drawn("lat", "lon")
-    assert picture == drawn("lon", "lat")
-    assert re.search(r'text-anchor="middle">lon', picture)

@@ -49,14 +49,6 @@ def test_short_distances_are_true_up_to_the_stated_error(box):
     assert errors[50] < 1e-6  # in the middle there is none
 
 
-def test_london_is_nearly_flat():
-    found = Coordinates(longitude="lon", latitude="lat", **LONDON)
-    np.testing.assert_allclose(found.kilometres, (69.37, 111.195), atol=0.2)
-    assert 0.006 < found.error < 0.007
-    assert found.in_degrees("lat", 111.195) == pytest.approx(1.0, rel=1e-4)
-    assert found.in_degrees("year", 3.0) == 3.0
-
-
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
