@@ -73,13 +73,6 @@ def test_categories_are_numbers_of_their_levels_and_dates_are_days():
     np.testing.assert_array_equal(found, [[20, 0, 0], [30, 1, 31], [40, 0, 365]])
 
 
-def test_what_has_numbers_alone_stays_as_it_is():
-    numbers = TABLE[["age"]]
-    assert numbers_of(numbers, (0, 100), None) is numbers
-    array = np.zeros((2, 1))
-    assert numbers_of(array, (0, 100), None) is array
-
-
 def test_a_table_is_fitted_and_asked_as_it_is(make):
     table = pd.concat([TABLE] * 10, ignore_index=True)
     model = make(x_box=BOX, x_levels=LEVELS, random_state=0).fit(table, pd.DataFrame({"y": np.ones(30)}))

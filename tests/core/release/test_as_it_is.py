@@ -222,8 +222,3 @@ def test_it_is_refused_with_a_remedy_that_works(name):
     np.testing.assert_allclose(table.y[-3:], kind.y[-3:])
     assert len(table.y) == len(kind.y)
     assert table.notices == ()
-
-
-def test_there_are_more_than_forty():
-    assert len(ODD) >= 80
-    assert sum(bool(kind.refused) for kind in ODD.values()) < len(ODD) / 4

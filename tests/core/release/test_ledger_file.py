@@ -211,8 +211,3 @@ def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_pat
     with pytest.raises(CannotWrite, match="was replaced meanwhile; try again"):
         spend(path)
     assert counted(path) == counted(tmp_path / "old.json") == 1
-
-
-def test_a_ledger_in_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(CannotWrite, match=r"cannot write .*No such file"):
-        spend(tmp_path / "none/l.json", new=True)
