@@ -105,7 +105,9 @@ def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
     ledgers.go_on(B, token)
     with pytest.raises(MixedProtection):
         spend(ledgers, B)
+    ledgers.declare_inputs_public(C)  # nothing to declare yet
     third = spend(ledgers, C).token
+    assert not ledgers.find(C).ledger.inputs_public
     ledgers.declare_inputs_public(C)
     ledgers.go_on(A, third)
     assert ledgers.find(A).ledger.inputs_public

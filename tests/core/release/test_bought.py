@@ -18,7 +18,7 @@ from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance
-from tests.core.release.conftest import released, unzipped, written
+from tests.core.release.worlds import make_open, make_published, make_spec, make_zip, released, unzipped, written
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
 
@@ -30,7 +30,7 @@ def wages(n=300):
 
 
 @pytest.fixture(scope="module")
-def files(make_open, make_zip):
+def files():
     return make_zip(make_open(), wages())
 
 
@@ -39,7 +39,7 @@ def read(spec, table):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
+def test_counts_and_rest_are_exactly_the_declared_budget(mechanism):
     spec = make_open(mechanism=mechanism, bounds_share=0.2, y_kind="number")
     whole = 1 / noise_multiplier(spec.epsilon, spec.delta)
     together = math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
@@ -51,7 +51,7 @@ def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_open, mechanism):
+def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(mechanism):
     """On a neighbour, with the same noisy numbers: the zip is the same to the last byte."""
     spec = make_open(mechanism=mechanism)
     data = read(spec, wages())
@@ -76,7 +76,7 @@ def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_ope
 
 
 @pytest.mark.parametrize("changes", [{}, {"mechanism": "bayes_cells"}, {"y_kind": "number", "log": True}])
-def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
+def test_the_plan_is_the_same_for_any_bounds(changes):
     spec = make_open(**changes)
     data = read(spec, wages())
     planned = plan_release(spec, data.X)
@@ -87,7 +87,7 @@ def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
     assert_same(planned.plan, again)
 
 
-def test_what_is_published_lies_within_the_bounds_bought(make_open):
+def test_what_is_published_lies_within_the_bounds_bought():
     spec = make_open(tolerance=4000.0, centiles=True, epsilon=3.0, total_epsilon=3.0)
     data = read(spec, wages())
     with taped():  # the noise is 0
@@ -107,7 +107,7 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
     np.testing.assert_allclose(preview(plan_release(spec, data.X), data), 23_900, rtol=0.3)
 
 
-def test_logarithms_are_taken_within_the_bounds_bought(make_open):
+def test_logarithms_are_taken_within_the_bounds_bought():
     spec = make_open(log=True, y_kind="number", epsilon=3.0, total_epsilon=3.0)
     data = read(spec, wages())
     assert data.y.max() > 100  # as they are
@@ -128,7 +128,7 @@ def visits(people=240, each=2):
     return ("who,age,wage\n" + "".join(f"{who},{age:.2f},{wage:.2f}\n" for who, age, wage in rows)).encode()
 
 
-def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
+def test_people_with_several_rows_buy_as_people(tmp_path, capsys):
     spec = make_open(person="who", mechanism="bayes_cells", epsilon=3.0, total_epsilon=3.0)
     data = read(spec, visits())
     assert plan_release(spec, data.X, data.person).spec == spec
@@ -149,7 +149,7 @@ def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
     assert "all rows of any one person" in capsys.readouterr().out
 
 
-def test_noise_for_k_rows_is_in_the_counts_too(make_open):
+def test_noise_for_k_rows_is_in_the_counts_too():
     spec, one = make_open(rows_per_person=4), make_open()
     assert spec.purchase.multiplier == pytest.approx(4 * one.purchase.multiplier, rel=1e-6)
     together = 4 * math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
@@ -157,7 +157,7 @@ def test_noise_for_k_rows_is_in_the_counts_too(make_open):
     assert together <= spec.guarantee.loss.mu * (1 + 1e-9)
 
 
-def test_too_few_people_are_told_before_anything_is_spent(make_open):
+def test_too_few_people_are_told_before_anything_is_spent():
     spec = make_open()
     with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
         plan_release(spec, read(spec, wages(150)).X)
@@ -166,14 +166,14 @@ def test_too_few_people_are_told_before_anything_is_spent(make_open):
 
 
 @pytest.mark.parametrize(("tolerance", "within"), [(1e-3, False), (1e9, True)])
-def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open, make_published, tolerance, within):
+def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(tolerance, within):
     spec = make_open(tolerance=tolerance)
     published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
     assert within_tolerance(published).tolist() == [within] * 5
     assert f"within ± {tolerance:g} pounds" in useful(published)
 
 
-def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds(make_open):
+def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds():
     """Logarithms need bounds above 0, and the declared ones begin at 0: those of all cells within them are taken."""
     spec = make_open(log=True, y_kind="number", y_bounds=[0, 100], epsilon=3.0, total_epsilon=3.0)
     published = released(spec, read(spec, wages()))
@@ -189,7 +189,7 @@ def command(tmp_path, spec, table, *more):
     )
 
 
-def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
+def test_from_a_table_to_a_zip_that_checks_itself(tmp_path, capsys):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5)
     assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--new-ledger") == OK
@@ -219,7 +219,7 @@ def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
     assert spec_from_json((folder / "release.json").read_bytes()) == replace(spec, writing=Writing(separator=","))
 
 
-def test_bounds_are_bought_on_the_command(make_spec, tmp_path, capsys):
+def test_bounds_are_bought_on_the_command(tmp_path, capsys):
     spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
     assert command(tmp_path, spec, wages(), "--buy-bounds", "0.01") == OK
     assert "Bounds bought" in capsys.readouterr().out
@@ -262,9 +262,7 @@ FARTHEST = "age,wage\n" + "".join(f"{1 + at % 80},{(-1) ** at * 1.7e308!r}\n" fo
     ],
     ids=["unit", "outcomes"],
 )
-def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(
-    make_open, tmp_path, capsys, table, unit, kind, remedy
-):
+def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_path, capsys, table, unit, kind, remedy):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5, bounds_unit=unit, y_kind=kind)
     assert command(tmp_path, spec, table.encode(), "--ledger", str(ledger), "--new-ledger") == OK
@@ -287,7 +285,7 @@ def test_bounds_within_their_scale_are_not_said_to_be_off_it(files):
     assert "within_tolerance" not in files["values.csv"].decode()
 
 
-def test_counts_are_read_back_to_the_last_digit(make_open):
+def test_counts_are_read_back_to_the_last_digit():
     spec = make_open()
     bought = spec.purchase.measure(read(spec, wages()))
     found = counts_read(spec.purchase, counts_text(bought).encode(), 300)

@@ -19,7 +19,7 @@ from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
 from dpgp_core.release.bundle import column_text, csv_text, safe_text
 from dpgp_core.release.check import values_again
 from dpgp_core.release.measured_files import measured_files
-from tests.core.release.conftest import released, unzipped
+from tests.core.release.worlds import make_spec, make_table, make_zip, read, released, unzipped, zip_of
 
 
 def cells(files):
@@ -29,7 +29,7 @@ def cells(files):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_what_is_in_the_zip(make_spec, zip_of, mechanism):
+def test_what_is_in_the_zip(mechanism):
     spec, files = make_spec(mechanism=mechanism), zip_of(mechanism)
     measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
     assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
@@ -45,7 +45,7 @@ def test_what_is_in_the_zip(make_spec, zip_of, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_table_marks_what_is_within_the_tolerance(make_spec, make_zip, mechanism):
+def test_the_table_marks_what_is_within_the_tolerance(mechanism):
     files = make_zip(make_spec(mechanism=mechanism, tolerance=30.0))
     columns, card = cells(files), json.loads(files["release.json"])
     low, high = (np.array(columns[f"curve_{end}_95"], dtype=float) for end in ("low", "high"))
@@ -57,7 +57,7 @@ def test_the_table_marks_what_is_within_the_tolerance(make_spec, make_zip, mecha
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_accounting_can_be_redone_from_the_card_alone(make_spec, zip_of, mechanism):
+def test_accounting_can_be_redone_from_the_card_alone(mechanism):
     spec, card = make_spec(mechanism=mechanism), zip_of(mechanism)["release.json"]
     assert spec_from_json(card) == spec
     ledger = ledger_from_json(card)
@@ -73,7 +73,7 @@ def test_accounting_can_be_redone_from_the_card_alone(make_spec, zip_of, mechani
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
+def test_no_output_is_in_the_zip(mechanism):
     everything = b"\n".join(zip_of(mechanism).values())
     heights = [line.split(",")[1] for line in make_table().decode().splitlines()[1:]]
     assert len(heights) == 40
@@ -86,7 +86,7 @@ def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
         assert f"{figure:.7g}"[:7].encode() not in everything
 
 
-def test_equal_releases_make_equal_zips_without_a_seed_or_a_time(make_spec, read):
+def test_equal_releases_make_equal_zips_without_a_seed_or_a_time():
     spec = make_spec()
     published = released(spec, read(spec))
     ledger = spec.new_ledger()
@@ -100,7 +100,7 @@ def test_equal_releases_make_equal_zips_without_a_seed_or_a_time(make_spec, read
     assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", card)
 
 
-def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
+def test_a_release_that_the_ledger_does_not_count_is_refused():
     spec = make_spec()
     published = released(spec, read(spec))
     elsewhere = make_spec(epsilon=0.5).new_ledger()
@@ -110,7 +110,7 @@ def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
             bundle(published, ledger)
 
 
-def test_the_card_lists_what_was_spent_before(make_spec, read):
+def test_the_card_lists_what_was_spent_before():
     spec = make_spec(epsilon=0.5, total_epsilon=5.0)
     other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
@@ -121,14 +121,14 @@ def test_the_card_lists_what_was_spent_before(make_spec, read):
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
 
 
-def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
+def test_very_large_strategies_are_left_out(monkeypatch):
     monkeypatch.setattr("dpgp_core.release.measured_files._MOST", 10)
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
 
 
-def test_centiles_stand_in_the_table_and_the_card(make_spec, make_zip):
+def test_centiles_stand_in_the_table_and_the_card():
     files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
     assert list(cells(files))[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
     assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
@@ -156,7 +156,7 @@ def test_headers_are_quoted_and_safe_in_any_separator():
     assert text.splitlines()[0] == '"\'=1+""a""","x;=2+3","a,b"'
 
 
-def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
+def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values():
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)
     published = released(spec, data)
@@ -166,7 +166,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
-def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
+def test_a_missing_or_damaged_file_is_a_sentence():
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = released(spec, read(spec))
     about, files = measured_files(published)

@@ -14,17 +14,17 @@ from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.json_text import spec_from_object
-from tests.core.release.conftest import rows_of, written
 from tests.core.release.test_groups import LEVELS, spec_of, table
+from tests.core.release.worlds import make_spec, make_zip, rows_of, written, zip_of
 
 
 @pytest.fixture
-def folder(tmp_path, zip_of):
+def folder(tmp_path):
     return written(zip_of(), tmp_path)
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_computes_the_values_again_without_the_table(tmp_path, zip_of, mechanism):
+def test_it_computes_the_values_again_without_the_table(tmp_path, mechanism):
     said = check_folder(written(zip_of(mechanism), tmp_path))
     assert said.startswith("The files are those that release.json describes, and all 9 values follow")
 
@@ -39,14 +39,14 @@ def test_a_changed_or_missing_file_is_named(folder, name):
         check_folder(folder)
 
 
-def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path, zip_of):
+def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path):
     (tmp_path / "mine").write_text("private")
     folder = written(zip_of(), tmp_path / "release")
     edited(folder, ("sha256", "../mine"), '"0"')
     assert check_folder(folder).startswith("The files are those that release.json describes")
 
 
-def test_values_that_do_not_follow_are_found(folder, zip_of):
+def test_values_that_do_not_follow_are_found(folder):
     replaced(folder, "values.csv", with_cell(zip_of(), "value", str(column(zip_of(), "value")[0] + 1)))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(folder)
@@ -93,7 +93,7 @@ def test_a_step_that_no_release_has_is_a_sentence(folder, text):
 
 
 @pytest.mark.parametrize("text", [each for each in NOT_NUMBERS if each not in ("0", "1e-320")])
-def test_noise_that_no_release_has_is_a_sentence(tmp_path, zip_of, text):
+def test_noise_that_no_release_has_is_a_sentence(tmp_path, text):
     written(zip_of("sparse"), tmp_path)
     edited(tmp_path, ("statistics", "noise", "sa"), text)
     with pytest.raises(ValueError, match=r"^the noise sa must "):
@@ -133,7 +133,7 @@ def test_another_card_is_refused_and_a_file_beyond_the_limit_is_not_read(folder,
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zip, mechanism):
+def test_centiles_follow_from_what_was_measured_too(tmp_path, mechanism):
     files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"))
     assert "values and centiles follow from the measured numbers" in check_folder(written(files, tmp_path))
     replaced(tmp_path, "values.csv", with_cell(files, "centile_97", "51"))
@@ -142,7 +142,7 @@ def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zi
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "x" * 240, "<script>" * 9000])
-def test_a_foreign_name_is_never_repeated_at_length(tmp_path, zip_of, name):
+def test_a_foreign_name_is_never_repeated_at_length(tmp_path, name):
     files = dict(zip_of())
     card = json.loads(files["release.json"])
     card["sha256"] = {name: "0"}
@@ -168,7 +168,7 @@ def packed(files):
 
 
 @pytest.fixture(scope="module")
-def of_groups(make_zip):
+def of_groups():
     return make_zip(spec_of(mechanism="bayes_cells"), table())
 
 
@@ -210,7 +210,7 @@ def test_budget_difference_and_refit_cost_nothing_and_are_there(kept):
     assert found.mean.shape == (4,)
 
 
-def test_a_release_where_inputs_are_public_comes_back_too(zip_of, tmp_path):
+def test_a_release_where_inputs_are_public_comes_back_too(tmp_path):
     files = zip_of("bayes")
     (tmp_path / "r.zip").write_bytes(packed(files))
     release = load(tmp_path / "r.zip")
@@ -219,7 +219,7 @@ def test_a_release_where_inputs_are_public_comes_back_too(zip_of, tmp_path):
     np.testing.assert_allclose(release.predict(at), column(files, "value"), atol=0.06)
 
 
-def test_what_is_no_release_is_said(tmp_path, zip_of, of_groups):
+def test_what_is_no_release_is_said(tmp_path, of_groups):
     (tmp_path / "a.zip").write_bytes(b"no zip")
     (tmp_path / "b.zip").write_bytes(packed({"notes.txt": b"x"}))
     kept_nothing = {name: content for name, content in of_groups.items() if name != FILE}
@@ -254,7 +254,7 @@ def test_arguments_that_do_not_fit_are_named(tmp_path, of_groups):
             call()
 
 
-def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path, make_zip):
+def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path):
     """Rough curves and people who scatter little among them, which only many people show: it was read without."""
     one = {"x": ["age"], "x_units": ["years"], "x_box": [[0, 90]], "x_levels": None, "grid": [9], "lengthscale": [25]}
     spec = spec_of(**one, mechanism="bayes_cells", epsilon=5)

@@ -14,14 +14,14 @@ from dpgp_core.release import command_line, ledger_from_json, spec_from_json, sp
 from dpgp_core.release.command_line import _parser, main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification import EXAMPLE
-from tests.core.release.conftest import names
+from tests.core.release.worlds import make_spec, make_table, names
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = str(Path(__file__).resolve().parents[3])
 
 
 @pytest.fixture
-def run(tmp_path, make_spec, make_table, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, capsys):
     """Run ``release`` in a folder with a table and a configuration; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table.csv").write_bytes(make_table())
@@ -39,7 +39,7 @@ def card(folder, name="out.zip"):
         return archive.read("release.json")
 
 
-def test_a_release(run, tmp_path, make_spec):
+def test_a_release(run, tmp_path):
     code, out, err = run()
     assert (code, err) == (0, "")
     assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height (hidden: " in out
@@ -60,7 +60,7 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_degrees_and_logarithms_are_declared_by_the_command(run, tmp_path, make_spec):
+def test_degrees_and_logarithms_are_declared_by_the_command(run, tmp_path):
     two = {"x": ("age", "x"), "x_units": ("", ""), "x_box": ((0, 90), (0, 50)), "lengthscale": (900, 900)}
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, grid=(3, 3), mechanism="sparse")))
     lines = (tmp_path / "table.csv").read_text().splitlines()
@@ -139,7 +139,7 @@ def test_a_wrong_table_spends_nothing(run, tmp_path):
     assert names(tmp_path) == ["config.json", "table.csv"]
 
 
-def test_a_release_is_counted_before_it_is_drawn(run, tmp_path, make_spec, monkeypatch):
+def test_a_release_is_counted_before_it_is_drawn(run, tmp_path, monkeypatch):
     def crash(*_):
         raise RuntimeError
 
@@ -265,15 +265,15 @@ def test_a_release_that_was_told_to_outlive_its_terminal_does():
         signal.signal(signal.SIGHUP, before)
 
 
-def outputs_and_both(folder, make_spec):
+def outputs_and_both(folder):
     """Write two configurations, one of which protects inputs too; returns their names."""
     for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
         (folder / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
     return "outputs", "both"
 
 
-def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_spec):
-    outputs_and_both(tmp_path, make_spec)
+def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path):
+    outputs_and_both(tmp_path)
     ledger = ("--ledger", "l.json")
     assert run(*ledger, "--new-ledger", config="both.json", out="a.zip")[0] == 0
     code, _, err = run(*ledger, config="outputs.json", out="b.zip")
@@ -290,8 +290,8 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_s
     assert read_ledger_file(str(tmp_path / "l.json")).inputs_public
 
 
-def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
-    for name in outputs_and_both(tmp_path, make_spec):
+def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path):
+    for name in outputs_and_both(tmp_path):
         assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
     earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
     (tmp_path / "release.json").write_text(json.dumps(earlier))
@@ -300,7 +300,7 @@ def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_pa
     assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
 
 
-def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
+def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
     people = "who,age,height\n" + "\n".join(f"p{at % 9},{at},{90 + at}" for at in range(60))
     (tmp_path / "people.csv").write_text(people)
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(mechanism="bayes_cells")))

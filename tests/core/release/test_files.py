@@ -8,7 +8,7 @@ import pytest
 from dpgp_core.release.files import CannotWrite, open_file, output_file, read_text_file
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
 from dpgp_core.release.specification import EXAMPLE
-from tests.core.release.conftest import names
+from tests.core.release.worlds import names
 
 ONE = ("a release", EXAMPLE.guarantee)
 

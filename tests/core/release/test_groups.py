@@ -13,7 +13,7 @@ from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import foreseen, plan_release, read_table, spec_from_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.figure import COLOURS, figure, groups_of
-from tests.core.release.conftest import rows_of, written
+from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of, written
 
 LEVELS = ("women, girls", "men, boys")
 CONFIG = {
@@ -47,7 +47,7 @@ def table(n=120):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
-def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mechanism, tmp_path, make_zip):
+def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mechanism, tmp_path):
     spec = spec_of(mechanism=mechanism)
     files = make_zip(spec, table())
     rows = rows_of(files)
@@ -66,7 +66,7 @@ def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mecha
     assert found.mean[0] == pytest.approx(value[LEVELS[1]] - value[LEVELS[0]], abs=0.2)
 
 
-def test_a_name_that_a_spreadsheet_would_run_is_text(make_zip):
+def test_a_name_that_a_spreadsheet_would_run_is_text():
     spec = spec_of(x=["age", "=sex"], x_levels=[None, ["=1+1", 'a "b"']])
     content = table().replace(b'"women, girls"', b"=1+1").replace(b'"men, boys"', b'"a ""b"""')
     rows = rows_of(make_zip(spec, content.replace(b"sex", b"=sex", 1)))
@@ -83,16 +83,15 @@ def test_what_other_budgets_bring_is_foreseen_for_groups():
 GROUPS = ("women & girls", "men", "other")
 
 
-def of_groups(make_spec, **changes):
+def of_groups(**changes):
     given = {"x": ("age", "sex"), "x_units": ("years", ""), "x_box": ((0.0, 100.0), None), "grid": (4, None)}
     return make_spec(
         **given | {"x_levels": (None, GROUPS), "mechanism": "bayes_cells", "lengthscale": (25.0,)} | changes
     )
 
 
-def test_levels_are_taken_out_and_longitude_comes_first_at_once(make_spec):
+def test_levels_are_taken_out_and_longitude_comes_first_at_once():
     spec = of_groups(
-        make_spec,
         x=("lat", "sex", "day", "lon"),
         x_units=("°", "", "h", "°"),
         grid=(2, None, 3, 4),
@@ -109,8 +108,8 @@ def test_levels_are_taken_out_and_longitude_comes_first_at_once(make_spec):
         np.testing.assert_array_equal(own[:, [3, 0, 2]], group.X)
 
 
-def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
-    spec = of_groups(make_spec)
+def test_a_curve_for_each_group_and_who_is_who():
+    spec = of_groups()
     drawn = figure(make_published(spec, [1.0] * 12))
     assert drawn.count("<polygon") == 3
     assert "women &amp; gi…" in drawn or "women &amp; g" in drawn
@@ -118,9 +117,9 @@ def test_a_curve_for_each_group_and_who_is_who(make_spec, make_published):
     assert "<polygon" in drawn
 
 
-def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look(make_spec):
+def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look():
     levels = tuple(f"region {i}" for i in range(20))
-    groups, plain = groups_of(of_groups(make_spec, x_levels=(None, levels)))
+    groups, plain = groups_of(of_groups(x_levels=(None, levels)))
     assert [group.name for group in groups] == list(levels)
     assert (plain.x, plain.grid, plain.x_levels) == (("age",), (4,), None)
     for i, group in enumerate(groups):
@@ -130,9 +129,8 @@ def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look(make_sp
     assert "#0072B2" not in COLOURS  # the blue of what is not private
 
 
-def test_a_map_says_of_which_group_it_is(make_spec, make_published):
+def test_a_map_says_of_which_group_it_is():
     spec = of_groups(
-        make_spec,
         x=("east", "sex", "north"),
         x_units=("km", "", "km"),
         x_box=((0.0, 9.0), None, (0.0, 9.0)),
@@ -145,8 +143,8 @@ def test_a_map_says_of_which_group_it_is(make_spec, make_published):
     assert ">north [km]</text>" in drawn
 
 
-def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_other(make_spec, make_published):
-    spec = of_groups(make_spec, centiles=True, y_bounds=(0.0, 20.0))
+def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_other():
+    spec = of_groups(centiles=True, y_bounds=(0.0, 20.0))
     found = make_published(spec, [1.0] * 12)
     found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))
     assert figure(found).count("<polyline") == 15

@@ -16,6 +16,7 @@ from dpgp_core.dates import Dates
 from dpgp_core.release import CHOICES
 from dpgp_core.release.figure import MOST, are_years, figure, marks
 from dpgp_core.release.page import page
+from tests.core.release.worlds import make_published, make_spec, make_table, make_zip, zip_of
 
 PAGE = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td"}
 PICTURE = {"svg", "path", "polygon", "line", "text", "g", "rect"}
@@ -59,7 +60,7 @@ def numbers_in(found):
 @pytest.mark.parametrize(
     ("mechanism", "log"), [*((name, False) for name in CHOICES), ("bayes_cells", True), ("refined", True)]
 )
-def test_every_number_is_the_cards(make_spec, make_zip, mechanism, log):
+def test_every_number_is_the_cards(mechanism, log):
     files = make_zip(make_spec(mechanism=mechanism, tolerance=33.3, epsilon=0.7, total_epsilon=2.9, log=log))
     card, read = json.loads(files["release.json"]), Read(files["card.html"].decode())
     known = numbers_in(card)
@@ -78,7 +79,7 @@ def test_every_number_is_the_cards(make_spec, make_zip, mechanism, log):
         assert "; ".join(card["guarantee"][name]) in shown
 
 
-def test_the_odds_are_those_of_the_noise(zip_of):
+def test_the_odds_are_those_of_the_noise():
     card = json.loads(zip_of()["release.json"])
     exact = 1 - float(gaussian_tradeoff(0.05, 1 / noise_multiplier(1.0, 1e-5)))
     assert exact * (1 - 1e-6) <= card["tradeoff"]["found_at_most"] <= exact * 1.01
@@ -89,7 +90,7 @@ def test_the_odds_are_those_of_the_noise(zip_of):
 NASTY = "<script>alert(1)</script>&\"'<img src=x onerror=y>"
 
 
-def test_words_of_a_visitor_are_only_words(make_spec, make_zip, make_table):
+def test_words_of_a_visitor_are_only_words():
     spec = make_spec(x=(NASTY,), y=f"y{NASTY}", y_unit=f"u{NASTY}", x_units=(f"v{NASTY}",), unit=f"w{NASTY}")
     names = ",".join('"{}"'.format(each.replace('"', '""')) for each in (NASTY, f"y{NASTY}"))
     text = make_zip(spec, names.encode() + make_table()[len(b"age,height") :])["card.html"].decode()
@@ -106,7 +107,7 @@ def test_words_of_a_visitor_are_only_words(make_spec, make_zip, make_table):
     assert not any(each in text for each in ("@import", "url("))
 
 
-def test_what_was_spent_is_rounded_up(zip_of):
+def test_what_was_spent_is_rounded_up():
     card = json.loads(zip_of()["release.json"])
     card["ledger"]["spent"]["epsilon"] = 1.2301
     assert "together epsilon = 1.24 of 3 declared" in " ".join(Read(page(card, "")).words)
@@ -121,13 +122,13 @@ def test_what_was_spent_is_rounded_up(zip_of):
         ("inputs and outputs", 4, "up to 4 rows of any one person, inputs and outputs. What is hidden"),
     ],
 )
-def test_no_more_is_said_to_be_hidden_than_is(zip_of, protects, rows, said):
+def test_no_more_is_said_to_be_hidden_than_is(protects, rows, said):
     card = json.loads(zip_of()["release.json"])
     card["guarantee"] |= {"protects": protects, "rows": rows}
     assert f"The noise in these values hides {said}" in " ".join(Read(page(card, "")).words)
 
 
-def test_what_makes_a_promise_smaller_is_said(zip_of):
+def test_what_makes_a_promise_smaller_is_said():
     card = json.loads(zip_of()["release.json"])
     card["guarantee"]["established"] = False
     card["ledger"] |= {"inputs_public": True, "begun_again": "a rehearsal", "limit": None}
@@ -137,7 +138,7 @@ def test_what_makes_a_promise_smaller_is_said(zip_of):
     assert "because: a rehearsal" in shown
 
 
-def test_the_page_says_what_a_share_and_what_centiles_are(make_spec, make_zip):
+def test_the_page_says_what_a_share_and_what_centiles_are():
     rows = "".join(f"{age},{age % 3 // 2}\n" for age in range(90))
     rate = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0, 1), y_unit="")
     said = " ".join(Read(make_zip(rate, f"age,height\n{rows}".encode())["card.html"].decode()).words)
@@ -165,7 +166,7 @@ def cells_of(root):
     return [each for each in root.iter(f"{SVG}rect") if each.get("width") != "12"]
 
 
-def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spec, make_published):
+def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use():
     spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
     root = drawn(make_published(spec, (1, 1, 1, 9, 1)))
     lines = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}line")]
@@ -184,7 +185,7 @@ def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use(make_spe
     assert "grey" not in words(drawn(make_published(spec, (1,) * 5)))
 
 
-def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
+def test_a_map_has_a_cell_a_point_and_grey_ones():
     spec = make_spec(**TWO, grid=(2, 3), tolerance=2.0)
     root = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)))
     cells = cells_of(root)
@@ -199,7 +200,7 @@ def test_a_map_has_a_cell_a_point_and_grey_ones(make_spec, make_published):
     assert len(cells_of(drawn(make_published(spec, [1] * 12)))) == 4
 
 
-def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
+def test_a_kilometre_is_as_long_up_as_across():
     def size(**changed):
         spec = make_spec(grid=(2, 2), **changed)
         cells = cells_of(drawn(make_published(spec, [1] * 4)))
@@ -220,13 +221,13 @@ def test_a_kilometre_is_as_long_up_as_across(make_spec, make_published):
 
 
 @pytest.mark.parametrize("bounds", [(1e9, 1e9 + 2), (-1e-9, 1e-9), (0.0, 1e15)])
-def test_any_bounds_are_drawn_with_few_round_ticks(make_spec, make_published, bounds):
+def test_any_bounds_are_drawn_with_few_round_ticks(bounds):
     root = drawn(make_published(make_spec(grid=(3,), y_bounds=bounds), (1, 1, 1)))
     assert 4 <= len(list(root.iter(f"{SVG}text"))) <= 18
     assert not any("nan" in " ".join(each.attrib.values()) for each in root.iter())
 
 
-def test_shares_of_yes_are_drawn_in_per_cent(make_spec, make_published):
+def test_shares_of_yes_are_drawn_in_per_cent():
     spec = make_spec(mechanism="bayes", y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(3,))
     published = make_published(spec, (0.1, 0.1, 0.1))
     published = replace(published, values=published.values / 4, curve=tuple(end / 4 for end in published.curve))

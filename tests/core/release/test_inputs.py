@@ -16,7 +16,7 @@ from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
 from dpgp_core.release.specification import EXAMPLE
 from dpgp_core.seasons import YEAR
-from tests.core.release.conftest import released, rows_of, spec_for, unzipped, written
+from tests.core.release.worlds import make_spec, make_zip, released, rows_of, unzipped, written
 from tests.core.tables import changed
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
@@ -65,7 +65,7 @@ def test_a_box_that_is_not_on_the_earth_is_a_sentence(changes, name):
 def of_london(**changes):
     """Heights by place in London; lengthscales in km."""
     declared = {"x": ("lon", "lat"), "x_units": ("degrees", "degrees"), "x_box": tuple(LONDON.values())}
-    return spec_for(**declared | {"lengthscale": (8.0, 8.0), "grid": (3, 3), "coordinates": ("lon", "lat")} | changes)
+    return make_spec(**declared | {"lengthscale": (8.0, 8.0), "grid": (3, 3), "coordinates": ("lon", "lat")} | changes)
 
 
 PLACES = b"lon,lat,height\n" + b"".join(
@@ -91,7 +91,7 @@ def test_it_is_the_release_of_a_table_projected_by_hand(mechanism, same_bits):
     np.testing.assert_array_equal(found[0].X_test, spec.points())  # in degrees
 
 
-def test_it_is_declared_written_and_said(make_zip):
+def test_it_is_declared_written_and_said():
     spec = of_london()
     files = make_zip(spec, PLACES)
     projection = json.loads(files["release.json"])["projection"]
@@ -201,7 +201,7 @@ def test_the_values_follow_from_the_released_numbers(files):
 @pytest.mark.parametrize(
     "mechanism", [pytest.param(name, marks=[pytest.mark.full] * (name != "refined")) for name in OTHERS]
 )
-def test_every_other_mechanism_releases_dates_too(mechanism, make_zip):
+def test_every_other_mechanism_releases_dates_too(mechanism):
     pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
     files = make_zip(of_visits(mechanism=mechanism, grid=(9,), epsilon=1.0, y_kind="number", **pure), table(n=60))
     rows = rows_of(files)
@@ -210,7 +210,7 @@ def test_every_other_mechanism_releases_dates_too(mechanism, make_zip):
 
 
 @pytest.mark.full
-def test_a_period_and_levels_go_together(make_zip):
+def test_a_period_and_levels_go_together():
     header, *rows = table(n=300).decode().splitlines()
     of_two = "\n".join([f"{header},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows))])
     levels = {"x": ("clinic", "day"), "x_units": ("", ""), "x_box": (None, YEARS), "x_levels": (("a", "b"), None)}

@@ -26,9 +26,9 @@ from dpgp_core.release.json_text import (
     write_object,
 )
 from dpgp_core.release.specification import EXAMPLE
-from tests.core.release.conftest import open_spec, spec_for
 from tests.core.release.test_groups import spec_of as of_groups
 from tests.core.release.test_inputs import GERMAN, of_london, of_visits
+from tests.core.release.worlds import make_open, make_spec
 from tests.fuzz_configs import OPTIONAL
 
 GOOD = spec_to_object(EXAMPLE)
@@ -41,11 +41,11 @@ ANYTHING = st.recursive(
 
 RATE = {"y_kind": "yes/no", "y_bounds": (0, 1)}
 SPECS = [
-    *(spec_for(mechanism=name, unit="größe", noise_variance=0.1 + 0.2, tolerance=2.5) for name in CHOICES),
-    *(spec_for(mechanism="bayes", y_kind=kind, y_bounds=(0, 200), centiles=True) for kind in ("amount", "count")),
-    spec_for(mechanism="bayes", **RATE),
-    spec_for(log=True),
-    open_spec(bounds_share=0.2),
+    *(make_spec(mechanism=name, unit="größe", noise_variance=0.1 + 0.2, tolerance=2.5) for name in CHOICES),
+    *(make_spec(mechanism="bayes", y_kind=kind, y_bounds=(0, 200), centiles=True) for kind in ("amount", "count")),
+    make_spec(mechanism="bayes", **RATE),
+    make_spec(log=True),
+    make_open(bounds_share=0.2),
     of_groups(),
     of_london(),
     of_visits(dates=GERMAN),
@@ -95,7 +95,7 @@ LOSSES = [GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), Approximate
 
 
 @pytest.fixture
-def promise(make_spec):
+def promise():
     """A guarantee of a given loss, claiming what the loss amounts to at delta 1e-5."""
 
     def make(loss):

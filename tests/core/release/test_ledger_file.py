@@ -12,7 +12,7 @@ from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
 from dpgp_core.release.specification import EXAMPLE
-from tests.core.release.conftest import names
+from tests.core.release.worlds import names
 
 ONE = ("a release", EXAMPLE.guarantee)  # epsilon 1 of 3; the total takes 7 of them
 

@@ -16,13 +16,14 @@ from dpgp_core.release import CHOICES, plan_release, publish
 from dpgp_core.release.plan import foreseen, half_widths
 from dpgp_core.release.private_table import complete_rows, large_delta, not_of_its_kind, read_outcomes, to_owner
 from dpgp_core.release.specification import EXAMPLE
+from tests.core.release.worlds import make_open, make_spec, read
 
 AFTERWARDS = ("bayes", "bayes_cells", "sparse")  # how wide their intervals are is known after the release only
 PUBLIC = [name for name in CHOICES if name not in AFTERWARDS]
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "sparse"])
-def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(make_spec, read, mechanism):
+def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(mechanism):
     spec = make_spec(mechanism=mechanism)
     X = read(spec).X
     one, other = plan_release(spec, X), plan_release(spec, X[::-1] / 2)
@@ -35,7 +36,7 @@ def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(mak
 
 
 @pytest.mark.parametrize("mechanism", PUBLIC)
-def test_half_widths_are_those_of_the_release(make_spec, read, mechanism):
+def test_half_widths_are_those_of_the_release(mechanism):
     """Never narrower than what the best fit leaves; and values are rounded to a step far below them."""
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
@@ -53,7 +54,7 @@ def test_half_widths_are_those_of_the_release(make_spec, read, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", AFTERWARDS)
-def test_no_width_is_named_that_is_not_known_yet(make_spec, read, mechanism):
+def test_no_width_is_named_that_is_not_known_yet(mechanism):
     plan = plan_release(make_spec(mechanism=mechanism), read(make_spec(mechanism=mechanism)).X)
     assert plan.half_width is None
     assert plan.half_outputs is None
@@ -61,7 +62,7 @@ def test_no_width_is_named_that_is_not_known_yet(make_spec, read, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
-def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, read, monkeypatch, mechanism):
+def test_a_low_rank_plan_says_what_the_exact_one_says(monkeypatch, mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec, n=400)
     exact = plan_release(spec, data.X)
@@ -74,7 +75,7 @@ def test_a_low_rank_plan_says_what_the_exact_one_says(make_spec, read, monkeypat
     assert low.step == exact.step
 
 
-def test_a_model_that_cannot_be_solved_is_a_sentence(make_spec, monkeypatch):
+def test_a_model_that_cannot_be_solved_is_a_sentence(monkeypatch):
     def fail(*_):
         raise LinAlgError("singular")
 
@@ -88,7 +89,7 @@ def test_a_model_that_cannot_be_solved_is_a_sentence(make_spec, monkeypatch):
 
 
 @pytest.mark.parametrize("mechanism", ["cloaking", "refined"])
-def test_noise_that_underflows_is_refused_instead_of_published(make_spec, mechanism):
+def test_noise_that_underflows_is_refused_instead_of_published(mechanism):
     # the nearest person is 32 lengthscales from a test point: C is about 1e-220, and its square is 0
     spec = make_spec(mechanism=mechanism, lengthscale=(0.11,), grid=(2,))
     with pytest.raises(ValueError, match="cannot be computed on these inputs"):
@@ -96,7 +97,7 @@ def test_noise_that_underflows_is_refused_instead_of_published(make_spec, mechan
     assert plan_release(spec, np.array([[1.0], [50.0], [60.0]])).half_width[0] > 0
 
 
-def test_a_release_that_would_measure_nothing_is_refused_before_it_is_charged(make_spec):
+def test_a_release_that_would_measure_nothing_is_refused_before_it_is_charged():
     spec = make_spec(mechanism="inducing", lengthscale=(0.11,), grid=(2,), cells=1, kernel="Matern52")
     spec = replace(spec, noise_variance=1e4)
     with pytest.raises(ValueError, match=r"nobody in the table moves any value on the grid.*declare a longer length"):
@@ -144,7 +145,7 @@ def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
 TABLE = b"age,height\n1,10\n2,100\n3,-999\n4,120\n"
 
 
-def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms(make_spec, make_open):
+def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms():
     two = "For your eyes, in no file: 2 of 4 outcomes lie outside the bounds and count as the bound"
     for spec, said in (
         (make_spec(), two),
@@ -161,7 +162,7 @@ def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms(make_spec
         assert bool(told) == bool(said)
 
 
-def test_inputs_that_count_at_the_edge_of_the_box_are_counted(make_spec):
+def test_inputs_that_count_at_the_edge_of_the_box_are_counted():
     spec = make_spec(mechanism="bayes_cells", x_box=((1.5, 3.5),), y_bounds=(-1000.0, 200.0))
     table = read_outcomes(io.BytesIO(TABLE), spec)
     assert to_owner(spec, table).startswith(
@@ -170,7 +171,7 @@ def test_inputs_that_count_at_the_edge_of_the_box_are_counted(make_spec):
     assert "outside" not in repr(table)
 
 
-def test_outcomes_of_another_kind_and_those_that_are_neither_yes_nor_no_are_counted(make_spec):
+def test_outcomes_of_another_kind_and_those_that_are_neither_yes_nor_no_are_counted():
     rate = {"y_kind": "yes/no", "y_bounds": (0.0, 1.0)}
     spec = make_spec(**rate, writing=Writing(yes=("yes",), no=("no",)))
     content = b"age,height\n1,yes\n2,no\n3,perhaps\n4,\n5,yes\n6,invalid\n"

@@ -13,12 +13,12 @@ from dpgp_core.release.check import check_folder
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.publishing import about, known_share, useful, values_in_unit, within_tolerance
 from dpgp_core.table import Outcome
-from tests.core.release.conftest import released, written
+from tests.core.release.worlds import make_published, make_spec, make_zip, read, released, written
 from tests.core.tables import changed
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_what_is_published(make_spec, read, mechanism):
+def test_what_is_published(mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     found = released(spec, data)
@@ -35,7 +35,7 @@ def test_what_is_published(make_spec, read, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_release_is_the_mechanisms_own_rounded_with_fresh_noise_each_time(make_spec, read, mechanism, same_bits):
+def test_the_release_is_the_mechanisms_own_rounded_with_fresh_noise_each_time(mechanism, same_bits):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     plan = plan_release(spec, data.X)
@@ -48,17 +48,23 @@ def test_the_release_is_the_mechanisms_own_rounded_with_fresh_noise_each_time(ma
     within = np.clip(own.samples[0], *spec.y_bounds)  # what noise drives beyond the bounds is impossible
     assert np.abs(found.values - within).max() <= found.step / 2 * (1 + 1e-6)
     assert found.guarantee == own.guarantee
-    assert ((spec.y_bounds[0] <= found.values) & (found.values <= spec.y_bounds[1])).all()
 
 
-def test_what_noise_drives_beyond_the_bounds_is_cut_there(make_spec):
+@pytest.mark.parametrize("mechanism", CHOICES)
+def test_no_value_is_impossible_however_large_the_noise(mechanism):
+    spec = make_spec(mechanism=mechanism, epsilon=0.01)
+    found = released(spec, read(spec)).values
+    assert ((spec.y_bounds[0] <= found) & (found <= spec.y_bounds[1])).all()  # steps end at these bounds
+
+
+def test_what_noise_drives_beyond_the_bounds_is_cut_there():
     far = np.array([-1e5, 49.0, 100.0, 1e5])
     np.testing.assert_array_equal(values_in_unit(make_spec().outcome, far, 1.0), [50, 50, 100, 200])
     logs = make_spec(log=True).outcome
     np.testing.assert_array_equal(values_in_unit(logs, np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
 
 
-def test_where_rounding_leaves_no_number_nothing_but_the_bounds_is_said(make_spec, read, monkeypatch):
+def test_where_rounding_leaves_no_number_nothing_but_the_bounds_is_said(monkeypatch):
     spec = make_spec()
     data, measure = read(spec), type(spec.built).measure
     plan = plan_release(spec, data.X)
@@ -74,13 +80,13 @@ def test_where_rounding_leaves_no_number_nothing_but_the_bounds_is_said(make_spe
     assert np.isfinite([published.values, *published.curve, *published.outputs]).all()
 
 
-def test_negative_zero_is_not_published(make_spec, read):
+def test_negative_zero_is_not_published():
     spec = make_spec(y_bounds=(-75, 75), mechanism="integral_bins", epsilon=1e2, total_epsilon=1e3, x_box=((0, 1000),))
     found = released(spec, replace(read(spec), y=np.zeros(40)))
     assert not np.signbit(found.values[found.values == 0]).any()
 
 
-def test_a_plan_for_something_else_is_refused(make_spec, read):
+def test_a_plan_for_something_else_is_refused():
     spec = make_spec()
     data = read(spec)
     plan = plan_release(spec, data.X)
@@ -100,7 +106,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_a_table_read_for_something_else_is_refused(make_spec, read, name):
+def test_a_table_read_for_something_else_is_refused(name):
     spec = make_spec()
     data = changed(read(spec), **{name: CHANGES[name]})
     plan = plan_release(spec, data.X)
@@ -109,7 +115,7 @@ def test_a_table_read_for_something_else_is_refused(make_spec, read, name):
             use()
 
 
-def test_too_many_rows_are_refused_twice(make_spec, read):
+def test_too_many_rows_are_refused_twice():
     sparse, inducing = make_spec(mechanism="sparse"), make_spec(mechanism="inducing")
     assert (make_spec().choice.kind.max_rows, sparse.choice.kind.max_rows) == (200_000, 2_000_000)
     with pytest.raises(ValueError, match="more than 5000 rows, the limit"):
@@ -120,20 +126,20 @@ def test_too_many_rows_are_refused_twice(make_spec, read):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_preview_does_not_depend_on_chance(make_spec, read, mechanism):
+def test_preview_does_not_depend_on_chance(mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     np.testing.assert_array_equal(*(preview(plan_release(spec, data.X), data) for _ in range(2)))
 
 
-def test_with_a_huge_budget_the_release_is_the_preview(make_spec, read):
+def test_with_a_huge_budget_the_release_is_the_preview():
     spec = make_spec(mechanism="integral_bins", epsilon=100.0, total_epsilon=1000.0, cells=2)
     data = read(spec)
     plan = plan_release(spec, data.X)
     np.testing.assert_allclose(publish(plan, data).values, preview(plan, data), atol=1.0)
 
 
-def test_private_inputs_are_never_refused(make_spec):
+def test_private_inputs_are_never_refused():
     spec = make_spec(mechanism="sparse")
     for ages in ([20.0] * 30, [-1e9, 1e9] * 15):  # one age for all; outside the box
         table = "age,height\n" + "".join(f"{age},150\n" for age in ages)
@@ -152,13 +158,13 @@ def test_private_inputs_are_never_refused(make_spec):
         (None, [1, 1, 1, 1, 0], "At 1 of 5 points the interval is at least as wide as the bounds"),
     ],
 )
-def test_values_are_of_use_within_the_tolerance_or_the_bounds(make_spec, make_published, tolerance, within, said):
+def test_values_are_of_use_within_the_tolerance_or_the_bounds(tolerance, within, said):
     published = make_published(make_spec(grid=(5,), tolerance=tolerance), (1.0, 19.9, 20.0, 20.1, 150.0))
     assert within_tolerance(published).tolist() == [bool(each) for each in within]
     assert useful(published).startswith(said)
 
 
-def test_the_tolerance_changes_nothing_that_is_measured_or_promised(make_spec, read, same_bits):
+def test_the_tolerance_changes_nothing_that_is_measured_or_promised(same_bits):
     one, other = make_spec(tolerance=1.0), make_spec(tolerance=99.0)
     assert one == other  # a plan for the one is a plan for the other
     assert one.guarantee == other.guarantee
@@ -174,7 +180,7 @@ def test_the_tolerance_changes_nothing_that_is_measured_or_promised(make_spec, r
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
 @pytest.mark.parametrize("log", [False, True])
-def test_centiles_are_in_order_within_the_bounds(make_spec, read, mechanism, log):
+def test_centiles_are_in_order_within_the_bounds(mechanism, log):
     spec = make_spec(mechanism=mechanism, centiles=True, log=log, epsilon=3.0)
     found = released(spec, read(spec))
     assert len(found.centiles) == 5
@@ -196,14 +202,14 @@ def test_centiles_are_in_order_within_the_bounds(make_spec, read, mechanism, log
         ("amount", (1.0, 10.0), True, -0.7316, 1),
     ],
 )
-def test_an_outcome_outside_its_kind_is_read_as_the_nearest_within(make_spec, kind, bounds, log, height, nearest):
+def test_an_outcome_outside_its_kind_is_read_as_the_nearest_within(kind, bounds, log, height, nearest):
     spec = make_spec(mechanism="bayes_cells", y_kind=kind, y_bounds=bounds, log=log)
     read, expected = (read_table(io.BytesIO(f"age,height\n1,1\n2,{y!r}\n".encode()), spec) for y in (height, nearest))
     np.testing.assert_array_equal(read.y, expected.y)
     assert not np.signbit(read.y[1])
 
 
-def test_a_rate_is_published_from_yes_and_no(make_spec):
+def test_a_rate_is_published_from_yes_and_no():
     spec = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0.0, 1.0), epsilon=3.0)
     rng = np.random.default_rng(2)
     rows = "".join(f"{age:.1f},{int(rng.uniform() < 0.3)}\n" for age in rng.uniform(0, 100, 2000))
@@ -213,7 +219,7 @@ def test_a_rate_is_published_from_yes_and_no(make_spec):
     assert abs(found.values.mean() - 0.3) < 0.1
 
 
-def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_them(make_spec, make_published):
+def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_them():
     spec = make_spec(y_bounds=(0.0, 100.0), grid=(5,))
     found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]))
     np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])
@@ -256,7 +262,7 @@ def test_what_noise_drives_far_out_is_finite():
     np.testing.assert_allclose(PRICES.given_back(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
 
 
-def both(make_spec, mechanism):
+def both(mechanism):
     """Logarithms measured; and the same of a table whose outputs are logarithms already."""
     log = make_spec(mechanism=mechanism, log=True)
     taken = log.outcome.measured
@@ -264,8 +270,8 @@ def both(make_spec, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(make_spec, read, mechanism, same_bits):
-    log, plain = both(make_spec, mechanism)
+def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(mechanism, same_bits):
+    log, plain = both(mechanism)
     assert log.guarantee == plain.guarantee
     data = read(log)
     taken = replace(plain.public_table(data.X), y=data.y)
@@ -286,7 +292,7 @@ def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(make_spec, read,
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "refined", "sparse"])
-def test_the_zip_computes_its_values_again(tmp_path, make_spec, make_zip, mechanism):
+def test_the_zip_computes_its_values_again(tmp_path, mechanism):
     written(make_zip(make_spec(mechanism=mechanism, log=True, tolerance=1.5)), tmp_path)
     assert check_folder(tmp_path).startswith("The files are those that release.json describes, and all 9 values follow")
     card = json.loads((tmp_path / "release.json").read_text())
@@ -297,7 +303,7 @@ def test_the_zip_computes_its_values_again(tmp_path, make_spec, make_zip, mechan
     assert "within a factor of 1.5" in text
 
 
-def test_what_is_of_use_is_a_factor(make_spec, make_published):
+def test_what_is_of_use_is_a_factor():
     spec = make_spec(grid=(3,), log=True, tolerance=2.0)
     low, high = np.array([1.0, 1.0, 0.0]), np.array([4.0, 4.1, 1.0])
     found = replace(make_published(spec, (1, 1, 1)), curve=(low, high))
@@ -308,8 +314,8 @@ def test_what_is_of_use_is_a_factor(make_spec, make_published):
     assert within_tolerance(replace(found, spec=silent)).tolist() == [False, False, False]
 
 
-def test_other_budgets_are_foreseen_as_measured(make_spec, read):
-    log, plain = both(make_spec, "cloaking")
+def test_other_budgets_are_foreseen_as_measured():
+    log, plain = both("cloaking")
     log, plain = replace(log, total_epsilon=10.0), replace(plain, total_epsilon=10.0)
     X = read(log).X
     one, other = (foreseen(plan_release(spec, X), (0.5, 2.0)) for spec in (log, plain))

@@ -11,10 +11,10 @@ from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, ReleaseSpec, ledger_from_json, spec_from_json
 from dpgp_core.release.json_text import guarantee_from_object, guarantee_to_object, spec_to_object
 from dpgp_core.release.specification import EXAMPLE, MAX_GRID
-from tests.core.release.conftest import open_spec, spec_for
 from tests.core.release.test_groups import spec_of as of_groups
 from tests.core.release.test_inputs import GERMAN, OTHERS, YEARS, of_london, of_visits
 from tests.core.release.test_specification import GROWTH, SALES, TWO
+from tests.core.release.worlds import make_open, make_spec
 from tests.refusals import each, told
 
 HEIGHTS = [
@@ -174,11 +174,11 @@ GUARANTEES = [
     ({"rows": None, "person": 3}, "person must be a line"),
 ]
 REFUSALS = [
-    *told(lambda changes: spec_for(**changes), [*HEIGHTS, *KINDS]),
-    *told(lambda changes: spec_for(**{"mechanism": "bayes_cells"} | changes), PEOPLE),
-    (lambda: spec_for(**FOUR, mechanism="bayes", person="who"), "over at most 3 input columns"),
+    *told(lambda changes: make_spec(**changes), [*HEIGHTS, *KINDS]),
+    *told(lambda changes: make_spec(**{"mechanism": "bayes_cells"} | changes), PEOPLE),
+    (lambda: make_spec(**FOUR, mechanism="bayes", person="who"), "over at most 3 input columns"),
     *told(
-        lambda name: spec_for(mechanism=name, person="who"),
+        lambda name: make_spec(mechanism=name, person="who"),
         [(name, r"use 'bayes_cells', or 'bayes' if .*, or declare rows_per_person") for name in ONE_ROW],
     ),
     *told(lambda changes: ReleaseSpec(**GROWTH | changes), LEVELS),
@@ -199,7 +199,7 @@ REFUSALS = [
         lambda name: of_visits(mechanism=name, dates=GERMAN, **PURE if CHOICES[name].kind.pure else {}),
         [(name, "has one kernel, which is not periodic; leave period out, or use 'bayes") for name in OTHERS],
     ),
-    *told(lambda changes: open_spec(**changes), BOUGHT),
+    *told(lambda changes: make_open(**changes), BOUGHT),
     (lambda: declared_bounds(None, None, "number", log=False), "give bounds_unit"),
     # files
     *told(lambda found: spec_from_json(json.dumps(found)), CONFIGURATIONS),

@@ -11,7 +11,7 @@ import pytest
 
 from dpgp_core.release import ledger_from_json
 from dpgp_core.release.page import SCRIPT
-from tests.core.release.conftest import unzipped, written
+from tests.core.release.worlds import make_table, unzipped, written, zip_of
 
 ROOT = Path(__file__).parents[3]
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -46,7 +46,7 @@ def clean_python(tmp_path_factory):
 
 
 @pytest.fixture
-def files(tmp_path, make_table, zip_of):
+def files(tmp_path):
     """A table and a release of it, in the folder."""
     written({"table.csv": make_table()} | zip_of(), tmp_path)
     return zip_of()

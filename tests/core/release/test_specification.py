@@ -12,18 +12,19 @@ from dpgp_core.bounds.cells import declared_bounds
 from dpgp_core.mechanisms import MECHANISMS, HallPosterior, LaplaceBinning, PosteriorSampling
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from dpgp_core.release.specification import MAX_GRID
+from tests.core.release.worlds import make_spec
 
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 
 
-def test_scale_and_range_come_from_the_bounds_alone(make_spec):
+def test_scale_and_range_come_from_the_bounds_alone():
     assert make_spec(y_bounds=(100, 180)).outcome.scale == 20
     assert make_spec(y_bounds=(100, 180), y_scale=3.5).outcome.scale == 3.5
     assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
     assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
 
 
-def test_lists_become_tuples_and_equal_specs_are_equal_keys(make_spec):
+def test_lists_become_tuples_and_equal_specs_are_equal_keys():
     one = make_spec(**TWO, grid=(3, 4))
     other = make_spec(**{key: list(value) for key, value in TWO.items()}, grid=[3, 4])
     assert one == other
@@ -36,7 +37,7 @@ def test_lists_become_tuples_and_equal_specs_are_equal_keys(make_spec):
     assert ReleaseSpec(**GROWTH | without).x_levels is None
 
 
-def test_what_is_left_out_has_a_default(make_spec):
+def test_what_is_left_out_has_a_default():
     with pytest.raises(TypeError, match="y_bounds"):  # but for all that is private
         ReleaseSpec(x=("age",), y="height")
     spec = make_spec(x_units=(), y_unit="", total_epsilon=None, total_delta=None, lengthscale=None)
@@ -54,14 +55,14 @@ def test_what_is_left_out_has_a_default(make_spec):
 NOT_OFFERED = {PosteriorSampling, HallPosterior, LaplaceBinning}  # paths, kernel sums; integral bins are never worse
 
 
-def test_every_mechanism_is_offered_or_left_out_on_purpose(make_spec):
+def test_every_mechanism_is_offered_or_left_out_on_purpose():
     offered = {type(make_spec(mechanism=name).built) for name in CHOICES}
     assert offered | NOT_OFFERED == set(MECHANISMS)
     assert len(offered) == len(CHOICES) - 1  # Bayes cloaking with public inputs, and with private ones
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_mechanism_has_the_declared_model_and_its_guarantee_is_known_before_any_data(make_spec, name):
+def test_the_mechanism_has_the_declared_model_and_its_guarantee_is_known_before_any_data(name):
     spec = make_spec(mechanism=name, epsilon=0.7, lengthscale=(30,), noise_variance=0.2, total_epsilon=9)
     built, pure = spec.built, spec.choice.kind.pure
     assert built.guarantee.budget == spec.guarantee.budget == Budget(epsilon=0.7, delta=0 if pure else 1e-5)
@@ -77,14 +78,14 @@ def test_the_mechanism_has_the_declared_model_and_its_guarantee_is_known_before_
 
 
 @pytest.mark.parametrize("name", KERNEL_NAMES)
-def test_every_kernel_can_be_chosen(make_spec, name):
+def test_every_kernel_can_be_chosen(name):
     spec = make_spec(kernel=name, mechanism="refined")
     assert type(spec.built.kernel).__name__ == name
     assert spec.built.kernel.variance == 1
 
 
 @pytest.mark.parametrize("name", [name for name, choice in CHOICES.items() if choice.kind.uses_cells])
-def test_cells_reach_the_mechanism(make_spec, name):
+def test_cells_reach_the_mechanism(name):
     assert make_spec(mechanism=name).cells == 6
     built = make_spec(mechanism=name, cells=3).built
     found = getattr(built, "bins", None) or getattr(built, "n_inducing", None) or [z[0] for z in built.Z]
@@ -105,7 +106,7 @@ SALES = {
 }
 
 
-def test_points_run_over_the_box_the_last_input_fastest(make_spec):
+def test_points_run_over_the_box_the_last_input_fastest():
     points = ReleaseSpec(**SALES).points()
     assert points.shape == (24, 3)
     np.testing.assert_allclose(points[:4], [[51.2, -0.6, year] for year in np.linspace(2000, 2020, 4)])

@@ -8,7 +8,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, foreseen, plan_release, publish, read_table, spec_from_json
 from dpgp_core.release.check import check_folder
-from tests.core.release.conftest import written
+from tests.core.release.worlds import make_spec, make_zip, written
 
 YES_NO = {"y_kind": "yes/no", "y_bounds": (0, 1), "y_unit": ""}  # one stage: quick
 BUDGETS = {"epsilon": 2.0, "delta": 0.01, "total_epsilon": 4.0} | YES_NO
@@ -28,7 +28,7 @@ def planned(spec, table):
 
 
 @pytest.mark.parametrize("mechanism", [pytest.param("bayes", marks=pytest.mark.full), "bayes_cells"])
-def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, make_zip, mechanism, tmp_path):
+def test_people_are_released_and_the_column_that_says_who_is_not(mechanism, tmp_path):
     spec = make_spec(mechanism=mechanism, person="who", **BUDGETS)
     files = make_zip(spec, rows_of(30, 3))
     card = json.loads(files["release.json"])
@@ -45,7 +45,7 @@ def test_people_are_released_and_the_column_that_says_who_is_not(make_spec, make
     assert check_folder(written(files, tmp_path)).startswith("The files are those")
 
 
-def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more(make_spec):
+def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more():
     """Equal people with 2 rows or 40 each: whatever is made before something is paid for is the same, to the bit."""
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     (few, one), (many, other) = (planned(spec, rows_of(25, rows, seed=rows)) for rows in (2, 40))
@@ -58,7 +58,7 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
 
 
 @pytest.mark.full
-def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
+def test_outlook_and_card_know_no_more_either():
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     plans = [planned(spec, rows_of(25, rows, seed=rows))[1] for rows in (2, 40)]
     np.testing.assert_array_equal(*(foreseen(plan, [1.0]) for plan in plans))
@@ -69,7 +69,7 @@ def test_outlook_and_card_know_no_more_either(make_spec, make_zip):
     assert cards[0] == cards[1]
 
 
-def test_how_many_rows_people_have_refuses_nothing(make_spec, monkeypatch):
+def test_how_many_rows_people_have_refuses_nothing(monkeypatch):
     """Twenty people of seven rows each, where 20 rows are the limit; one person, of however many rows, is too few."""
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     monkeypatch.setattr(CHOICES["bayes_cells"].kind, "rows_for", lambda *_: 20)
@@ -83,7 +83,7 @@ def test_how_many_rows_people_have_refuses_nothing(make_spec, monkeypatch):
             read_table(io.BytesIO(rows_of(1, rows)), spec)
 
 
-def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
+def test_no_message_tells_how_many_rows_there_are(monkeypatch):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     data, plan = planned(spec, rows_of(25, 7))
     few = read_table(io.BytesIO(rows_of(24, 7)), spec)
@@ -95,7 +95,7 @@ def test_no_message_tells_how_many_rows_there_are(make_spec, monkeypatch):
     assert "175" not in f"{wrong.value} {full.value}"
 
 
-def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
+def test_a_plan_for_public_inputs_is_for_these_people():
     spec = make_spec(mechanism="bayes", person="who", **BUDGETS)
     data, plan = planned(spec, rows_of(12, 3))
     assert plan.person is not None
@@ -106,7 +106,7 @@ def test_a_plan_for_public_inputs_is_for_these_people(make_spec):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_noise_for_k_rows(make_spec, mechanism):
+def test_noise_for_k_rows(mechanism):
     spec = make_spec(mechanism=mechanism, rows_per_person=4)
     assert spec.guarantee.rows == 4
     assert spec.guarantee.budget == make_spec(mechanism=mechanism).guarantee.budget
@@ -117,7 +117,7 @@ def test_noise_for_k_rows(make_spec, mechanism):
     assert spec.new_ledger().epsilon_left() == make_spec(mechanism=mechanism).new_ledger().epsilon_left()
 
 
-def test_k_rows_are_said_in_the_zip(make_spec, make_zip):
+def test_k_rows_are_said_in_the_zip():
     spec = make_spec(rows_per_person=4, **YES_NO)
     files = make_zip(spec, rows_of(20, 2))
     card = json.loads(files["release.json"])
@@ -129,7 +129,7 @@ def test_k_rows_are_said_in_the_zip(make_spec, make_zip):
     assert b"MARK" not in b"".join(files.values())  # a column that nobody named is not read
 
 
-def test_table_and_declaration_agree_about_people(make_spec):
+def test_table_and_declaration_agree_about_people():
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     rows = read_table(io.BytesIO(rows_of(9, 2)), make_spec(mechanism="bayes_cells", **BUDGETS))
     with pytest.raises(ValueError, match="differ in person"):
