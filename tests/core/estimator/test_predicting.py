@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import weights_of
+from tests.core.estimator.worlds import RECORDS
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
@@ -49,8 +50,8 @@ def test_the_evidence_is_that_of_the_mixture(fitted):
     assert fitted.log_evidence() == pytest.approx(logsumexp(logs), abs=1e-9)
 
 
-def test_the_score_is_one_minus_the_share_left(fitted, records):
-    X, y = records
+def test_the_score_is_one_minus_the_share_left(fitted):
+    X, y = RECORDS
     left = ((y - fitted.predict(X)) ** 2).mean() / y.var()
     assert fitted.score(X, y) == pytest.approx(1 - left, rel=1e-12)
     assert fitted.score(X_TEST, np.ones(5)) == 0.0

@@ -7,6 +7,7 @@ import pytest
 
 from dpgp_core.estimator.declared import columns_of_X, grid_of
 from dpgp_core.estimator.declared import table_in_numbers as numbers_by
+from tests.core.estimator.worlds import make
 
 NAMES = [f"x{number}" for number in range(10)]
 
@@ -73,7 +74,7 @@ def test_categories_are_numbers_of_their_levels_and_dates_are_days():
     np.testing.assert_array_equal(found, [[20, 0, 0], [30, 1, 31], [40, 0, 365]])
 
 
-def test_a_table_is_fitted_and_asked_as_it_is(make):
+def test_a_table_is_fitted_and_asked_as_it_is():
     table = pd.concat([TABLE] * 10, ignore_index=True)
     model = make(x_box=BOX, x_levels=LEVELS, random_state=0).fit(table, pd.DataFrame({"y": np.ones(30)}))
     assert model.predict(TABLE).shape == (3,)
@@ -100,7 +101,7 @@ def test_a_missing_category_is_no_level_not_even_other():
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pd.Categorical, lambda words: pd.DataFrame({"y": words})])
-def test_outcomes_may_be_words_for_yes_and_no(make, kind):
+def test_outcomes_may_be_words_for_yes_and_no(kind):
     words = ["Yes", "no", "no"] * 10
     model = make(x_box=(0, 100), outcome="yes/no", y_bounds=None, yes="yes", no="no", random_state=0)
     X = np.linspace(1, 99, 30)[:, None]
@@ -111,7 +112,7 @@ def test_outcomes_may_be_words_for_yes_and_no(make, kind):
         model.fit(X, kind(["yes", "no", "invalid"] * 10))
 
 
-def test_texts_that_are_no_numbers_and_no_level_are_counted_and_not_shown(make):
+def test_texts_that_are_no_numbers_and_no_level_are_counted_and_not_shown():
     X, ones = np.linspace(1, 99, 30)[:, None], np.ones(3)
     wrong_levels = make(x_box=BOX, x_levels=[None, ["m", "secret"], None])
     no_levels, missing = make(x_box=(0, 100)), "y must be finite, and holds NaN, a missing value, 10 times; leave out"
