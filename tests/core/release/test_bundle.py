@@ -1,6 +1,7 @@
 """What is in a zip."""
 
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -17,9 +18,26 @@ import scipy
 import dpgp_core
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
 from dpgp_core.release.bundle import column_text, csv_text, safe_text
-from dpgp_core.release.check import values_again
-from dpgp_core.release.measured_files import measured_files
-from tests.core.release.worlds import make_spec, make_table, make_zip, read, released, unzipped, zip_of
+from dpgp_core.release.check import check_folder, values_again
+from dpgp_core.release.measured_files import BOUNDS, measured_files
+from tests.core.release.test_bought import wages
+from tests.core.release.test_groups import spec_of as of_groups
+from tests.core.release.test_groups import table as of_both_sexes
+from tests.core.release.test_inputs import PLACES, of_london, of_visits
+from tests.core.release.test_inputs import table as visits
+from tests.core.release.test_whose import BUDGETS, YES_NO
+from tests.core.release.test_whose import rows_of as rows_of_people
+from tests.core.release.worlds import (
+    make_open,
+    make_spec,
+    make_table,
+    make_zip,
+    read,
+    released,
+    unzipped,
+    written,
+    zip_of,
+)
 
 
 def cells(files):
@@ -28,48 +46,77 @@ def cells(files):
     return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_what_is_in_the_zip(mechanism):
-    spec, files = make_spec(mechanism=mechanism), zip_of(mechanism)
-    measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
-    assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
+RELEASES = {name: (make_spec(mechanism=name), make_table()) for name in CHOICES} | {
+    "tolerance": (make_spec(tolerance=30.0), make_table()),
+    "logarithms": (make_spec(mechanism="sparse", log=True, tolerance=1.5), make_table()),
+    "bought bounds": (make_open(mechanism="bayes_cells"), wages()),
+    "groups": (of_groups(mechanism="bayes_cells"), of_both_sexes()),
+    "dates": (of_visits(mechanism="refined", grid=(9,), epsilon=1.0, y_kind="number"), visits(n=60)),
+    "places": (of_london(), PLACES),
+    "people": (make_spec(mechanism="bayes_cells", person="who", **BUDGETS), rows_of_people(30, 3)),
+    "four rows of each": (make_spec(rows_per_person=4, **YES_NO), rows_of_people(20, 2)),
+}
+
+
+@functools.cache
+def files_of(kind):
+    return zip_of(kind) if kind in CHOICES else make_zip(*RELEASES[kind])
+
+
+@pytest.mark.parametrize("kind", RELEASES)
+def test_what_is_in_the_zip(kind):
+    (spec, _), files = RELEASES[kind], files_of(kind)
+    linear = ["map.npz"] if spec.mechanism not in ("bayes", "bayes_cells", "sparse") else []
+    bought = [BOUNDS] if spec.purchase else []
+    assert list(files)[:-2] == ["values.csv", "card.html", "figure.svg", *linear, "statistics.npz", *bought]
+    assert list(files)[-2:] == ["release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
     assert card["sha256"] == {name: hashlib.sha256(files[name]).hexdigest() for name in list(files)[:-2]}
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
-    assert list(columns) == ["age", "value", *ends]
-    np.testing.assert_allclose(np.array(columns["age"], dtype=float), spec.points()[:, 0])
-    assert card["values"]["rows"] == len(columns["value"]) == 9
+    assert list(columns)[: len(spec.x) + 5] == [*spec.x, "value", *ends]
+    if kind not in ("groups", "dates"):  # which have words for numbers
+        inputs = np.array([columns[name] for name in spec.x], dtype=float).T
+        np.testing.assert_allclose(inputs, spec.points())
+    assert card["values"]["rows"] == len(columns["value"]) == len(spec.points())
     assert list(card["values"]["columns"]) == list(columns)
     decimals = {len(cell.partition(".")[2]) for cell in columns["value"]}
     assert decimals == {len(f"{card['values']['step']:.9f}".rstrip("0").partition(".")[2])}
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_table_marks_what_is_within_the_tolerance(mechanism):
-    files = make_zip(make_spec(mechanism=mechanism, tolerance=30.0))
-    columns, card = cells(files), json.loads(files["release.json"])
+@pytest.mark.parametrize("kind", RELEASES)
+def test_values_and_accounting_follow_from_the_zip_alone(tmp_path, kind):
+    (spec, _), files = RELEASES[kind], files_of(kind)
+    said = check_folder(written(files, tmp_path))
+    assert said.startswith("The files are those that release.json describes, ")
+    assert f"and all {len(spec.points())} values follow" in said
+    assert ("the bounds follow from the noisy counts" in said) == bool(spec.purchase)
+    assert spec_from_json(files["release.json"]) == spec
+    ledger = ledger_from_json(files["release.json"])
+    assert ledger.limit == spec.limit
+    assert [guarantee for _, guarantee in ledger.entries] == [spec.guarantee]
+    card = json.loads(files["release.json"])
+    for name in ("epsilon", "delta", "protects", "neighbours", "unit", "theorem", "assumptions", "not_covered", "loss"):
+        assert card["guarantee"][name] not in (None, "", []), name
+    assert card["guarantee"]["protects"] == ("inputs and outputs" if spec.protects_inputs else "outputs")
+    versions = (dpgp_core.__version__, platform.python_version(), np.__version__, scipy.__version__)
+    assert tuple(card["software"].values()) == versions
+
+
+def test_the_table_marks_what_is_within_the_tolerance():
+    columns, card = cells(files_of("tolerance")), json.loads(files_of("tolerance")["release.json"])
     low, high = (np.array(columns[f"curve_{end}_95"], dtype=float) for end in ("low", "high"))
     expected = [str(int(round(each, 6) <= 60)) for each in high - low]
     assert list(columns["within_tolerance"]) == expected
     assert card["values"]["tolerance"] == card["config"]["tolerance"] == 30
     assert card["values"]["within_tolerance"] == expected.count("1")
-    assert list(card["values"]["columns"]) == list(columns)
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_accounting_can_be_redone_from_the_card_alone(mechanism):
-    spec, card = make_spec(mechanism=mechanism), zip_of(mechanism)["release.json"]
-    assert spec_from_json(card) == spec
-    ledger = ledger_from_json(card)
-    assert ledger.limit == spec.limit
-    assert [guarantee for _, guarantee in ledger.entries] == [spec.guarantee]
-    found = json.loads(card)
-    for name in ("epsilon", "delta", "protects", "neighbours", "unit", "theorem", "assumptions", "not_covered", "loss"):
-        assert found["guarantee"][name] not in (None, "", []), name
-    assert found["guarantee"]["protects"] == ("inputs and outputs" if spec.protects_inputs else "outputs")
-    assert found["public"]["n"] == 40
-    versions = (dpgp_core.__version__, platform.python_version(), np.__version__, scipy.__version__)
-    assert tuple(found["software"].values()) == versions
+def test_errors_of_logarithms_are_factors():
+    files = files_of("logarithms")
+    card, page = json.loads(files["release.json"]), files["card.html"].decode()
+    assert (card["config"]["log"], card["measured"]) == (True, "the natural logarithm of height")
+    assert "errors are factors" in page
+    assert "within a factor of 1.5" in page
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)

@@ -10,7 +10,6 @@ import pytest
 
 from dpgp_core import EQ, load
 from dpgp_core.measurement.described_arrays import FILE
-from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.json_text import spec_from_object
@@ -21,12 +20,6 @@ from tests.core.release.worlds import make_spec, make_zip, rows_of, written, zip
 @pytest.fixture
 def folder(tmp_path):
     return written(zip_of(), tmp_path)
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_computes_the_values_again_without_the_table(tmp_path, mechanism):
-    said = check_folder(written(zip_of(mechanism), tmp_path))
-    assert said.startswith("The files are those that release.json describes, and all 9 values follow")
 
 
 @pytest.mark.parametrize("name", ["values.csv", "map.npz", "statistics.npz"])

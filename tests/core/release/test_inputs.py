@@ -138,15 +138,14 @@ def table(format="iso", n=400):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A zip made by the command line, and its folder."""
+    """A zip made by the command line."""
     folder = tmp_path_factory.mktemp("dates")
     (folder / "table.csv").write_bytes(table("day.month.year"))
     (folder / "config.json").write_text(spec_to_json(of_visits(dates=GERMAN)))
     named = {"--csv": "table.csv", "--config": "config.json", "--out": "out.zip"}
     options = [each for option, name in named.items() for each in (option, str(folder / name))]
     assert command_line.main(["release", *options]) == 0
-    found = unzipped((folder / "out.zip").read_bytes())
-    return found, written(found, folder)
+    return unzipped((folder / "out.zip").read_bytes())
 
 
 def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():
@@ -179,23 +178,19 @@ def test_the_table_is_read_in_the_declared_way_alone():
         released(spec, read_table(io.BytesIO(table()), of_visits(x_box=(("2019-01-02", "2024-01-01"),))))
 
 
-def test_all_that_is_released_has_dates(files):
-    content, _ = files
-    rows = rows_of(content)
+def test_all_that_is_released_has_dates(files, tmp_path):
+    rows = rows_of(files)
     assert [rows[0]["day"], rows[-1]["day"]] == ["01.01.2019", "31.12.2023"]
-    card = json.loads(content["release.json"])
+    card = json.loads(files["release.json"])
     assert card["values"]["columns"]["day"].startswith("input, a date written like 31.03.2024; what was measured has")
     assert card["statistics"]["inputs"]["units"] == ["days since 2019-01-01"]
     assert card["statistics"]["inputs"]["periods"] == [YEAR]
-    page, picture = content["card.html"].decode(), content["figure.svg"].decode()
+    page, picture = files["card.html"].decode(), files["figure.svg"].decode()
     assert "day 2019-01-01 to 2023-12-31" in page
     assert "the curve may come again every year of day; what was measured says whether it does" in page
     assert ">2021<" in picture
     assert ">1000<" not in picture
-
-
-def test_the_values_follow_from_the_released_numbers(files):
-    assert "all 61 values follow from the measured numbers" in check_folder(files[1])
+    assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What is published, also where logarithms are measured."""
 
 import io
-import json
 import math
 from dataclasses import replace
 
@@ -9,11 +8,10 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
-from dpgp_core.release.check import check_folder
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.publishing import about, known_share, useful, values_in_unit, within_tolerance
 from dpgp_core.table import Outcome
-from tests.core.release.worlds import make_published, make_spec, make_zip, read, released, written
+from tests.core.release.worlds import make_published, make_spec, read, released
 from tests.core.tables import changed
 
 
@@ -289,18 +287,6 @@ def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(mechanism, same_
     assert 0.099 < one.step / (other.step * log.y_bounds[0]) < 10.1  # as fine, at the lower bound; a power of ten
     assert (one.curve[0] <= one.values).all()
     assert (one.values <= one.curve[1]).all()
-
-
-@pytest.mark.parametrize("mechanism", ["bayes_cells", "refined", "sparse"])
-def test_the_zip_computes_its_values_again(tmp_path, mechanism):
-    written(make_zip(make_spec(mechanism=mechanism, log=True, tolerance=1.5)), tmp_path)
-    assert check_folder(tmp_path).startswith("The files are those that release.json describes, and all 9 values follow")
-    card = json.loads((tmp_path / "release.json").read_text())
-    assert card["config"]["log"] is True
-    assert card["measured"] == "the natural logarithm of height"
-    text = (tmp_path / "card.html").read_text()
-    assert "errors are factors" in text
-    assert "within a factor of 1.5" in text
 
 
 def test_what_is_of_use_is_a_factor():
