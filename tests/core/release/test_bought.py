@@ -12,12 +12,13 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_to_json
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.command_line import BAD_CONFIG, OK, main
+from dpgp_core.release.command_line import BAD_CONFIG, OK
 from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance
 from tests.core.release.worlds import (
+    command,
     make_open,
     make_published,
     make_spec,
@@ -151,7 +152,7 @@ def test_people_with_several_rows_buy_as_people(tmp_path, capsys):
     few = read(spec, visits(60, 8))
     with pytest.raises(ValueError, match="bounds of 60 people are not to be had"):
         plan_release(spec, few.X, few.person)
-    assert command(tmp_path, spec, visits()) == OK
+    assert command(tmp_path, visits(), spec_to_json(spec)) == OK
     written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
     assert "the bounds follow" in check_folder(tmp_path / "out")
     assert "all rows of any one person" in capsys.readouterr().out
@@ -188,18 +189,9 @@ def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds
     assert published.outcome.bounds == published.bought.interval == (0.01, 100.0)
 
 
-def command(tmp_path, spec, table, *more):
-    (tmp_path / "table.csv").write_bytes(table)
-    (tmp_path / "config.json").write_text(spec_to_json(spec))
-    names = {"csv": "table.csv", "config": "config.json", "out": "out.zip"}
-    return main(
-        ["release", *(each for key, name in names.items() for each in (f"--{key}", str(tmp_path / name))), *more]
-    )
-
-
 def test_from_a_table_to_a_zip(tmp_path, capsys):
     spec, ledger = make_open(epsilon=2.0, total_epsilon=2.5), ("--ledger", str(tmp_path / "ledger.json"))
-    assert command(tmp_path, spec, wages(), *ledger, "--new-ledger") == OK
+    assert command(tmp_path, wages(), spec_to_json(spec), *ledger, "--new-ledger") == OK
     said = capsys.readouterr().out
     assert "Bounds bought with a share of 0.1 of the budget: 0 to" in said
     assert "1 release." in said
@@ -218,9 +210,9 @@ def test_from_a_table_to_a_zip(tmp_path, capsys):
 
 def test_bounds_are_bought_on_the_command(tmp_path, capsys):
     spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
-    assert command(tmp_path, spec, wages(), "--buy-bounds", "0.01") == OK
+    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0.01") == OK
     assert "Bounds bought" in capsys.readouterr().out
-    assert command(tmp_path, spec, wages(), "--buy-bounds", "0", "--force") == BAD_CONFIG
+    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0", "--force") == BAD_CONFIG
     assert "bounds_unit must lie in" in capsys.readouterr().err
 
 
@@ -262,7 +254,7 @@ FARTHEST = "age,wage\n" + "".join(f"{1 + at % 80},{(-1) ** at * 1.7e308!r}\n" fo
 def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_path, capsys, table, unit, kind, remedy):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5, bounds_unit=unit, y_kind=kind)
-    assert command(tmp_path, spec, table.encode(), "--ledger", str(ledger), "--new-ledger") == OK
+    assert command(tmp_path, table.encode(), spec_to_json(spec), "--ledger", str(ledger), "--new-ledger") == OK
     said = capsys.readouterr().out
     assert "which reach the end of their scale" in said
     assert "None of the" in said

@@ -16,7 +16,7 @@ from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
 from dpgp_core.release.specification import EXAMPLE
 from dpgp_core.seasons import YEAR
-from tests.core.release.worlds import make_spec, make_zip, released, rows_of, unzipped, written
+from tests.core.release.worlds import command, make_spec, make_zip, released, rows_of, unzipped, written
 from tests.core.tables import changed
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
@@ -140,11 +140,7 @@ def table(format="iso", n=400):
 def files(tmp_path_factory):
     """A zip made by the command line."""
     folder = tmp_path_factory.mktemp("dates")
-    (folder / "table.csv").write_bytes(table("day.month.year"))
-    (folder / "config.json").write_text(spec_to_json(of_visits(dates=GERMAN)))
-    named = {"--csv": "table.csv", "--config": "config.json", "--out": "out.zip"}
-    options = [each for option, name in named.items() for each in (option, str(folder / name))]
-    assert command_line.main(["release", *options]) == 0
+    assert command(folder, table("day.month.year"), spec_to_json(of_visits(dates=GERMAN))) == 0
     return unzipped((folder / "out.zip").read_bytes())
 
 
@@ -193,12 +189,8 @@ def test_all_that_is_released_has_dates(files, tmp_path):
     assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))
 
 
-@pytest.mark.parametrize(
-    "mechanism", [pytest.param(name, marks=[pytest.mark.full] * (name != "refined")) for name in OTHERS]
-)
-def test_every_other_mechanism_releases_dates_too(mechanism):
-    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
-    files = make_zip(of_visits(mechanism=mechanism, grid=(9,), epsilon=1.0, y_kind="number", **pure), table(n=60))
+def test_a_mechanism_of_one_kernel_releases_dates_too():
+    files = make_zip(of_visits(mechanism="refined", grid=(9,), epsilon=1.0, y_kind="number"), table(n=60))
     rows = rows_of(files)
     assert [rows[0]["day"], rows[-1]["day"]] == list(YEARS)
     assert ">2021<" in files["figure.svg"].decode()

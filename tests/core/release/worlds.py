@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpgp_core.release import CHOICES, Published, bundle, plan_release, publish, read_table
+from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_from_object, spec_to_object
 from dpgp_core.release.specification import EXAMPLE
 
@@ -90,3 +91,11 @@ def names(folder):
 def rows_of(files):
     """The rows of the table in a zip, by the names of their columns."""
     return list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
+
+
+def command(folder, table, config, *more):
+    """The exit code of the command that releases a table by a configuration in JSON; it makes out.zip in the folder."""
+    (folder / "table.csv").write_bytes(table)
+    (folder / "config.json").write_text(config)
+    named = {"--csv": "table.csv", "--config": "config.json", "--out": "out.zip"}
+    return main(["release", *(each for key, name in named.items() for each in (key, str(folder / name))), *more])
