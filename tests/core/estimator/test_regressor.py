@@ -96,11 +96,6 @@ def test_a_warning_that_is_an_error_stops_the_spending():
     assert pickle.dumps(model) == before
 
 
-def in_threads(count, work):
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(work, range(count)))
-
-
 def test_threads_that_fit_one_estimator_at_once_are_all_counted(monkeypatch):
     """All three have planned before any is counted, and each takes its time to add up."""
     model, met, adding_up = make(random_state=0), threading.Barrier(3), regressor.composed
@@ -117,8 +112,8 @@ def test_threads_that_fit_one_estimator_at_once_are_all_counted(monkeypatch):
 
     monkeypatch.setattr(BayesCloaking, "plan_for", planned)
     monkeypatch.setattr(regressor, "composed", slowly)
-    with pytest.warns(SpentAgain) as warned:
-        in_threads(3, lambda _: model.fit(*RECORDS))
+    with ThreadPoolExecutor(3) as pool, pytest.warns(SpentAgain) as warned:
+        list(pool.map(lambda _: model.fit(*RECORDS), range(3)))
     assert model.guarantee_.releases == 3
     assert len(warned) == 2
 
@@ -263,19 +258,6 @@ def test_a_rate_from_yes_and_no(protects):
         model.scatter(at[:, None]), np.sqrt(model.predict(at[:, None]) * (1 - model.predict(at[:, None])))
     )
     assert set(np.unique(model.predict_quantiles(at[:, None], [0.01, 0.99]))) == {0.0, 1.0}
-
-
-@pytest.mark.parametrize(
-    ("outcome", "y", "nearest"), [("yes/no", 2.0, 1.0), ("count", 1.6, 2.0), ("amount", -3.0, 0.0)]
-)
-def test_an_outcome_that_is_not_of_its_kind_is_the_nearest_that_is(outcome, y, nearest):
-    bounds = None if outcome == "yes/no" else (0, 9)
-
-    def fitted(last):
-        model = DPGaussianProcessRegressor(1.0, 1e-5, bounds, (0, 1), outcome=outcome, random_state=0)
-        return model.fit(np.zeros((2, 1)), [1.0, last]).predict([[0.5]])
-
-    np.testing.assert_array_equal(fitted(y), fitted(nearest))
 
 
 def repeated(people=80, rows=3):
