@@ -17,10 +17,12 @@ def boxes(x_box, dim):
     return [each.box for each in columns_of_X(NAMES[:dim], x_box, None)]
 
 
-def test_one_pair_serves_all_columns():
+def test_one_pair_serves_all_columns_and_levels_are_declared_for_every_one():
     assert boxes((0, 2), 3) == [(0.0, 2.0)] * 3
     assert boxes([(0, 2), (1, 5)], 2) == [(0.0, 2.0), (1.0, 5.0)]
     assert boxes(("2024-01-01", "2024-12-31"), 1) == [(0.0, 365.0)]
+    found = columns_of_X(("age", "sex"), (0, 9), [None, ["a", "b"]])
+    assert [each.levels for each in found] == [None, ("a", "b")]
 
 
 @pytest.mark.parametrize(("dim", "places"), [(1, 65), (2, 289), (3, 512), (10, 512)])
@@ -41,11 +43,6 @@ def test_the_grid_has_each_level():
     assert grid.shape == (3 * 65, 2)
     for level in range(3):
         np.testing.assert_array_equal(grid[grid[:, 0] == level][:, 1], np.linspace(0, 1, 65))
-
-
-def test_levels_are_declared_for_every_column():
-    found = columns_of_X(("age", "sex"), (0, 9), [None, ["a", "b"]])
-    assert [each.levels for each in found] == [None, ("a", "b")]
 
 
 # ---- Tables of pandas with categories and dates, and what is no such table.

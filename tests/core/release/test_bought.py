@@ -189,29 +189,19 @@ def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds
     assert published.outcome.bounds == published.bought.interval == (0.01, 100.0)
 
 
-def test_from_a_table_to_a_zip(tmp_path, capsys):
-    spec, ledger = make_open(epsilon=2.0, total_epsilon=2.5), ("--ledger", str(tmp_path / "ledger.json"))
-    assert command(tmp_path, wages(), spec_to_json(spec), *ledger, "--new-ledger") == OK
-    said = capsys.readouterr().out
-    assert "Bounds bought with a share of 0.1 of the budget: 0 to" in said
-    assert "1 release." in said
+def test_bounds_are_bought_on_the_command_and_all_that_is_released_says_so(tmp_path, capsys):
+    spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
+    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0.01") == OK
+    assert "Bounds bought with a share of 0.1 of the budget: 0 to" in capsys.readouterr().out
     files = unzipped((tmp_path / "out.zip").read_bytes())
     card = json.loads(files["release.json"])
     low, high = card["bounds"]["interval"]
-    assert card["guarantee"]["epsilon"] == 2.0
-    assert card["config"]["bounds_unit"] == 0.01
+    assert (card["guarantee"]["epsilon"], card["config"]["bounds_unit"]) == (1.0, 0.01)
     shares = "bought with a share of 0.1 of the budget (of mu squared)"
     assert f"{shares}: 0 to {high:.12g} pounds" in files["card.html"].decode()
     rows = files[BOUNDS].decode().splitlines()
-    assert rows[0] == '"from","to","noisy_count"'
-    assert len(rows) == 50
+    assert (rows[0], len(rows)) == ('"from","to","noisy_count"', 50)
     assert low <= float(rows_of(files)[0]["value"]) <= high
-
-
-def test_bounds_are_bought_on_the_command(tmp_path, capsys):
-    spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
-    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0.01") == OK
-    assert "Bounds bought" in capsys.readouterr().out
     assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0", "--force") == BAD_CONFIG
     assert "bounds_unit must lie in" in capsys.readouterr().err
 

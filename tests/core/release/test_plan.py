@@ -11,10 +11,9 @@ from scipy.linalg import LinAlgError
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg import FactoredMatrix
-from dpgp_core.reading.writing import Writing
 from dpgp_core.release import CHOICES, plan_release, publish
 from dpgp_core.release.plan import foreseen, half_widths
-from dpgp_core.release.private_table import complete_rows, large_delta, not_of_its_kind, read_outcomes, to_owner
+from dpgp_core.release.private_table import complete_rows, large_delta, read_outcomes, to_owner
 from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.worlds import make_open, make_spec, read
 
@@ -169,17 +168,6 @@ def test_inputs_that_count_at_the_edge_of_the_box_are_counted():
         "For your eyes, in no file: 2 of 4 rows have an input outside its x_box and count at its edge."
     )
     assert "outside" not in repr(table)
-
-
-def test_outcomes_of_another_kind_and_those_that_are_neither_yes_nor_no_are_counted():
-    rate = {"y_kind": "yes/no", "y_bounds": (0.0, 1.0)}
-    spec = make_spec(**rate, writing=Writing(yes=("yes",), no=("no",)))
-    content = b"age,height\n1,yes\n2,no\n3,perhaps\n4,\n5,yes\n6,invalid\n"
-    table = read_outcomes(io.BytesIO(content), spec)
-    assert (table.n, table.left_out) == (3, 3)
-    assert "2 of 5 outcomes are neither the word for yes nor that for no, and are left out" in to_owner(spec, table)
-    numbers = read_outcomes(io.BytesIO(b"age,height\n1,1\n2,0\n3,9\n4,0\n"), make_spec(**rate))
-    assert "1 of 4 rows have an outcome that is not of its kind (yes/no)" in not_of_its_kind(make_spec(**rate), numbers)
 
 
 def test_complete_rows():
