@@ -107,12 +107,10 @@ def test_levels_are_taken_out_and_longitude_comes_first_at_once():
 
 
 def test_a_curve_for_each_group_and_who_is_who():
-    spec = of_groups()
-    drawn = figure(make_published(spec, [1.0] * 12))
+    drawn = figure(make_published(of_groups(), [1.0] * 12))
     assert drawn.count("<polygon") == 3
-    assert "women &amp; gi…" in drawn or "women &amp; g" in drawn
+    assert "women &amp; g" in drawn
     assert ">men</text>" in drawn
-    assert "<polygon" in drawn
 
 
 def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look():
