@@ -38,6 +38,7 @@ def test_curves_are_of_the_posterior(either):
     centre = reading.outcome.midpoint + reading.outcome.scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
     assert (np.abs(curves.mean(axis=1) - centre) < 6 * sd / np.sqrt(20_000)).all()
     np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
+    assert np.isfinite(either.log_evidence())
     again = either.sample_y(X_TEST, 20_000, random_state=np.random.default_rng(1))
     np.testing.assert_allclose(curves, again, atol=1e-9)
 
