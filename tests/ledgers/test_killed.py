@@ -5,46 +5,62 @@ import signal
 
 import pytest
 
-from pages._ui.ledgers import databases as database_module
-from pages._ui.ledgers import state, store
+from dpgp_core.release import json_text, ledger_file
+from pages._ui.ledgers import state
+from pages._ui.ledgers import store as database_store
 from pages._ui.ledgers.store import Ledgers
 from tests import killing
-from tests.ledgers.test_store import NO_LIMIT, A, counted, spend
+from tests.ledgers.stores import NO_LIMIT, InDatabase, InFile, counted, spend
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.full
 
-MODULES = [store, store, database_module, database_module, state, database_module]
-
 
 @pytest.fixture
-def release(ledgers):
+def release(store, monkeypatch):
     """What a release does: count it, then draw; the mark stands for the draw."""
+    for module in (json_text, ledger_file, database_store):
+        monkeypatch.setattr(module, "MAX_ENTRIES", 10**6)
 
     def make(folder):
-        spend(ledgers, limit=NO_LIMIT, because="a new ledger for the next kill")
+        store.spend(limit=NO_LIMIT)
         killing.mark(folder)
 
     return make
 
 
+@pytest.fixture
+def folder(tmp_path):
+    found = tmp_path / "killed"
+    found.mkdir()
+    return found
+
+
+def entries(store):
+    return len(store.ledger().entries)
+
+
 @pytest.mark.parametrize("kills", [16, 200])
-def test_at_any_line_of_the_transaction(ledgers, release, tmp_path, kills, monkeypatch):
-    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
-    monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
-    lines = killing.lines(release, tmp_path / "whole", MODULES)
-    assert lines > 60
-    folder = tmp_path / "killed"
-    folder.mkdir()
+def test_at_any_line_of_the_transaction(store, release, folder, tmp_path, kills):
+    """Also of one that begins a ledger; then the next release goes on, and nothing of the dead is in the way."""
+    lines = killing.lines(release, tmp_path / "whole", store.modules)
+    assert lines > 40
     killed = 0
     for kill in range(kills):
-        before, made = counted(ledgers), killing.marks(folder)
-        killing.at_line(1 + kill * lines // kills, release, folder, MODULES)
-        assert counted(ledgers) - before in (0, 1)
-        assert counted(ledgers) - before >= killing.marks(folder) - made
-        killed += counted(ledgers) == before
-        if kill % 5 == 4:  # a new ledger: its beginning is part of the transaction
-            ledgers.begin_anew(A)
+        if kill % 2:
+            store.begin_anew()
+        before, made = entries(store), killing.marks(folder)
+        killing.at_line(1 + kill * lines // kills, release, folder, store.modules)
+        found = entries(store)
+        assert killing.marks(folder) - made <= found - before <= 1
+        killed += found == before
+        release(folder)
+        assert entries(store) == found + 1
+        assert not isinstance(store, InFile) or {path.name for path in tmp_path.iterdir()} == {
+            "killed",
+            "ledger.json",
+            "whole",
+        }
     assert killed  # some were killed before the end of the transaction
 
 
@@ -69,17 +85,15 @@ def releases_until_killed(release, folder, least):
 
 
 @pytest.mark.parametrize("kills", [4, 200])
-def test_at_any_moment(ledgers, release, tmp_path, kills, monkeypatch):
+def test_at_any_moment(store, release, tmp_path, kills):
     """Also inside the database's own code, which no line of ours marks."""
-    monkeypatch.setattr(store, "MAX_ENTRIES", 10**6)
-    monkeypatch.setattr("dpgp_core.release.json_text.MAX_ENTRIES", 10**6)
     for kill in range(kills):
         folder = tmp_path / str(kill)
         folder.mkdir()
         releases_until_killed(release, folder, 1 + kill % 5)
-        assert counted(ledgers) in (killing.marks(folder), killing.marks(folder) + 1)
+        assert entries(store) in (killing.marks(folder), killing.marks(folder) + 1)
         release(folder)  # nothing that the dead held is in the way
-        ledgers.begin_anew(A)
+        store.begin_anew()
 
 
 def _begin(folder):
@@ -92,7 +106,7 @@ def _begin(folder):
 
 @pytest.mark.parametrize("kills", [16, 200])
 def test_while_the_state_folder_is_made(tmp_path, kills):
-    modules = [state, *MODULES]
+    modules = [state, *InDatabase(None).modules]
     lines = killing.lines(_begin, tmp_path / "whole", modules)
     for kill in range(kills):
         folder = tmp_path / str(kill)

@@ -1,49 +1,22 @@
-"""The same questions to both kinds of database."""
+"""Ledgers in a database, of both kinds: tables, browsers, tokens and cards."""
 
 import json
-import secrets
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget, Guarantee
-from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection, MixedRows
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
-from dpgp_core.release.json_text import MAX_ENTRIES, ledger_to_object
+from dpgp_core.accounting.ledger import BudgetExceeded, MixedProtection
+from dpgp_core.accounting.losses import GaussianLoss, compose
+from dpgp_core.release.json_text import ledger_to_object
 from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Sqlite
 from pages._ui.ledgers.store import AlreadyCounted, Key, Ledgers
-
-A, B, C = "a" * 32, "b" * 32, "c" * 32  # browsers
-TABLE, OTHER = "1" * 64, "2" * 64
-LIMIT = Budget(epsilon=1.5, delta=0.01)
-ONE = Guarantee(
-    budget=Budget(epsilon=1.0, delta=0.01),
-    loss=GaussianLoss(0.4),
-    protects="outputs",
-    neighbours=ONE_OUTPUT,
-    unit="one value",
-    theorem="made up",
-    assumptions=(),
-    not_covered=(),
-)
-NO_LIMIT = Budget(epsilon=1e5, delta=0.01)
+from tests.ledgers.stores import KEY, LIMIT, NO_LIMIT, ONE, OTHER, TABLE, A, B, C, counted, spend
 
 
-def spend(ledgers, browser=A, table=TABLE, limit=LIMIT, guarantee=ONE, **options):
-    return ledgers.spend(browser, "y by a mechanism", guarantee, limit, table, **options)
-
-
-def counted(ledgers, browser=A):
-    return len(ledgers.find(browser).ledger.entries)
-
-
-def test_a_browser_without_a_release_has_no_ledger(ledgers):
-    found = ledgers.find(A, TABLE, everywhere=True)
-    assert found.id is None
-    assert found.ledger.entries == []
-    assert not found.counts
-    assert not found.elsewhere
+def card(ledgers, spent):
+    found = {"schema": 1, "ledger": ledger_to_object(spent.ledger), "values": {"rows": 3}}
+    return json.dumps(ledgers.sealed(found, spent.id)).encode()
 
 
 def test_what_is_spent_is_there_after_a_restart_and_nobody_elses(ledgers, database):
@@ -53,59 +26,12 @@ def test_what_is_spent_is_there_after_a_restart_and_nobody_elses(ledgers, databa
     assert first.token is not None
     assert second.token is None
     assert first.id == second.id
-    again = Ledgers(database, Key(b"k" * 32))
+    again = Ledgers(database, KEY)
     again.prepare()
     assert again.find(A).ledger == second.ledger
     assert again.find(A).ledger.limit == LIMIT
-    assert counted(again, B) == 0
-
-
-def test_the_total_is_enforced_and_a_refusal_leaves_nothing(ledgers):
-    for _ in range(most_of(LIMIT)):
-        spend(ledgers)
-    before = ledgers.find(A)
-    with pytest.raises(BudgetExceeded, match="nothing was released"):
-        spend(ledgers)
-    with pytest.raises(ValueError, match=r"the total was declared as 1\.5 and stays so, got 9"):
-        spend(ledgers, limit=Budget(epsilon=9.0, delta=0.01))
-    assert ledgers.find(A) == before
-    with pytest.raises(BudgetExceeded):
-        spend(ledgers, B, limit=Budget(epsilon=0.1, delta=0.01))
-    assert ledgers.find(B).id is None
-
-
-def test_a_full_ledger_is_refused(ledgers, monkeypatch):
-    monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 3)
-    for _ in range(3):
-        spend(ledgers, limit=NO_LIMIT)
-    with pytest.raises(BudgetExceeded, match="is full: it has 3 entries"):
-        spend(ledgers, limit=NO_LIMIT)
-    assert MAX_ENTRIES == 100
-
-
-def test_kinds_of_protection_mix_only_after_inputs_are_declared_public(ledgers):
-    both = replace(ONE, protects="inputs and outputs")
-    spend(ledgers)
-    with pytest.raises(MixedProtection):
-        spend(ledgers, guarantee=both)
-    ledgers.declare_inputs_public(B)  # nothing to declare
-    ledgers.declare_inputs_public(A)
-    assert spend(ledgers, guarantee=both).ledger.inputs_public
-    assert ledgers.find(A).ledger.inputs_public
-
-
-def test_people_are_counted_by_one_column_and_not_beside_rows(ledgers):
-    by_name, by_school = (replace(ONE, rows=None, person=column) for column in ("name", "school"))
-    spend(ledgers, guarantee=by_name)
-    for other in (by_school, ONE):
-        with pytest.raises(MixedRows):
-            spend(ledgers, guarantee=other)
-    assert spend(ledgers, guarantee=by_name).ledger == ledgers.find(A).ledger
-
-
-def test_other_losses_come_back_as_they_were(ledgers):
-    pure = replace(ONE, loss=PureLoss(1.0), budget=Budget(epsilon=1.0, delta=0.0))
-    assert spend(ledgers, guarantee=pure).ledger == ledgers.find(A).ledger
+    other = again.find(B, OTHER, everywhere=True)
+    assert (other.id, other.ledger.entries, other.counts, other.elsewhere) == (None, [], False, False)
 
 
 def test_a_token_takes_a_ledger_to_another_browser(ledgers):
@@ -128,15 +54,6 @@ def test_a_new_token_ends_the_old_one(ledgers):
     assert counted(ledgers, B) == 1
     with pytest.raises(ValueError, match="there is no ledger yet"):
         ledgers.new_token("c" * 32)
-
-
-def test_a_browser_comes_back_to_a_ledger_that_it_left(ledgers):
-    token = spend(ledgers).token
-    ledgers.begin_anew(A)
-    assert ledgers.find(A).id is None
-    spend(ledgers, table=OTHER)
-    ledgers.go_on(A, token)
-    assert ledgers.find(A, TABLE).counts
 
 
 def test_two_ledgers_of_one_owner_for_a_table_become_one_that_counts_both(ledgers):
@@ -164,8 +81,8 @@ def test_two_ledgers_of_one_owner_for_a_table_become_one_that_counts_both(ledger
 def test_what_is_released_under_two_ledgers_and_after_joining_them_is_never_more_than_counted(ledgers):
     made = [spend(ledgers, browser, limit=NO_LIMIT) for browser in (A, B, A, B, B)]
     ledgers.go_on(A, made[1].token)
-    spend(ledgers, A, limit=NO_LIMIT)
-    spend(ledgers, B, limit=NO_LIMIT)
+    for browser in (A, B):
+        spend(ledgers, browser, limit=NO_LIMIT)
     assert counted(ledgers, A) == counted(ledgers, B) == len(made) + 2
 
 
@@ -175,8 +92,9 @@ def test_ledgers_of_other_tables_or_with_a_reason_stay_apart(ledgers):
     ledgers.go_on(B, token)
     assert counted(ledgers, B) == 1
     ledgers.begin_anew(A)
+    assert ledgers.find(A).id is None
     apart = spend(ledgers, because="a rehearsal").token
-    for each in (token, apart):
+    for each in (token, apart):  # a browser comes back to a ledger that it left
         ledgers.go_on(A, each)
         assert counted(ledgers, A) == 1
 
@@ -187,7 +105,9 @@ def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
     ledgers.go_on(B, token)
     with pytest.raises(MixedProtection):
         spend(ledgers, B)
+    ledgers.declare_inputs_public(C)  # nothing to declare yet
     third = spend(ledgers, C).token
+    assert not ledgers.find(C).ledger.inputs_public
     ledgers.declare_inputs_public(C)
     ledgers.go_on(A, third)
     assert ledgers.find(A).ledger.inputs_public
@@ -204,10 +124,10 @@ def test_more_than_a_ledger_holds_is_not_joined(ledgers, monkeypatch):
 
 def test_a_card_of_a_ledger_that_was_joined_begins_nothing(ledgers):
     token, second = spend(ledgers).token, spend(ledgers, B)
-    card = ledgers.sealed({"ledger": ledger_to_object(second.ledger)}, second.id)
+    content = card(ledgers, second)
     ledgers.go_on(B, token)
     with pytest.raises(ValueError, match="that ledger is kept here"):
-        ledgers.recover(C, json.dumps(card).encode())
+        ledgers.recover(C, content)
 
 
 def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
@@ -218,6 +138,9 @@ def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
     assert not ledgers.find(A, OTHER).elsewhere
     for because in ("", "  \n "):
         with pytest.raises(AlreadyCounted, match="Go on with that ledger, or say why"):
+            spend(ledgers, because=because)
+    for because in ("x" * 1001, "a\x00b", "\ud800"):
+        with pytest.raises(ValueError, match="all reasons of a ledger must be a line"):
             spend(ledgers, because=because)
     assert ledgers.find(A).id is None
     assert spend(ledgers, because=" a  rehearsal ").ledger.begun_again == "a rehearsal"
@@ -239,15 +162,6 @@ def test_a_release_that_was_counted_and_never_made_is_known_as_that_for_ever(led
     ledgers.go_on(A, token)  # the ledger of A becomes part of that of B
     assert ledgers.find(A).unmade == {1, 3}
     assert len(failed.ledger.entries) == 2
-
-
-def test_a_reason_is_a_line_that_can_be_read_again(ledgers):
-    spend(ledgers)
-    ledgers.begin_anew(A)
-    for because in ("x" * 1001, "a\x00b", "\ud800"):
-        with pytest.raises(ValueError, match="all reasons of a ledger must be a line"):
-            spend(ledgers, because=because)
-    assert spend(ledgers, because="x" * 1000).ledger.begun_again == "x" * 1000
 
 
 def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
@@ -314,11 +228,6 @@ def test_what_could_not_be_read_again_is_not_counted(ledgers):
     assert ledgers.find(A).id is None
 
 
-def card(ledgers, spent):
-    found = {"schema": 1, "ledger": ledger_to_object(spent.ledger), "values": {"rows": 3}}
-    return json.dumps(ledgers.sealed(found, spent.id)).encode()
-
-
 def test_a_lost_ledger_goes_on_from_its_signed_card(ledgers, database):
     spend(ledgers)
     spent = spend(ledgers)
@@ -357,31 +266,6 @@ def test_an_edited_card_is_not_believed(ledgers, edit):
         ledgers.recover(B, json.dumps(found).encode())
 
 
-def test_two_replicas_and_many_browsers_on_one_ledger_never_count_too_little(ledgers, database):
-    token = spend(ledgers).token
-    replicas = [Ledgers(database, ledgers.key) for _ in range(2)]
-    browsers = [secrets.token_hex(16) for _ in range(4)]
-    for browser in browsers:
-        ledgers.go_on(browser, token)
-
-    def one(number):
-        try:
-            spend(replicas[number % 2], browsers[number % 4], limit=LIMIT)
-        except BudgetExceeded:
-            return 0
-        return 1
-
-    with ThreadPoolExecutor(8) as pool:
-        made = sum(pool.map(one, range(24)))
-    assert 1 + made == counted(ledgers)
-    assert made == most_of(LIMIT) - 1
-
-
-def most_of(limit):
-    """How many of the made-up releases the total allows."""
-    return max(n for n in range(1, 50) if compose([ONE.loss] * n, limit.delta) <= limit.epsilon)
-
-
 def test_two_tabs_that_begin_at_once_begin_one_ledger(ledgers):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: spend(ledgers, limit=NO_LIMIT), range(8)))
@@ -404,11 +288,11 @@ def test_a_file_that_is_no_database_is_a_sentence(tmp_path, content):
     path = tmp_path / "l"
     path.write_bytes(content)
     with pytest.raises(LedgerUnavailable, match="cannot be used now"):
-        spend(Ledgers(Sqlite(path), Key(b"k" * 32)))
+        spend(Ledgers(Sqlite(path), KEY))
 
 
 def test_a_database_out_of_reach_is_a_sentence_without_its_address(tmp_path):
-    away = Ledgers(Postgres(f"host={tmp_path} user=somebody password=hidden7316 dbname=x"), Key(b"k" * 32))
+    away = Ledgers(Postgres(f"host={tmp_path} user=somebody password=hidden7316 dbname=x"), KEY)
     with pytest.raises(LedgerUnavailable, match=r"cannot be used now \(OperationalError\)") as refused:
         spend(away)
     assert "hidden7316" not in str(refused.value) + repr(away)

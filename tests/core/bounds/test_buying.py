@@ -165,13 +165,11 @@ def test_the_kind_is_heeded_and_declared_bounds_are_never_left():
 
 def test_people_count_and_not_rows():
     """250 people in 500 rows are enough, 150 in 600 are not; a person of many rows does not weigh more."""
-    two = table(500, person=np.repeat(np.arange(250), 2))
-    assert buy_bounds(two, 0.01, **BUDGET).dataset.people == 250
+    assert buy_bounds(table(500, person=np.repeat(np.arange(250), 2)), 0.01, **BUDGET).dataset.people == 250
     with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
         buy_bounds(table(600, person=np.repeat(np.arange(150), 4)), 0.01, **BUDGET)
-    n, far = 1000, np.full(400, 9e9)
-    y = np.concatenate([np.full(n - 1, 15.0), far])
-    one = table(len(y), y=y, person=np.concatenate([np.arange(n - 1), np.full(400, n)]))
+    y, person = np.append(np.full(999, 15.0), np.full(400, 9e9)), np.append(np.arange(999), np.full(400, 1000))
+    one = table(len(y), y=y, person=person)
     bought = buy_bounds(one, 1.0, epsilon=5.0, delta=1e-5, rng=np.random.default_rng(0))
     assert bought.interval[1] < 100
 
@@ -207,12 +205,10 @@ def test_noise_is_for_the_root_of_two_in_integers():
 
 def test_too_few_people_are_told_how_many_are_needed():
     purchase = Purchase(**ASKED)
-    least = purchase.least
-    purchase.check(least)
-    with pytest.raises(
-        ValueError, match=f"bounds of {least - 1} people are not to be had .* {least} people are needed"
-    ):
-        purchase.check(least - 1)
+    purchase.check(purchase.least)
+    few = purchase.least - 1
+    with pytest.raises(ValueError, match=f"bounds of {few} people are not to be had .* {few + 1} people are needed"):
+        purchase.check(few)
 
 
 def test_the_counts_are_promised_to_rows_or_to_people():

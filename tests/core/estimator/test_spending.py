@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dpgp_core import BayesCloaking
-from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.accounting.losses import compose
 from dpgp_core.estimator import SpentByCopies, spending
 from dpgp_core.estimator.spending import cloned
+from tests.core.estimator.worlds import RECORDS, make
 
 ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
 OTHER = BayesCloaking(epsilon=0.5, delta=1e-3).guarantee
@@ -37,37 +37,24 @@ def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
     assert not any("at most one record" in each for each in both.assumptions)
 
 
-def test_a_numbered_draw_is_marked_and_a_real_one_is_not():
-    assert ONE.taught().not_covered[0] == TEACHING
-
-
-def test_the_warning_names_what_all_fits_spend():
-    with pytest.warns(spending.SpentAgain, match=r"its 2 fits together spend epsilon = [\d.]+ at delta = 0.001"):
-        spending.warn(spending.composed(ONE, OTHER))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(spending.SpentAgain):
-            spending.warn(ONE)
-
-
 # ---- Copies of an estimator, as a search makes them, spend with every fit, and say so once with the sum.
 
 
-def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once(make, records):
+def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once():
     model = make(stages=1)
     copies = [cloned(model, model.get_params() | {"epsilon": epsilon}) for epsilon in (0.5, 1.0, 2.0)]
-    copies[0].fit(*records)
+    copies[0].fit(*RECORDS)
     with pytest.warns(SpentByCopies, match=r"every fit spends: 2 so far, together epsilon = 1\.\d+ at delta = 0.01"):
-        copies[1].fit(*records)
+        copies[1].fit(*RECORDS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        copies[2].fit(*records)
+        copies[2].fit(*RECORDS)
     losses = [each.guarantee_.loss for each in copies]
     assert model.spent_by_copies() == (compose(losses, 0.01), 0.01)
     assert copies[0].spent_by_copies() == model.spent_by_copies()
 
 
-def test_the_sum_of_copies_is_at_the_largest_delta_of_them(make):
+def test_the_sum_of_copies_is_at_the_largest_delta_of_them():
     model = make()
     copy = cloned(model, model.get_params())
     spending.count(copy, ONE, taught=False)
@@ -76,21 +63,21 @@ def test_the_sum_of_copies_is_at_the_largest_delta_of_them(make):
     assert model.spent_by_copies() == (compose([ONE.loss, OTHER.loss], 0.01), 0.01)
 
 
-def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing(make, records):
+def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing():
     model = make(stages=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
-            cloned(model, model.get_params()).fit(*records)
+            cloned(model, model.get_params()).fit(*RECORDS)
     assert model.spent_by_copies() == (0.0, 0.0)
-    assert make(stages=1).fit(*records).spent_by_copies() == (0.0, 0.0)
+    assert make(stages=1).fit(*RECORDS).spent_by_copies() == (0.0, 0.0)
 
 
-def test_a_search_says_it_once(make, records):
+def test_a_search_says_it_once():
     search = pytest.importorskip("sklearn.model_selection")
     grid = search.GridSearchCV(make(stages=1), {"epsilon": [0.5, 1.0]}, cv=2)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        grid.fit(*records)
+        grid.fit(*RECORDS)
     assert len([each for each in caught if each.category is SpentByCopies]) == 1
     assert len(vars(grid.estimator)["_copies"].losses) == 5  # two budgets in two folds, and the best on all

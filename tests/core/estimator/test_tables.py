@@ -1,14 +1,13 @@
 """What an estimator takes: arrays, tables of pandas, and what is declared of them."""
 
+import re
+
 import numpy as np
 import pytest
 
-from dpgp_core import BayesCloaking
-from dpgp_core.bayes.reading import Reading
-from dpgp_core.bayes.stages import Public
 from dpgp_core.estimator.declared import columns_of_X, grid_of
 from dpgp_core.estimator.declared import table_in_numbers as numbers_by
-from dpgp_core.estimator.predicting import FittedReading
+from tests.core.estimator.worlds import make
 
 NAMES = [f"x{number}" for number in range(10)]
 
@@ -18,19 +17,12 @@ def boxes(x_box, dim):
     return [each.box for each in columns_of_X(NAMES[:dim], x_box, None)]
 
 
-def test_one_pair_serves_all_columns():
+def test_one_pair_serves_all_columns_and_levels_are_declared_for_every_one():
     assert boxes((0, 2), 3) == [(0.0, 2.0)] * 3
     assert boxes([(0, 2), (1, 5)], 2) == [(0.0, 2.0), (1.0, 5.0)]
     assert boxes(("2024-01-01", "2024-12-31"), 1) == [(0.0, 365.0)]
-
-
-@pytest.mark.parametrize(
-    ("box", "words"),
-    [([(0, 1)] * 3, "got shape"), ((1, 0), "x_box of x0"), ((0, np.inf), "finite"), ([0], "got shape")],
-)
-def test_a_box_that_is_none_is_refused(box, words):
-    with pytest.raises(ValueError, match=words):
-        boxes(box, 2)
+    found = columns_of_X(("age", "sex"), (0, 9), [None, ["a", "b"]])
+    assert [each.levels for each in found] == [None, ("a", "b")]
 
 
 @pytest.mark.parametrize(("dim", "places"), [(1, 65), (2, 289), (3, 512), (10, 512)])
@@ -51,13 +43,6 @@ def test_the_grid_has_each_level():
     assert grid.shape == (3 * 65, 2)
     for level in range(3):
         np.testing.assert_array_equal(grid[grid[:, 0] == level][:, 1], np.linspace(0, 1, 65))
-
-
-def test_levels_are_declared_for_every_column():
-    found = columns_of_X(("age", "sex"), (0, 9), [None, ["a", "b"]])
-    assert [each.levels for each in found] == [None, ("a", "b")]
-    with pytest.raises(ValueError, match="x_levels must have 2 entries"):
-        columns_of_X(("age", "sex"), (0, 9), [["a", "b"]])
 
 
 # ---- Tables of pandas with categories and dates, and what is no such table.
@@ -86,20 +71,7 @@ def test_categories_are_numbers_of_their_levels_and_dates_are_days():
     np.testing.assert_array_equal(found, [[20, 0, 0], [30, 1, 31], [40, 0, 365]])
 
 
-def test_what_has_numbers_alone_stays_as_it_is():
-    numbers = TABLE[["age"]]
-    assert numbers_of(numbers, (0, 100), None) is numbers
-    array = np.zeros((2, 1))
-    assert numbers_of(array, (0, 100), None) is array
-
-
-def test_texts_that_are_no_level_are_counted_and_not_shown():
-    with pytest.raises(ValueError, match="column 'sex' has none of its levels in 2 of 3 rows; name these") as refusal:
-        numbers_of(TABLE, BOX, [None, ["m", "secret"], None])
-    assert "w" not in str(refusal.value).replace("rows", "")
-
-
-def test_a_table_is_fitted_and_asked_as_it_is(make):
+def test_a_table_is_fitted_and_asked_as_it_is():
     table = pd.concat([TABLE] * 10, ignore_index=True)
     model = make(x_box=BOX, x_levels=LEVELS, random_state=0).fit(table, pd.DataFrame({"y": np.ones(30)}))
     assert model.predict(TABLE).shape == (3,)
@@ -126,7 +98,7 @@ def test_a_missing_category_is_no_level_not_even_other():
 
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pd.Categorical, lambda words: pd.DataFrame({"y": words})])
-def test_outcomes_may_be_words_for_yes_and_no(make, kind):
+def test_outcomes_may_be_words_for_yes_and_no(kind):
     words = ["Yes", "no", "no"] * 10
     model = make(x_box=(0, 100), outcome="yes/no", y_bounds=None, yes="yes", no="no", random_state=0)
     X = np.linspace(1, 99, 30)[:, None]
@@ -137,42 +109,18 @@ def test_outcomes_may_be_words_for_yes_and_no(make, kind):
         model.fit(X, kind(["yes", "no", "invalid"] * 10))
 
 
-def test_texts_that_are_no_numbers_are_counted_and_not_shown(make):
-    X = np.linspace(1, 99, 30)[:, None]
-    with pytest.raises(ValueError, match="y has text instead of a number in 10 of 30 cells; declare yes and no if"):
-        make(x_box=(0, 100)).fit(X, ["secret", "1", 2] * 10)
-    with pytest.raises(ValueError, match="X has text instead of a number in 3 of 6 cells; declare x_levels if"):
-        make(x_box=(0, 100)).fit(TABLE[["age", "sex"]], [1, 2, 3])
-    for missing in (pd.array([1, None, 3] * 10), pd.array([True, None, False] * 10), [1.0, None, 2.0] * 10):
-        with pytest.raises(ValueError, match="y must be finite, and holds NaN, a missing value, 10 times; leave out"):
-            make(x_box=(0, 100)).fit(X, missing)
-
-
-X_TEST = np.linspace(-2, 12, 9)[:, None]
-
-
-@pytest.fixture
-def release(make_dataset):
-    data = make_dataset(x_box=((-2.0, 12.0),))
-    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2)
-    found = mechanism.release(data, X_TEST, np.random.default_rng(1))
-    public = Public(data.x_box, data.output_range / data.y_scale / 2)
-    models = mechanism.models(*public[:2])
-    read = Reading(models=models, measured=found.measured[0], x_box=data.x_box, X=data.X, public=public)
-    return found, FittedReading(reading=read, outcome=data.outcome, columns=data.columns)
-
-
-def test_what_is_read_is_what_was_released(release):
-    found, reading = release
-    mean, sd = reading.mean_and_sd(X_TEST)
-    np.testing.assert_allclose(mean, found.samples[0], rtol=1e-9)
-    low, high = found.interval(0.5, "function")
-    assert ((low[0] < mean) & (mean < high[0])).all()
-    assert (sd > 0).all()
-
-
-def test_rows_at_a_time_change_nothing(release, monkeypatch):
-    _, reading = release
-    whole = reading.mean_and_sd(X_TEST)
-    monkeypatch.setattr("dpgp_core.estimator.predicting._ROWS", 2)
-    np.testing.assert_allclose(reading.mean_and_sd(X_TEST), whole, rtol=1e-7, atol=1e-9)
+def test_texts_that_are_no_numbers_and_no_level_are_counted_and_not_shown():
+    X, ones = np.linspace(1, 99, 30)[:, None], np.ones(3)
+    wrong_levels = make(x_box=BOX, x_levels=[None, ["m", "secret"], None])
+    no_levels, missing = make(x_box=(0, 100)), "y must be finite, and holds NaN, a missing value, 10 times; leave out"
+    for model, given, y, words in (
+        (no_levels, X, ["secret", "1", 2] * 10, "y has text instead of a number in 10 of 30 cells; declare yes and no"),
+        (no_levels, TABLE[["age", "sex"]], ones, "X has text instead of a number in 3 of 6 cells; declare x_levels"),
+        (wrong_levels, TABLE, ones, "column 'sex' has none of its levels in 2 of 3 rows; name these"),
+        (no_levels, X, pd.array([1, None, 3] * 10), missing),
+        (no_levels, X, pd.array([True, None, False] * 10), missing),
+        (no_levels, X, [1.0, None, 2.0] * 10, missing),
+    ):
+        with pytest.raises(ValueError, match=words) as refusal:
+            model.fit(given, y)
+        assert not re.search(r"secret|'w'", str(refusal.value))

@@ -9,17 +9,25 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bounds.buying import Purchase
-from dpgp_core.reading.writing import Writing
-from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_to_json
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.command_line import BAD_CONFIG, OK, REFUSED, main
+from dpgp_core.release.command_line import BAD_CONFIG, OK
 from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
 from dpgp_core.release.plan import foreseen
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance
-from tests.core.release.conftest import released, unzipped, written
+from tests.core.release.worlds import (
+    command,
+    make_open,
+    make_published,
+    make_spec,
+    make_zip,
+    released,
+    rows_of,
+    unzipped,
+    written,
+)
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, taped
 
 
@@ -31,7 +39,7 @@ def wages(n=300):
 
 
 @pytest.fixture(scope="module")
-def files(make_open, make_zip):
+def files():
     return make_zip(make_open(), wages())
 
 
@@ -39,14 +47,8 @@ def read(spec, table):
     return read_table(io.BytesIO(table), spec)
 
 
-def test_the_configuration_is_read_back_and_says_what_is_bought(make_open):
-    spec = make_open(bounds_share=0.2)
-    assert spec.y_bounds == (0.0, 1e10)
-    assert spec_from_json(spec_to_json(spec)) == spec
-
-
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
+def test_counts_and_rest_are_exactly_the_declared_budget(mechanism):
     spec = make_open(mechanism=mechanism, bounds_share=0.2, y_kind="number")
     whole = 1 / noise_multiplier(spec.epsilon, spec.delta)
     together = math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
@@ -58,7 +60,7 @@ def test_counts_and_rest_are_exactly_the_declared_budget(make_open, mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_open, mechanism):
+def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(mechanism):
     """On a neighbour, with the same noisy numbers: the zip is the same to the last byte."""
     spec = make_open(mechanism=mechanism)
     data = read(spec, wages())
@@ -83,7 +85,7 @@ def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(make_ope
 
 
 @pytest.mark.parametrize("changes", [{}, {"mechanism": "bayes_cells"}, {"y_kind": "number", "log": True}])
-def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
+def test_the_plan_is_the_same_for_any_bounds(changes):
     spec = make_open(**changes)
     data = read(spec, wages())
     planned = plan_release(spec, data.X)
@@ -94,7 +96,7 @@ def test_the_plan_is_the_same_for_any_bounds(make_open, changes):
     assert_same(planned.plan, again)
 
 
-def test_what_is_published_lies_within_the_bounds_bought(make_open):
+def test_what_is_published_lies_within_the_bounds_bought():
     spec = make_open(tolerance=4000.0, centiles=True, epsilon=3.0, total_epsilon=3.0)
     data = read(spec, wages())
     with taped():  # the noise is 0
@@ -114,7 +116,7 @@ def test_what_is_published_lies_within_the_bounds_bought(make_open):
     np.testing.assert_allclose(preview(plan_release(spec, data.X), data), 23_900, rtol=0.3)
 
 
-def test_logarithms_are_taken_within_the_bounds_bought(make_open):
+def test_logarithms_are_taken_within_the_bounds_bought():
     spec = make_open(log=True, y_kind="number", epsilon=3.0, total_epsilon=3.0)
     data = read(spec, wages())
     assert data.y.max() > 100  # as they are
@@ -135,7 +137,7 @@ def visits(people=240, each=2):
     return ("who,age,wage\n" + "".join(f"{who},{age:.2f},{wage:.2f}\n" for who, age, wage in rows)).encode()
 
 
-def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
+def test_people_with_several_rows_buy_as_people(tmp_path, capsys):
     spec = make_open(person="who", mechanism="bayes_cells", epsilon=3.0, total_epsilon=3.0)
     data = read(spec, visits())
     assert plan_release(spec, data.X, data.person).spec == spec
@@ -150,13 +152,13 @@ def test_people_with_several_rows_buy_as_people(make_open, tmp_path, capsys):
     few = read(spec, visits(60, 8))
     with pytest.raises(ValueError, match="bounds of 60 people are not to be had"):
         plan_release(spec, few.X, few.person)
-    assert command(tmp_path, spec, visits()) == OK
+    assert command(tmp_path, visits(), spec_to_json(spec)) == OK
     written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
     assert "the bounds follow" in check_folder(tmp_path / "out")
     assert "all rows of any one person" in capsys.readouterr().out
 
 
-def test_noise_for_k_rows_is_in_the_counts_too(make_open):
+def test_noise_for_k_rows_is_in_the_counts_too():
     spec, one = make_open(rows_per_person=4), make_open()
     assert spec.purchase.multiplier == pytest.approx(4 * one.purchase.multiplier, rel=1e-6)
     together = 4 * math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
@@ -164,95 +166,44 @@ def test_noise_for_k_rows_is_in_the_counts_too(make_open):
     assert together <= spec.guarantee.loss.mu * (1 + 1e-9)
 
 
-def test_too_few_people_are_told_before_anything_is_spent(make_open):
+def test_too_few_people_are_told_before_anything_is_spent():
     spec = make_open()
     with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
         plan_release(spec, read(spec, wages(150)).X)
+    with pytest.raises(ValueError, match="before bounds are bought"):
+        foreseen(plan_release(spec, read(spec, wages()).X), [1.0])
 
 
-def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(make_open, make_published):
-    for tolerance, within in ((1e-3, False), (1e9, True)):
-        spec = make_open(tolerance=tolerance)
-        assert spec.purchase.widest.bounds == (0.0, 1e10)
-        published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
-        assert within_tolerance(published).tolist() == [within] * 5
-        assert f"within ± {tolerance:g} pounds" in useful(published)
+@pytest.mark.parametrize(("tolerance", "within"), [(1e-3, False), (1e9, True)])
+def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(tolerance, within):
+    spec = make_open(tolerance=tolerance)
+    published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
+    assert within_tolerance(published).tolist() == [within] * 5
+    assert f"within ± {tolerance:g} pounds" in useful(published)
 
 
-def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds(make_open):
+def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds():
     """Logarithms need bounds above 0, and the declared ones begin at 0: those of all cells within them are taken."""
     spec = make_open(log=True, y_kind="number", y_bounds=[0, 100], epsilon=3.0, total_epsilon=3.0)
     published = released(spec, read(spec, wages()))
     assert published.outcome.bounds == published.bought.interval == (0.01, 100.0)
-    with pytest.raises(ValueError, match="y_bounds must lie above 0 where logarithms are measured"):
-        make_open(log=True, y_kind="number", y_bounds=[-9, -8])
 
 
-def test_no_error_is_foreseen_without_bounds(make_open):
-    spec = make_open()
-    plan = plan_release(spec, read(spec, wages()).X)
-    with pytest.raises(ValueError, match="before bounds are bought"):
-        foreseen(plan, [1.0])
-
-
-def command(tmp_path, spec, table, *more):
-    (tmp_path / "table.csv").write_bytes(table)
-    (tmp_path / "config.json").write_text(spec_to_json(spec))
-    names = {"csv": "table.csv", "config": "config.json", "out": "out.zip"}
-    return main(
-        ["release", *(each for key, name in names.items() for each in (f"--{key}", str(tmp_path / name))), *more]
-    )
-
-
-def test_from_a_table_to_a_zip_that_checks_itself(make_open, tmp_path, capsys):
-    ledger = tmp_path / "ledger.json"
-    spec = make_open(epsilon=2.0, total_epsilon=2.5)
-    assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--new-ledger") == OK
-    said = capsys.readouterr().out
-    assert "Bounds bought with a share of 0.1 of the budget: 0 to" in said
-    assert "1 release." in said
-    folder = written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
-    assert "the bounds follow from the noisy counts" in check_folder(folder)
-    card = json.loads((folder / "release.json").read_text())
-    low, high = card["bounds"]["interval"]
-    assert card["guarantee"]["epsilon"] == 2.0
-    assert card["config"]["bounds_unit"] == 0.01
-    assert BOUNDS in card["sha256"]
-    assert (
-        f"bought with a share of 0.1 of the budget (of mu squared): 0 to {high:.12g} pounds"
-        in (folder / "card.html").read_text()
-    )
-    rows = (folder / BOUNDS).read_text().splitlines()
-    assert rows[0] == '"from","to","noisy_count"'
-    assert len(rows) == 50
-    top = float((folder / "values.csv").read_text().splitlines()[1].split(",")[1])
-    assert low <= top <= high
-    # the same again would pass the total: refused before anything is drawn
-    assert command(tmp_path, spec, wages(), "--ledger", str(ledger), "--force") == REFUSED
-    # a release.json is a configuration: another release buys again
-    (tmp_path / "config.json").write_text((folder / "release.json").read_text())
-    assert spec_from_json((folder / "release.json").read_bytes()) == replace(spec, writing=Writing(separator=","))
-
-
-def test_bounds_are_bought_on_the_command(make_spec, tmp_path, capsys):
+def test_bounds_are_bought_on_the_command_and_all_that_is_released_says_so(tmp_path, capsys):
     spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
-    assert command(tmp_path, spec, wages(), "--buy-bounds", "0.01") == OK
-    assert "Bounds bought" in capsys.readouterr().out
-    assert command(tmp_path, spec, wages(), "--buy-bounds", "0", "--force") == BAD_CONFIG
+    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0.01") == OK
+    assert "Bounds bought with a share of 0.1 of the budget: 0 to" in capsys.readouterr().out
+    files = unzipped((tmp_path / "out.zip").read_bytes())
+    card = json.loads(files["release.json"])
+    low, high = card["bounds"]["interval"]
+    assert (card["guarantee"]["epsilon"], card["config"]["bounds_unit"]) == (1.0, 0.01)
+    shares = "bought with a share of 0.1 of the budget (of mu squared)"
+    assert f"{shares}: 0 to {high:.12g} pounds" in files["card.html"].decode()
+    rows = files[BOUNDS].decode().splitlines()
+    assert (rows[0], len(rows)) == ('"from","to","noisy_count"', 50)
+    assert low <= float(rows_of(files)[0]["value"]) <= high
+    assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0", "--force") == BAD_CONFIG
     assert "bounds_unit must lie in" in capsys.readouterr().err
-
-
-def test_nothing_is_drawn_when_the_ledger_refuses(make_open, tmp_path, monkeypatch):
-    def drawn(*_):
-        raise AssertionError("noise was drawn")
-
-    monkeypatch.setattr(Purchase, "measure", drawn)
-    ledger = tmp_path / "ledger.json"
-    spec = make_open(epsilon=2.0, total_epsilon=2.5)
-    with pytest.raises(AssertionError):
-        command(tmp_path, spec, wages(), "--ledger", str(ledger), "--new-ledger")
-    assert len(json.loads(ledger.read_text().splitlines()[-1])) > 0  # counted before, and whole
-    assert command(tmp_path, spec, wages(), "--ledger", str(ledger)) == REFUSED
 
 
 @pytest.mark.parametrize("wrong", ["counts", "interval", "missing", "short", "card"])
@@ -290,12 +241,10 @@ FARTHEST = "age,wage\n" + "".join(f"{1 + at % 80},{(-1) ** at * 1.7e308!r}\n" fo
     ],
     ids=["unit", "outcomes"],
 )
-def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(
-    make_open, tmp_path, capsys, table, unit, kind, remedy
-):
+def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_path, capsys, table, unit, kind, remedy):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5, bounds_unit=unit, y_kind=kind)
-    assert command(tmp_path, spec, table.encode(), "--ledger", str(ledger), "--new-ledger") == OK
+    assert command(tmp_path, table.encode(), spec_to_json(spec), "--ledger", str(ledger), "--new-ledger") == OK
     said = capsys.readouterr().out
     assert "which reach the end of their scale" in said
     assert "None of the" in said
@@ -315,17 +264,10 @@ def test_bounds_within_their_scale_are_not_said_to_be_off_it(files):
     assert "within_tolerance" not in files["values.csv"].decode()
 
 
-def test_counts_are_read_back_to_the_last_digit(make_open):
+def test_counts_are_read_back_to_the_last_digit():
     spec = make_open()
     bought = spec.purchase.measure(read(spec, wages()))
     found = counts_read(spec.purchase, counts_text(bought).encode(), 300)
     np.testing.assert_array_equal(found.counts, bought.counts)
     assert found.interval == bought.interval
     assert found.outcome == bought.outcome
-
-
-def test_the_public_part_of_a_table_whose_bounds_are_bought_is_as_read(make_open):
-    spec = make_open(log=True, y_kind="number")
-    public = spec.public_table(np.array([[1.0]]))
-    assert public.y_bounds == spec.y_bounds == (0.01, 1e10)
-    assert public.y_kind == "number"

@@ -1,6 +1,8 @@
 """What is in a zip."""
 
 import csv
+import functools
+import hashlib
 import io
 import json
 import platform
@@ -14,82 +16,111 @@ import pytest
 import scipy
 
 import dpgp_core
-from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
-from dpgp_core.release.bundle import column_text, csv_text, digest, safe_text
-from dpgp_core.release.check import values_again
-from dpgp_core.release.measured_files import measured_files
-from tests.core.release.conftest import released, unzipped
+from dpgp_core.release.bundle import column_text, csv_text, safe_text
+from dpgp_core.release.check import check_folder, values_again
+from dpgp_core.release.measured_files import BOUNDS, measured_files
+from tests.core.release.test_bought import wages
+from tests.core.release.test_groups import spec_of as of_groups
+from tests.core.release.test_groups import table as of_both_sexes
+from tests.core.release.test_inputs import PLACES, of_london, of_visits
+from tests.core.release.test_inputs import table as visits
+from tests.core.release.test_whose import BUDGETS, YES_NO
+from tests.core.release.test_whose import rows_of as rows_of_people
+from tests.core.release.worlds import (
+    make_open,
+    make_spec,
+    make_table,
+    make_zip,
+    read,
+    released,
+    unzipped,
+    written,
+    zip_of,
+)
 
 
 def cells(files):
+    """The columns of the table in a zip, as they are written."""
     header, *rows = csv.reader(io.StringIO(files["values.csv"].decode()))
     return dict(zip(header, zip(*rows, strict=True), strict=True))
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_what_is_in_the_zip(make_spec, zip_of, mechanism):
-    spec, files = make_spec(mechanism=mechanism), zip_of(mechanism)
-    measured = ["statistics.npz"] if mechanism in ("bayes", "bayes_cells", "sparse") else ["map.npz", "statistics.npz"]
-    assert list(files) == ["values.csv", "card.html", "figure.svg", *measured, "release.json", "reproduce.py"]
+RELEASES = {name: (make_spec(mechanism=name), make_table()) for name in CHOICES} | {
+    "tolerance": (make_spec(tolerance=30.0), make_table()),
+    "logarithms": (make_spec(mechanism="sparse", log=True, tolerance=1.5), make_table()),
+    "bought bounds": (make_open(mechanism="bayes_cells"), wages()),
+    "groups": (of_groups(mechanism="bayes_cells"), of_both_sexes()),
+    "dates": (of_visits(mechanism="refined", grid=(9,), epsilon=1.0, y_kind="number"), visits(n=60)),
+    "places": (of_london(), PLACES),
+    "people": (make_spec(mechanism="bayes_cells", person="who", **BUDGETS), rows_of_people(30, 3)),
+    "four rows of each": (make_spec(rows_per_person=4, **YES_NO), rows_of_people(20, 2)),
+}
+
+
+@functools.cache
+def files_of(kind):
+    return zip_of(kind) if kind in CHOICES else make_zip(*RELEASES[kind])
+
+
+@pytest.mark.parametrize("kind", RELEASES)
+def test_what_is_in_the_zip(kind):
+    (spec, _), files = RELEASES[kind], files_of(kind)
+    linear = ["map.npz"] if spec.mechanism not in ("bayes", "bayes_cells", "sparse") else []
+    bought = [BOUNDS] if spec.purchase else []
+    assert list(files)[:-2] == ["values.csv", "card.html", "figure.svg", *linear, "statistics.npz", *bought]
+    assert list(files)[-2:] == ["release.json", "reproduce.py"]
     columns, card = cells(files), json.loads(files["release.json"])
-    assert card["sha256"] == {name: digest(files[name]) for name in list(files)[:-2]}
+    assert card["sha256"] == {name: hashlib.sha256(files[name]).hexdigest() for name in list(files)[:-2]}
     ends = ["curve_low_95", "curve_high_95", "output_low_95", "output_high_95"]
-    assert list(columns) == ["age", "value", *ends]
-    np.testing.assert_allclose(np.array(columns["age"], dtype=float), spec.points()[:, 0])
-    assert card["values"]["rows"] == len(columns["value"]) == 9
+    assert list(columns)[: len(spec.x) + 5] == [*spec.x, "value", *ends]
+    if kind not in ("groups", "dates"):  # which have words for numbers
+        inputs = np.array([columns[name] for name in spec.x], dtype=float).T
+        np.testing.assert_allclose(inputs, spec.points())
+    assert card["values"]["rows"] == len(columns["value"]) == len(spec.points())
     assert list(card["values"]["columns"]) == list(columns)
     decimals = {len(cell.partition(".")[2]) for cell in columns["value"]}
     assert decimals == {len(f"{card['values']['step']:.9f}".rstrip("0").partition(".")[2])}
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_table_marks_what_is_within_the_tolerance(make_spec, make_zip, mechanism):
-    files = make_zip(make_spec(mechanism=mechanism, tolerance=30.0))
-    columns, card = cells(files), json.loads(files["release.json"])
+@pytest.mark.parametrize("kind", RELEASES)
+def test_values_and_accounting_follow_from_the_zip_alone(tmp_path, kind):
+    (spec, _), files = RELEASES[kind], files_of(kind)
+    said = check_folder(written(files, tmp_path))
+    assert said.startswith("The files are those that release.json describes, ")
+    assert f"and all {len(spec.points())} values follow" in said
+    assert ("the bounds follow from the noisy counts" in said) == bool(spec.purchase)
+    assert spec_from_json(files["release.json"]) == spec
+    ledger = ledger_from_json(files["release.json"])
+    assert ledger.limit == spec.limit
+    assert [guarantee for _, guarantee in ledger.entries] == [spec.guarantee]
+    card = json.loads(files["release.json"])
+    for name in ("epsilon", "delta", "protects", "neighbours", "unit", "theorem", "assumptions", "not_covered", "loss"):
+        assert card["guarantee"][name] not in (None, "", []), name
+    assert card["guarantee"]["protects"] == ("inputs and outputs" if spec.protects_inputs else "outputs")
+    versions = (dpgp_core.__version__, platform.python_version(), np.__version__, scipy.__version__)
+    assert tuple(card["software"].values()) == versions
+
+
+def test_the_table_marks_what_is_within_the_tolerance():
+    columns, card = cells(files_of("tolerance")), json.loads(files_of("tolerance")["release.json"])
     low, high = (np.array(columns[f"curve_{end}_95"], dtype=float) for end in ("low", "high"))
     expected = [str(int(round(each, 6) <= 60)) for each in high - low]
     assert list(columns["within_tolerance"]) == expected
     assert card["values"]["tolerance"] == card["config"]["tolerance"] == 30
     assert card["values"]["within_tolerance"] == expected.count("1")
-    assert list(card["values"]["columns"]) == list(columns)
+
+
+def test_errors_of_logarithms_are_factors():
+    files = files_of("logarithms")
+    card, page = json.loads(files["release.json"]), files["card.html"].decode()
+    assert (card["config"]["log"], card["measured"]) == (True, "the natural logarithm of height")
+    assert "errors are factors" in page
+    assert "within a factor of 1.5" in page
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_accounting_can_be_redone_from_the_card_alone(make_spec, zip_of, mechanism):
-    spec, card = make_spec(mechanism=mechanism), zip_of(mechanism)["release.json"]
-    assert spec_from_json(card) == spec
-    ledger = ledger_from_json(card)
-    assert ledger.limit == spec.limit
-    assert [guarantee for _, guarantee in ledger.entries] == [spec.guarantee]
-    found = json.loads(card)
-    for name in ("epsilon", "delta", "protects", "neighbours", "unit", "theorem", "assumptions", "not_covered", "loss"):
-        assert found["guarantee"][name] not in (None, "", []), name
-    assert found["guarantee"]["protects"] == ("inputs and outputs" if spec.protects_inputs else "outputs")
-    assert found["public"]["n"] == 40
-    versions = (dpgp_core.__version__, platform.python_version(), np.__version__, scipy.__version__)
-    assert tuple(found["software"].values()) == versions
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_card_does_not_depend_on_the_outputs(make_spec, make_table, make_zip, zip_of, mechanism):
-    one, other = zip_of(mechanism), make_zip(make_spec(mechanism=mechanism), make_table(1))
-    cards = [json.loads(files["release.json"]) for files in (one, other)]
-    for card in cards:
-        assert set(card.pop("sha256")) == set(one) - {"release.json", "reproduce.py"}
-        card["statistics"].pop("sha256", None)
-        card.pop("fit", None)  # it follows from the noisy numbers
-        if mechanism == "bayes_cells":  # how many numbers a later stage measures follows from the earlier ones
-            for stage in card["statistics"]["stages"]:
-                stage.pop("numbers")
-    assert cards[0] == cards[1]
-    assert one["reproduce.py"] == other["reproduce.py"]
-    assert cells(one)["age"] == cells(other)["age"]
-    assert one["statistics.npz"] != other["statistics.npz"]  # values may all be cut to the same bounds
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
+def test_no_output_is_in_the_zip(mechanism):
     everything = b"\n".join(zip_of(mechanism).values())
     heights = [line.split(",")[1] for line in make_table().decode().splitlines()[1:]]
     assert len(heights) == 40
@@ -102,13 +133,7 @@ def test_no_output_is_in_the_zip(make_table, zip_of, mechanism):
         assert f"{figure:.7g}"[:7].encode() not in everything
 
 
-def test_no_seed_and_no_time_are_in_the_zip(zip_of):
-    text = zip_of()["release.json"].decode()
-    assert "seed" not in text
-    assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", text)
-
-
-def test_equal_releases_make_equal_zips(make_spec, read):
+def test_equal_releases_make_equal_zips_without_a_seed_or_a_time():
     spec = make_spec()
     published = released(spec, read(spec))
     ledger = spec.new_ledger()
@@ -117,9 +142,12 @@ def test_equal_releases_make_equal_zips(make_spec, read):
     assert content == bundle(published, ledger)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert {each.date_time for each in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        card = archive.read("release.json").decode()
+    assert "seed" not in card
+    assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", card)
 
 
-def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
+def test_a_release_that_the_ledger_does_not_count_is_refused():
     spec = make_spec()
     published = released(spec, read(spec))
     elsewhere = make_spec(epsilon=0.5).new_ledger()
@@ -129,23 +157,7 @@ def test_a_release_that_the_ledger_does_not_count_is_refused(make_spec, read):
             bundle(published, ledger)
 
 
-@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", 'a"b,c;=1'])
-def test_headers_from_the_file_are_no_formulas(make_spec, make_zip, make_table, name):
-    spec = make_spec(x=(name,))
-    table = make_table().replace(b"age", '"{}"'.format(name.replace('"', '""')).encode(), 1)
-    header = next(iter(cells(make_zip(spec, table))))
-    assert header.lstrip("'") == name
-    assert header.startswith("'") == (name[0] == "=")
-
-
-def test_negative_values_stay_numbers(make_spec, make_zip):
-    spec = make_spec(y_bounds=(-2000.0, -1990.0))  # the noise of a real release is a few times the range
-    values = cells(make_zip(spec))["value"]
-    assert min(map(float, values)) < 0
-    assert any(cell.startswith("-") for cell in values)
-
-
-def test_the_card_lists_what_was_spent_before(make_spec, read):
+def test_the_card_lists_what_was_spent_before():
     spec = make_spec(epsilon=0.5, total_epsilon=5.0)
     other = replace(spec, mechanism="cloaking", cells=None)
     ledger = spec.new_ledger()
@@ -156,44 +168,25 @@ def test_the_card_lists_what_was_spent_before(make_spec, read):
     assert card["ledger"]["spent"]["epsilon"] == pytest.approx(ledger.epsilon(1e-5))
 
 
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_statistics_in_the_zip_are_those_measured(zip_of, mechanism):
-    files = zip_of(mechanism)
-    card = json.loads(files["release.json"])
-    if mechanism == "sparse":
-        assert set(card["statistics"]) == {"file", "noise"}
-        return
-    found = statistics_from_files(card["statistics"], files["statistics.npz"])
-    assert len(found.stages) == {"bayes": 6, "bayes_cells": 6, "refined": 2}.get(mechanism, 1)
-    if mechanism not in ("bayes", "bayes_cells"):  # its values are no linear map of the last numbers
-        np.testing.assert_array_equal(found.stages[-1].z, np.load(io.BytesIO(files["map.npz"]))["z"])
-
-
-def test_very_large_strategies_are_left_out(make_spec, make_zip, monkeypatch):
+def test_very_large_strategies_are_left_out(monkeypatch):
     monkeypatch.setattr("dpgp_core.release.measured_files._MOST", 10)
     files = make_zip(make_spec())
     assert "statistics.npz" not in files
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
 
 
-def test_centiles_stand_in_the_table_the_card_and_the_picture(make_spec, make_zip):
+def test_centiles_stand_in_the_table_and_the_card():
     files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
-    names = [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
-    assert list(cells(files))[-5:] == names
+    assert list(cells(files))[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
     assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
-    picture = files["figure.svg"].decode()
-    assert picture.count("<polyline") == 5
-    assert "centiles of people" in picture
+    assert "centiles of people" in files["figure.svg"].decode()
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
-def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(start):
-    assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
-
-
-@pytest.mark.parametrize("text", ["age", "a=b", "größe", "", "'=1"])
-def test_other_text_is_left_alone(text):
-    assert safe_text(text) == text
+def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe():
+    for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
+        assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
+    for text in ("age", "a=b", "größe", "", "'=1"):
+        assert safe_text(text) == text
 
 
 def test_numbers_stay_numbers():
@@ -210,12 +203,7 @@ def test_headers_are_quoted_and_safe_in_any_separator():
     assert text.splitlines()[0] == '"\'=1+""a""","x;=2+3","a,b"'
 
 
-def test_columns_must_have_one_length():
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        csv_text({"a": ["1"], "b": ["1", "2"]})
-
-
-def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, read):
+def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values():
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)
     published = released(spec, data)
@@ -225,7 +213,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values(make_spec, 
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
 
-def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
+def test_a_missing_or_damaged_file_is_a_sentence():
     spec = replace(make_spec(), mechanism="cloaking", cells=None)
     published = released(spec, read(spec))
     about, files = measured_files(published)
@@ -234,7 +222,3 @@ def test_a_missing_or_damaged_file_is_a_sentence(make_spec, read):
         values_again(spec, spec.outcome, about, {})
     with pytest.raises(ValueError, match=r"map\.npz is damaged"):
         values_again(spec, spec.outcome, about, {"map.npz": files["map.npz"][:40]})
-
-
-def test_the_digest_is_sha_256():
-    assert digest(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

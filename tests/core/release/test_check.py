@@ -10,23 +10,16 @@ import pytest
 
 from dpgp_core import EQ, load
 from dpgp_core.measurement.described_arrays import FILE
-from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.json_text import spec_from_object
-from tests.core.release.conftest import written
 from tests.core.release.test_groups import LEVELS, spec_of, table
+from tests.core.release.worlds import make_spec, make_zip, rows_of, written, zip_of
 
 
 @pytest.fixture
-def folder(tmp_path, zip_of):
+def folder(tmp_path):
     return written(zip_of(), tmp_path)
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_computes_the_values_again_without_the_table(tmp_path, zip_of, mechanism):
-    said = check_folder(written(zip_of(mechanism), tmp_path))
-    assert said.startswith("The files are those that release.json describes, and all 9 values follow")
 
 
 @pytest.mark.parametrize("name", ["values.csv", "map.npz", "statistics.npz"])
@@ -39,7 +32,7 @@ def test_a_changed_or_missing_file_is_named(folder, name):
         check_folder(folder)
 
 
-def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path, zip_of):
+def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path):
     (tmp_path / "mine").write_text("private")
     folder = written(zip_of(), tmp_path / "release")
     edited(folder, ("sha256", "../mine"), '"0"')
@@ -47,18 +40,8 @@ def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path, zip_of):
 
 
 def test_values_that_do_not_follow_are_found(folder):
-    header, row, *rest = (folder / "values.csv").read_bytes().decode().split("\r\n")
-    age, value, *ends = row.split(",")
-    changed = "\r\n".join([header, ",".join([age, str(float(value) + 1), *ends]), *rest]).encode()
-    (folder / "values.csv").write_bytes(changed)
-    edited(folder, ("sha256", "values.csv"), json.dumps(digest(changed)))
+    replaced(folder, "values.csv", with_cell(zip_of(), "value", str(column(zip_of(), "value")[0] + 1)))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
-        check_folder(folder)
-
-
-def test_another_card_is_refused(folder):
-    (folder / "release.json").write_text(json.dumps({"schema": 1}))
-    with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
         check_folder(folder)
 
 
@@ -75,6 +58,26 @@ def edited(folder, path, text):
     (folder / "release.json").write_text(json.dumps(card).replace('"here"', text))
 
 
+def replaced(folder, name, content):
+    """Another file under the name, with its digest on the card."""
+    (folder / name).write_bytes(content)
+    edited(folder, ("sha256", name), json.dumps(digest(content)))
+
+
+def arrays_file(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def with_cell(files, name, cell):
+    """The table with another text in its first row."""
+    header, first, *rest = files["values.csv"].decode().splitlines()
+    cells = first.split(",")
+    cells[header.replace('"', "").split(",").index(name)] = cell
+    return "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
+
+
 @pytest.mark.parametrize("text", NOT_NUMBERS)
 def test_a_step_that_no_release_has_is_a_sentence(folder, text):
     edited(folder, ("values", "step"), text)
@@ -83,7 +86,7 @@ def test_a_step_that_no_release_has_is_a_sentence(folder, text):
 
 
 @pytest.mark.parametrize("text", [each for each in NOT_NUMBERS if each not in ("0", "1e-320")])
-def test_noise_that_no_release_has_is_a_sentence(tmp_path, zip_of, text):
+def test_noise_that_no_release_has_is_a_sentence(tmp_path, text):
     written(zip_of("sparse"), tmp_path)
     edited(tmp_path, ("statistics", "noise", "sa"), text)
     with pytest.raises(ValueError, match=r"^the noise sa must "):
@@ -96,10 +99,7 @@ def test_noise_that_no_release_has_is_a_sentence(tmp_path, zip_of, text):
 def test_a_map_of_another_shape_is_a_sentence(folder):
     with np.load(folder / "map.npz") as archive:
         arrays = {name: archive[name] for name in archive.files}
-    stream = io.BytesIO()
-    np.savez(stream, **(arrays | {"z": arrays["z"][1:]}))
-    (folder / "map.npz").write_bytes(stream.getvalue())
-    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    replaced(folder, "map.npz", arrays_file(**arrays | {"z": arrays["z"][1:]}))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)
 
@@ -109,37 +109,33 @@ def test_nothing_in_a_strangers_file_is_executed(folder):
         def __reduce__(self):
             return os.mkdir, (str(folder / "executed"),)
 
-    stream = io.BytesIO()
-    np.savez(stream, **{name: np.array([Command()], dtype=object) for name in ("offset", "map", "z")})
-    (folder / "map.npz").write_bytes(stream.getvalue())
-    edited(folder, ("sha256", "map.npz"), json.dumps(digest(stream.getvalue())))
+    commands = {name: np.array([Command()], dtype=object) for name in ("offset", "map", "z")}
+    replaced(folder, "map.npz", arrays_file(**commands))
     with pytest.raises(ValueError, match=r"map\.npz is damaged; fetch the zip again"):
         check_folder(folder)
     assert not (folder / "executed").exists()
 
 
-def test_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
-    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 100)
+def test_another_card_is_refused_and_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
+    (folder / "release.json").write_text(json.dumps({"schema": 1}))
+    with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
+        check_folder(folder)
+    monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 10)
     with pytest.raises(ValueError, match=r"^release\.json is missing or too large"):
         check_folder(folder)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_centiles_follow_from_what_was_measured_too(tmp_path, make_spec, make_zip, mechanism):
+def test_centiles_follow_from_what_was_measured_too(tmp_path, mechanism):
     files = make_zip(make_spec(mechanism=mechanism, centiles=True, y_kind="amount"))
     assert "values and centiles follow from the measured numbers" in check_folder(written(files, tmp_path))
-    header, first, *rest = files["values.csv"].decode().splitlines()
-    cells = first.split(",")
-    cells[header.replace('"', "").split(",").index("centile_97")] = "51"
-    changed = "\r\n".join([header, ",".join(cells), *rest, ""]).encode()
-    (tmp_path / "values.csv").write_bytes(changed)
-    edited(tmp_path, ("sha256", "values.csv"), json.dumps(digest(changed)))
+    replaced(tmp_path, "values.csv", with_cell(files, "centile_97", "51"))
     with pytest.raises(ValueError, match=r"values\.csv does not follow from what was measured"):
         check_folder(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["x" * 100_000, "x" * 240, "<script>" * 9000])
-def test_a_foreign_name_is_never_repeated_at_length(tmp_path, zip_of, name):
+def test_a_foreign_name_is_never_repeated_at_length(tmp_path, name):
     files = dict(zip_of())
     card = json.loads(files["release.json"])
     card["sha256"] = {name: "0"}
@@ -165,34 +161,30 @@ def packed(files):
 
 
 @pytest.fixture(scope="module")
-def of_groups(make_zip):
+def of_groups():
     return make_zip(spec_of(mechanism="bayes_cells"), table())
 
 
 @pytest.fixture(params=["zip", "folder", "npz"])
 def kept(request, tmp_path, of_groups):
     if request.param == "zip":
-        path = tmp_path / "release.zip"
-        path.write_bytes(packed(of_groups))
-        return path
-    for name, content in of_groups.items():
-        (tmp_path / name).write_bytes(content)
+        (tmp_path / "release.zip").write_bytes(packed(of_groups))
+        return tmp_path / "release.zip"
+    written(of_groups, tmp_path)
     return tmp_path if request.param == "folder" else tmp_path / FILE
 
 
 def column(files, name, level=None):
-    lines = [line.strip() for line in io.StringIO(files["values.csv"].decode())]
-    import csv
-
-    rows = list(csv.DictReader(lines))
-    return np.array([float(row[name]) for row in rows if level is None or row["sex"] == level])
+    return np.array([float(row[name]) for row in rows_of(files) if level is None or row["sex"] == level])
 
 
-def test_values_and_intervals_are_those_that_were_published(kept, of_groups):
-    release = load(kept)
+def test_a_release_that_was_published_is_read_again(kept, of_groups):
+    """Values, intervals and the budget are those of the zip; differences and refits cost nothing."""
+    release = load(str(kept))
     assert release.levels == {"sex": LEVELS}
-    for level in LEVELS:
-        at = release.places(np.linspace(0, 90, 5), {"sex": level})
+    assert release.guarantee.budget.epsilon == 2
+    women, men = (release.places(np.linspace(0, 90, 5), {"sex": level}) for level in LEVELS)
+    for level, at in zip(LEVELS, (women, men), strict=True):
         np.testing.assert_allclose(release.predict(at), column(of_groups, "value", level), atol=0.06)
         low, high = release.interval(at)
         np.testing.assert_allclose(low, column(of_groups, "curve_low_95", level), atol=0.06)
@@ -200,20 +192,13 @@ def test_values_and_intervals_are_those_that_were_published(kept, of_groups):
         median, most = release.quantile(0.5, at), release.quantile(0.975, at)
         np.testing.assert_allclose(most, column(of_groups, "output_high_95", level), atol=0.06)
         assert (median < most).all()
+    apart = release.difference(LEVELS[1], LEVELS[0], women)
+    np.testing.assert_allclose(apart.mean, release.predict(men) - release.predict(women), atol=1e-6)
+    found = release.refit(women, kernels=[EQ(lengthscale=[25.0])], noise_variances=[0.1])
+    assert found.mean.shape == (5,)
 
 
-def test_budget_difference_and_refit_cost_nothing_and_are_there(kept):
-    release = load(str(kept))
-    assert release.guarantee.budget.epsilon == 2
-    at = release.places(np.linspace(10, 80, 4), {"sex": LEVELS[0]})
-    apart = release.difference(LEVELS[1], LEVELS[0], at)
-    other = release.places(np.linspace(10, 80, 4), {"sex": LEVELS[1]})
-    np.testing.assert_allclose(apart.mean, release.predict(other) - release.predict(at), atol=1e-6)
-    found = release.refit(at, kernels=[EQ(lengthscale=[25.0])], noise_variances=[0.1])
-    assert found.mean.shape == (4,)
-
-
-def test_a_release_where_inputs_are_public_comes_back_too(zip_of, tmp_path):
+def test_a_release_where_inputs_are_public_comes_back_too(tmp_path):
     files = zip_of("bayes")
     (tmp_path / "r.zip").write_bytes(packed(files))
     release = load(tmp_path / "r.zip")
@@ -222,7 +207,7 @@ def test_a_release_where_inputs_are_public_comes_back_too(zip_of, tmp_path):
     np.testing.assert_allclose(release.predict(at), column(files, "value"), atol=0.06)
 
 
-def test_what_is_no_release_is_said(tmp_path, zip_of, of_groups):
+def test_what_is_no_release_is_said(tmp_path, of_groups):
     (tmp_path / "a.zip").write_bytes(b"no zip")
     (tmp_path / "b.zip").write_bytes(packed({"notes.txt": b"x"}))
     kept_nothing = {name: content for name, content in of_groups.items() if name != FILE}
@@ -243,23 +228,21 @@ def test_a_small_zip_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch)
         load(tmp_path / "r.zip")
 
 
-def test_arguments_that_do_not_fit_are_named(kept):
-    release = load(kept)
-    ages = np.array([20.0])
-    with pytest.raises(ValueError, match="say which group"):
-        release.places(ages)
-    with pytest.raises(ValueError, match="has no level 'cats'"):
-        release.places(ages, {"sex": "cats"})
-    with pytest.raises(ValueError, match="one column for each of age"):
-        release.places(np.ones((2, 3)), {"sex": LEVELS[0]})
+def test_arguments_that_do_not_fit_are_named(tmp_path, of_groups):
+    release, ages = load(written(of_groups, tmp_path)), np.array([20.0])
     at = release.places(ages, {"sex": LEVELS[0]})
-    with pytest.raises(ValueError, match="probability must lie between"):
-        release.quantile(1.0, at)
-    with pytest.raises(ValueError, match="level must lie between"):
-        release.interval(at, 0.0)
+    for call, words in (
+        (lambda: release.places(ages), "say which group"),
+        (lambda: release.places(ages, {"sex": "cats"}), "has no level 'cats'"),
+        (lambda: release.places(np.ones((2, 3)), {"sex": LEVELS[0]}), "one column for each of age"),
+        (lambda: release.quantile(1.0, at), "probability must lie between"),
+        (lambda: release.interval(at, 0.0), "level must lie between"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
 
 
-def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path, make_zip):
+def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path):
     """Rough curves and people who scatter little among them, which only many people show: it was read without."""
     one = {"x": ["age"], "x_units": ["years"], "x_box": [[0, 90]], "x_levels": None, "grid": [9], "lengthscale": [25]}
     spec = spec_of(**one, mechanism="bayes_cells", epsilon=5)

@@ -14,13 +14,14 @@ from dpgp_core.release import command_line, ledger_from_json, spec_from_json, sp
 from dpgp_core.release.command_line import _parser, main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification import EXAMPLE
+from tests.core.release.worlds import make_spec, make_table, names
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = str(Path(__file__).resolve().parents[3])
 
 
 @pytest.fixture
-def run(tmp_path, make_spec, make_table, monkeypatch, capsys):
+def run(tmp_path, monkeypatch, capsys):
     """Run ``release`` in a folder with a table and a configuration; returns (exit code, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table.csv").write_bytes(make_table())
@@ -38,11 +39,7 @@ def card(folder, name="out.zip"):
         return archive.read("release.json")
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_release(run, tmp_path, make_spec):
+def test_a_release(run, tmp_path):
     code, out, err = run()
     assert (code, err) == (0, "")
     assert "Wrote out.zip: epsilon = 1, delta = 1e-05, protecting the outputs of one person's height (hidden: " in out
@@ -63,19 +60,15 @@ def test_a_tolerance_is_marked_and_said(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_logarithms_are_measured_when_that_is_asked_for(run, tmp_path, make_spec):
-    assert run("--log")[0] == 0
-    assert spec_from_json(card(tmp_path)) == make_spec(log=True, writing=Writing(separator=","))
-
-
-def test_degrees_are_declared_by_the_command(run, tmp_path, make_spec):
+def test_degrees_and_logarithms_are_declared_by_the_command(run, tmp_path):
     two = {"x": ("age", "x"), "x_units": ("", ""), "x_box": ((0, 90), (0, 50)), "lengthscale": (900, 900)}
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(**two, grid=(3, 3), mechanism="sparse")))
     lines = (tmp_path / "table.csv").read_text().splitlines()
     (tmp_path / "table.csv").write_text("\n".join([f"x,{lines[0]}", *(f"1,{line}" for line in lines[1:])]) + "\n")
-    code, _, err = run("--degrees", "age", "x")
+    code, _, err = run("--degrees", "age", "x", "--log")
     assert (code, err) == (0, "")
-    assert spec_from_json(card(tmp_path)).coordinates == ("age", "x")
+    spec = spec_from_json(card(tmp_path))
+    assert (spec.coordinates, spec.log) == (("age", "x"), True)
 
 
 def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
@@ -146,13 +139,16 @@ def test_a_wrong_table_spends_nothing(run, tmp_path):
     assert names(tmp_path) == ["config.json", "table.csv"]
 
 
-def test_a_crash_after_spending_counts_and_leaves_no_zip(run, tmp_path, monkeypatch):
+def test_a_release_is_counted_before_it_is_drawn(run, tmp_path, monkeypatch):
     def crash(*_):
         raise RuntimeError
 
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(total_epsilon=1.2)))
     monkeypatch.setattr(command_line, "publish", crash)
     with pytest.raises(RuntimeError):
         run("--ledger", "l.json", "--new-ledger")
+    assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
+    assert run("--ledger", "l.json")[0] == 4
     assert len(read_ledger_file(str(tmp_path / "l.json")).entries) == 1
     assert not (tmp_path / "out.zip").exists()
 
@@ -169,11 +165,14 @@ def test_too_little_memory_is_a_sentence(run, monkeypatch):
 
 @pytest.mark.parametrize("name", ["csv", "config", "ledger"])
 def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
-    path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    code, _, err = run("--force", "--ledger", "l.json", "--new-ledger", out=f"./{path}")
-    assert code == 2
-    assert f"--out and --{name} are the same file" in err
+    path = {"csv": "table.csv", "config": "config.json", "ledger": "l.json"}[name]
+    (tmp_path / "link").symlink_to(path)
+    for out in (f"./{path}", "link"):
+        code, _, err = run("--force", "--ledger", "l.json", "--new-ledger", out=out)
+        assert code == 2
+        assert f"--out and --{name} are the same file" in err
+    (tmp_path / "link").unlink()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
@@ -266,15 +265,15 @@ def test_a_release_that_was_told_to_outlive_its_terminal_does():
         signal.signal(signal.SIGHUP, before)
 
 
-def outputs_and_both(folder, make_spec):
+def outputs_and_both(folder):
     """Write two configurations, one of which protects inputs too; returns their names."""
     for name, mechanism in (("outputs", "cloaking"), ("both", "sparse")):
         (folder / f"{name}.json").write_text(spec_to_json(make_spec(mechanism=mechanism, epsilon=0.5)))
     return "outputs", "both"
 
 
-def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_spec):
-    outputs_and_both(tmp_path, make_spec)
+def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path):
+    outputs_and_both(tmp_path)
     ledger = ("--ledger", "l.json")
     assert run(*ledger, "--new-ledger", config="both.json", out="a.zip")[0] == 0
     code, _, err = run(*ledger, config="outputs.json", out="b.zip")
@@ -291,8 +290,8 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path, make_s
     assert read_ledger_file(str(tmp_path / "l.json")).inputs_public
 
 
-def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path, make_spec):
-    for name in outputs_and_both(tmp_path, make_spec):
+def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path):
+    for name in outputs_and_both(tmp_path):
         assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
     earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
     (tmp_path / "release.json").write_text(json.dumps(earlier))
@@ -301,7 +300,7 @@ def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_pa
     assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
 
 
-def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path, make_spec):
+def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
     people = "who,age,height\n" + "\n".join(f"p{at % 9},{at},{90 + at}" for at in range(60))
     (tmp_path / "people.csv").write_text(people)
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(mechanism="bayes_cells")))

@@ -5,30 +5,21 @@ import sys
 
 import pytest
 
-from dpgp_core.release.files import CannotWrite, check_different, open_file, output_file, read_text_file
+from dpgp_core.release.files import CannotWrite, open_file, output_file, read_text_file
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
 from dpgp_core.release.specification import EXAMPLE
+from tests.core.release.worlds import names
 
 ONE = ("a release", EXAMPLE.guarantee)
 
 
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
-
-
-def test_output_appears_whole(tmp_path):
+def test_output_appears_whole_and_survives_a_power_cut_with_its_name(tmp_path, forced):
     path = tmp_path / "o.zip"
     with output_file(str(path), overwrite=False) as write:
         assert path.read_bytes() == b""  # claimed
         write(b"content")
     assert path.read_bytes() == b"content"
     assert names(tmp_path) == ["o.zip"]
-
-
-def test_output_and_its_name_survive_a_power_cut(tmp_path, forced):
-    path = tmp_path / "o.zip"
-    with output_file(str(path), overwrite=False) as write:
-        write(b"content")
     assert [(each.st_ino, each.st_size) for each in forced[:1]] == [(path.stat().st_ino, 7)]
     assert [each.st_ino for each in forced[1:]] == [tmp_path.stat().st_ino]
 
@@ -42,20 +33,6 @@ def test_a_failure_in_between_leaves_things_as_they_were(tmp_path, overwrite):
         raise RuntimeError
     assert names(tmp_path) == (["o.zip"] if overwrite else [])
     assert not overwrite or path.read_bytes() == b"old"
-
-
-def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path):
-    path = tmp_path / "o.zip"
-    path.write_bytes(b"old")
-    with (
-        pytest.raises(CannotWrite, match=r"exists already; name another file, or add --force"),
-        output_file(str(path), overwrite=False),
-    ):
-        pytest.fail("must not be reached")
-    assert path.read_bytes() == b"old"
-    with output_file(str(path), overwrite=True) as write:
-        write(b"new")
-    assert path.read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -99,16 +76,6 @@ def test_what_a_release_that_goes_on_has_begun_is_left_alone(tmp_path):
         write(b"first")
     assert path.read_bytes() == b"first"
     assert names(tmp_path) == ["o.zip"]
-
-
-def test_one_file_under_two_names_is_found_out(tmp_path):
-    path, link = tmp_path / "a", tmp_path / "b"
-    path.touch()
-    link.symlink_to(path)
-    with pytest.raises(ValueError, match=r"--out and --csv are the same file; name another file for --out"):
-        check_different("--out", str(link), "--csv", f"{tmp_path}/./a")
-    check_different("--out", str(link), "--csv", f"{tmp_path}/c")
-    check_different("--out", str(link), "--ledger", None)
 
 
 def test_what_goes_wrong_inside_is_not_called_a_wrong_path(tmp_path):

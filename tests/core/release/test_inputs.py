@@ -1,6 +1,5 @@
 """Inputs that are places or dates, from a table to its zip."""
 
-import csv
 import io
 import json
 import math
@@ -12,12 +11,12 @@ import pytest
 
 from dpgp_core.dates import Dates
 from dpgp_core.reading.writing import Writing
-from dpgp_core.release import CHOICES, command_line, plan_release, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import CHOICES, command_line, read_table, spec_from_json, spec_to_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
-from dpgp_core.release.specification import EXAMPLE, ReleaseSpec
+from dpgp_core.release.specification import EXAMPLE
 from dpgp_core.seasons import YEAR
-from tests.core.release.conftest import released, unzipped, written
+from tests.core.release.worlds import command, make_spec, make_zip, released, rows_of, unzipped, written
 from tests.core.tables import changed
 
 LONDON = {"longitudes": (-0.6, 0.4), "latitudes": (51.2, 51.8)}
@@ -50,14 +49,6 @@ def test_short_distances_are_true_up_to_the_stated_error(box):
     assert errors[50] < 1e-6  # in the middle there is none
 
 
-def test_london_is_nearly_flat():
-    found = Coordinates(longitude="lon", latitude="lat", **LONDON)
-    np.testing.assert_allclose(found.kilometres, (69.37, 111.195), atol=0.2)
-    assert 0.006 < found.error < 0.007
-    assert found.in_degrees("lat", 111.195) == pytest.approx(1.0, rel=1e-4)
-    assert found.in_degrees("year", 3.0) == 3.0
-
-
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
@@ -71,24 +62,10 @@ def test_a_box_that_is_not_on_the_earth_is_a_sentence(changes, name):
         Coordinates(longitude="lon", latitude="lat", **LONDON | changes)
 
 
-@pytest.fixture
-def make_london(make_spec):
+def of_london(**changes):
     """Heights by place in London; lengthscales in km."""
-
-    def make(**changes):
-        return make_spec(
-            **{
-                "x": ("lon", "lat"),
-                "x_units": ("degrees", "degrees"),
-                "x_box": tuple(LONDON.values()),
-                "lengthscale": (8.0, 8.0),
-                "grid": (3, 3),
-                "coordinates": ("lon", "lat"),
-            }
-            | changes
-        )
-
-    return make
+    declared = {"x": ("lon", "lat"), "x_units": ("degrees", "degrees"), "x_box": tuple(LONDON.values())}
+    return make_spec(**declared | {"lengthscale": (8.0, 8.0), "grid": (3, 3), "coordinates": ("lon", "lat")} | changes)
 
 
 PLACES = b"lon,lat,height\n" + b"".join(
@@ -97,8 +74,8 @@ PLACES = b"lon,lat,height\n" + b"".join(
 
 
 @pytest.mark.parametrize("mechanism", ["refined", "cloaking", "sparse"])
-def test_it_is_the_release_of_a_table_projected_by_hand(make_london, mechanism, same_bits):
-    spec = make_london(mechanism=mechanism)
+def test_it_is_the_release_of_a_table_projected_by_hand(mechanism, same_bits):
+    spec = of_london(mechanism=mechanism)
     east, north = spec.degrees.kilometres
     box = tuple((low * worth, high * worth) for (low, high), worth in zip(spec.x_box, (east, north), strict=True))
     flat = replace(spec, coordinates=None, x_units=("km", "km"), x_box=box)
@@ -114,32 +91,15 @@ def test_it_is_the_release_of_a_table_projected_by_hand(make_london, mechanism, 
     np.testing.assert_array_equal(found[0].X_test, spec.points())  # in degrees
 
 
-def test_it_is_declared_written_and_said(make_london, make_zip):
-    spec = make_london()
-    assert spec_from_json(spec_to_json(spec)) == spec
+def test_it_is_declared_written_and_said():
+    spec = of_london()
     files = make_zip(spec, PLACES)
     projection = json.loads(files["release.json"])["projection"]
     np.testing.assert_allclose(projection["km_in_a_degree"], spec.degrees.kilometres, atol=5e-4)
     assert spec.degrees.error <= projection["east_west_error"] <= spec.degrees.error * 1.1
     assert "east-west ones are off by up to 0.67 %" in files["card.html"].decode()
-    assert "projection" not in json.loads(
-        make_zip(make_london(coordinates=None, lengthscale=(0.1, 0.1)), PLACES)["release.json"]
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"coordinates": ("lon", "lon")}, "coordinates must be two different names of x"),
-        ({"coordinates": ("lon",)}, "coordinates must be two different names of x"),
-        ({"coordinates": ("lon", "height")}, "coordinates must be two different names of x"),
-        ({"coordinates": "lon"}, "coordinates must be a list in square brackets"),
-        ({"lengthscale": (8.0, 1e-3)}, "each entry of lengthscale must lie in 0.0667"),
-    ],
-)
-def test_a_wrong_declaration_is_a_sentence(make_london, changes, said):
-    with pytest.raises(ValueError, match=said):
-        make_london(**changes)
+    plain = of_london(coordinates=None, lengthscale=(0.1, 0.1))
+    assert "projection" not in json.loads(make_zip(plain, PLACES)["release.json"])
 
 
 # ---- Inputs that are dates, from a table to its zip.
@@ -162,7 +122,7 @@ TABLE = {
 OTHERS = [name for name, choice in CHOICES.items() if not choice.kind.automatic]
 
 
-def make_spec(**changes):
+def of_visits(**changes):
     return replace(EXAMPLE, **TABLE | {"lengthscale": (400.0,), "mechanism": "bayes_cells", "epsilon": 3.0} | changes)
 
 
@@ -178,40 +138,30 @@ def table(format="iso", n=400):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A zip made by the command line, and its folder."""
+    """A zip made by the command line."""
     folder = tmp_path_factory.mktemp("dates")
-    (folder / "table.csv").write_bytes(table("day.month.year"))
-    (folder / "config.json").write_text(spec_to_json(make_spec(dates=GERMAN)))
-    named = {"--csv": "table.csv", "--config": "config.json", "--out": "out.zip"}
-    options = [each for option, name in named.items() for each in (option, str(folder / name))]
-    assert command_line.main(["release", *options]) == 0
-    found = unzipped((folder / "out.zip").read_bytes())
-    return found, written(found, folder)
+    assert command(folder, table("day.month.year"), spec_to_json(of_visits(dates=GERMAN))) == 0
+    return unzipped((folder / "out.zip").read_bytes())
 
 
 def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():
-    spec = make_spec(dates=GERMAN)
+    spec = of_visits(dates=GERMAN)
     assert spec.x_box == ((0.0, 1825.0),)
     assert spec.dates == (Dates(name="day", first="2019-01-01", format="day.month.year", period="year"),)
     assert spec.periods == (YEAR,)
     written = json.loads(spec_to_json(spec))
-    assert written["x_box"] == [list(YEARS)]
-    assert written["dates"] == GERMAN
-    assert spec_from_json(spec_to_json(spec)) == spec
-    assert hash(spec) == hash(make_spec(dates=GERMAN))
+    assert (written["x_box"], written["dates"]) == ([list(YEARS)], GERMAN)
     assert replace(spec, epsilon=2.0).dates == spec.dates
-    assert spec != make_spec()
+    assert spec != of_visits()
 
 
 def test_points_are_whole_days_from_the_first_to_the_last():
-    points = make_spec(grid=(37,)).points()[:, 0]
+    points = of_visits(grid=(37,)).points()[:, 0]
     np.testing.assert_array_equal(points, np.rint(np.linspace(0, 1825, 37)))
-    with pytest.raises(ValueError, match="grid has 7 points along 'day', whose box has 6 days; use fewer"):
-        ReleaseSpec(epsilon=1.0, delta=1e-5, **TABLE | {"x_box": (("2019-01-01", "2019-01-06"),), "grid": (7,)})
 
 
 def test_the_table_is_read_in_the_declared_way_alone():
-    spec = make_spec(dates=GERMAN)
+    spec = of_visits(dates=GERMAN)
     data = read_table(io.BytesIO(table("day.month.year")), spec)
     assert data.X.min() == 0
     assert data.X.max() == 1825
@@ -221,69 +171,42 @@ def test_the_table_is_read_in_the_declared_way_alone():
     ):
         read_table(io.BytesIO(table()), spec)
     with pytest.raises(ValueError, match="differ in x_units"):
-        released(spec, read_table(io.BytesIO(table()), make_spec(x_box=(("2019-01-02", "2024-01-01"),))))
+        released(spec, read_table(io.BytesIO(table()), of_visits(x_box=(("2019-01-02", "2024-01-01"),))))
 
 
-def test_all_that_is_released_has_dates(files):
-    content, _ = files
-    rows = list(csv.DictReader(io.StringIO(content["values.csv"].decode())))
+def test_all_that_is_released_has_dates(files, tmp_path):
+    rows = rows_of(files)
     assert [rows[0]["day"], rows[-1]["day"]] == ["01.01.2019", "31.12.2023"]
-    card = json.loads(content["release.json"])
+    card = json.loads(files["release.json"])
     assert card["values"]["columns"]["day"].startswith("input, a date written like 31.03.2024; what was measured has")
     assert card["statistics"]["inputs"]["units"] == ["days since 2019-01-01"]
     assert card["statistics"]["inputs"]["periods"] == [YEAR]
-    page, picture = content["card.html"].decode(), content["figure.svg"].decode()
+    page, picture = files["card.html"].decode(), files["figure.svg"].decode()
     assert "day 2019-01-01 to 2023-12-31" in page
     assert "the curve may come again every year of day; what was measured says whether it does" in page
     assert ">2021<" in picture
     assert ">1000<" not in picture
+    assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))
 
 
-def test_the_values_follow_from_the_released_numbers(files):
-    assert "all 61 values follow from the measured numbers" in check_folder(files[1])
-
-
-def test_nothing_of_the_plan_depends_on_private_days():
-    spec = make_spec(dates=GERMAN)
-    a, b = (np.random.default_rng(seed).integers(0, 1826, (300, 1)).astype(float) for seed in range(2))
-    one, other = plan_release(spec, a).plan, plan_release(spec, b).plan
-    np.testing.assert_array_equal(one.counts, other.counts)
-    assert one.cells.grid == other.cells.grid
-
-
-@pytest.mark.parametrize("mechanism", OTHERS)
-def test_a_mechanism_of_one_kernel_takes_dates_and_refuses_a_period(mechanism):
-    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
-    assert make_spec(mechanism=mechanism, **pure).x_box == ((0.0, 1825.0),)
-    with pytest.raises(ValueError, match="has one kernel, which is not periodic; leave period out, or use 'bayes"):
-        make_spec(mechanism=mechanism, dates=GERMAN, **pure)
-
-
-def test_degrees_are_no_dates_and_a_period_counts_as_an_input():
-    place = {"x": ("lon", "lat"), "x_units": ("", ""), "grid": (5, 5), "lengthscale": (1.0, 1.0)}
-    with pytest.raises(ValueError, match="coordinates must be degrees, and one of them is declared a date"):
-        make_spec(**place | {"x_box": (YEARS, (0, 1)), "coordinates": ("lon", "lat")})
-    three = {
-        "x": ("a", "b", "day"),
-        "x_units": ("",) * 3,
-        "grid": (3,) * 3,
-        "lengthscale": (1.0, 1.0, 400.0),
-        "x_box": ((0, 1), (0, 1), YEARS),
-        "dates": GERMAN,
-    }
-    with pytest.raises(ValueError, match="takes at most 3 input columns, a period counting as one"):
-        make_spec(**three)
-
-
-@pytest.mark.parametrize(
-    "mechanism", [pytest.param(name, marks=[pytest.mark.full] * (name != "refined")) for name in OTHERS]
-)
-def test_every_other_mechanism_releases_dates_too(mechanism, make_zip):
-    pure = {"delta": 0.0, "total_delta": 1e-5} if CHOICES[mechanism].kind.pure else {}
-    files = make_zip(make_spec(mechanism=mechanism, grid=(9,), epsilon=1.0, y_kind="number", **pure), table(n=60))
-    rows = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
+def test_a_mechanism_of_one_kernel_releases_dates_too():
+    files = make_zip(of_visits(mechanism="refined", grid=(9,), epsilon=1.0, y_kind="number"), table(n=60))
+    rows = rows_of(files)
     assert [rows[0]["day"], rows[-1]["day"]] == list(YEARS)
     assert ">2021<" in files["figure.svg"].decode()
+
+
+@pytest.mark.full
+def test_a_period_and_levels_go_together():
+    header, *rows = table(n=300).decode().splitlines()
+    of_two = "\n".join([f"{header},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows))])
+    levels = {"x": ("clinic", "day"), "x_units": ("", ""), "x_box": (None, YEARS), "x_levels": (("a", "b"), None)}
+    spec = of_visits(**levels, grid=(None, 9), lengthscale=(None, 400.0), dates={"day": {"period": "year"}})
+    assert spec_from_json(spec_to_json(spec)) == spec
+    assert (spec.periods[1], spec.points().shape) == (YEAR, (18, 2))
+    released = rows_of(make_zip(spec, (of_two + "\n").encode()))
+    assert [(row["clinic"], row["day"]) for row in released[::8][:2]] == [("a", YEARS[0]), ("a", YEARS[1])]
+    assert released[-1]["clinic"] == "b"
 
 
 def test_the_command_says_how_dates_are_declared(capsys):
@@ -292,25 +215,5 @@ def test_the_command_says_how_dates_are_declared(capsys):
     declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
     order = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
     about = json.loads("{" + said.split("the others); ")[1].split(" says that")[0] + "}")
-    found = make_spec(**declared | about, writing=Writing(**order))
+    found = of_visits(**declared | about, writing=Writing(**order))
     assert (found.periods, found.dates[0].format) == ((YEAR,), "day/month/year")
-
-
-@pytest.mark.full
-def test_a_period_and_levels_go_together(make_zip):
-    rows = table(n=300).decode().splitlines()
-    of_two = "\n".join([f"{rows[0]},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows[1:]))])
-    spec = make_spec(
-        x=("clinic", "day"),
-        x_units=("", ""),
-        x_box=(None, YEARS),
-        x_levels=(("a", "b"), None),
-        grid=(None, 9),
-        lengthscale=(None, 400.0),
-        dates={"day": {"period": "year"}},
-    )
-    assert spec_from_json(spec_to_json(spec)) == spec
-    files = make_zip(spec, (of_two + "\n").encode())
-    released = list(csv.DictReader(io.StringIO(files["values.csv"].decode())))
-    assert [(row["clinic"], row["day"]) for row in released[::8][:2]] == [("a", YEARS[0]), ("a", YEARS[1])]
-    assert released[-1]["clinic"] == "b"

@@ -1,19 +1,18 @@
+"""A ledger in a file that only grows; tests/ledgers/ asks what every ledger promises."""
+
 import fcntl
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from dpgp_core.accounting.ledger import BudgetExceeded
 from dpgp_core.release import ledger_file, ledger_to_json
 from dpgp_core.release.files import CannotWrite
-from dpgp_core.release.json_text import MAX_ENTRIES
 from dpgp_core.release.ledger_file import read_ledger_file, spend_in_file
 from dpgp_core.release.specification import EXAMPLE
-from tests import killing
-from tests.waiting import PATIENCE
+from tests.core.release.worlds import names
 
 ONE = ("a release", EXAMPLE.guarantee)  # epsilon 1 of 3; the total takes 7 of them
 
@@ -28,10 +27,6 @@ def begun(path):
     """A ledger of one release."""
     begin(path)
     return path
-
-
-def names(folder):
-    return sorted(path.name for path in folder.iterdir())
 
 
 def spend(path, new=False):
@@ -79,14 +74,6 @@ def test_a_missing_ledger_is_never_made_without_being_asked_for(path):
     assert counted(path) == 1
 
 
-def test_a_new_ledger_whose_first_release_is_refused_is_not_there(tmp_path):
-    start = EXAMPLE.new_ledger()
-    start.entries = [ONE] * 7
-    with pytest.raises(BudgetExceeded):
-        spend_in_file(str(tmp_path / "l.json"), start, ONE, new=True)
-    assert names(tmp_path) == []
-
-
 def test_a_link_leads_to_one_ledger(tmp_path):
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     link.symlink_to("real.json")
@@ -97,36 +84,12 @@ def test_a_link_leads_to_one_ledger(tmp_path):
     assert counted(real) == counted(link) == 3
 
 
-def test_the_total_is_enforced_and_the_file_stays(tmp_path, path):
-    begin(path, 7)
-    before = path.read_bytes()
-    with pytest.raises(BudgetExceeded, match=r"above the declared 3\. 2.96 is spent and nothing was released"):
-        spend(path)
-    assert path.read_bytes() == before
-    assert names(tmp_path) == ["l.json"]
-
-
-def test_a_full_ledger_is_refused(path):
-    ledger = EXAMPLE.new_ledger()
-    ledger.entries = [ONE] * MAX_ENTRIES
-    path.write_text(ledger_to_json(ledger))
-    with pytest.raises(BudgetExceeded, match=r"is full: it has 100 entries"):
-        spend(path)
-
-
 def test_a_ledger_never_grows_beyond_what_is_read(begun, monkeypatch):
     before = begun.read_bytes()
     monkeypatch.setattr(ledger_file, "MAX_LEDGER_BYTES", len(before) + 100)
     with pytest.raises(BudgetExceeded, match=r"is full: it would have more than"):
         spend(begun)
     assert begun.read_bytes() == before
-
-
-def test_another_total_is_refused(begun):
-    other = EXAMPLE.new_ledger()
-    other.limit = None
-    with pytest.raises(ValueError, match=r"declares another total than the configuration; set total_epsilon"):
-        spend_in_file(str(begun), other, ONE)
 
 
 def test_a_list_of_releases_that_the_ledger_lacks_is_refused(begun):
@@ -140,14 +103,6 @@ def test_a_list_of_releases_that_the_ledger_lacks_is_refused(begun):
     assert begun.read_bytes() == before
     start.entries = [ONE]
     assert len(spend_in_file(str(begun), start, ONE).entries) == 2
-
-
-def test_that_inputs_are_public_is_counted_with_the_release_that_says_so(begun):
-    declared = EXAMPLE.new_ledger()
-    declared.inputs_public = True
-    assert spend_in_file(str(begun), declared, ONE).inputs_public
-    assert spend(begun).inputs_public
-    assert read_ledger_file(str(begun)).inputs_public
 
 
 def test_a_ledger_that_was_written_as_one_object_goes_on(path):
@@ -256,52 +211,3 @@ def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_pat
     with pytest.raises(CannotWrite, match="was replaced meanwhile; try again"):
         spend(path)
     assert counted(path) == counted(tmp_path / "old.json") == 1
-
-
-def test_a_ledger_in_a_folder_that_is_not_there(tmp_path):
-    with pytest.raises(CannotWrite, match=r"cannot write .*No such file"):
-        spend(tmp_path / "none/l.json", new=True)
-
-
-def test_releases_at_once_never_count_too_little(begun, monkeypatch):
-    monkeypatch.setattr(ledger_file, "WAIT_SECONDS", PATIENCE)  # whoever comes last, however busy the machine is
-
-    def try_to(_):
-        try:
-            spend(begun)
-        except BudgetExceeded:
-            return 0
-        return 1
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(try_to, range(60))) == 6
-    assert counted(begun) == 7
-
-
-def _release(folder):
-    """What a release does with its ledger: count it, then draw; the mark stands for the draw."""
-    start = EXAMPLE.new_ledger()
-    start.limit = None
-    path = folder / "l.json"
-    new = not path.exists() or path.stat().st_size == 0
-    spend_in_file(str(path), start, ONE, new=new)
-    killing.mark(folder)
-
-
-@pytest.mark.parametrize("kills", [12, pytest.param(200, marks=pytest.mark.full)])
-def test_killed_at_any_line_a_ledger_never_counts_less_than_was_released(tmp_path, kills):
-    """kill -9 at lines of the spending, spread over all of them; then the next release goes on."""
-    lines = killing.lines(_release, tmp_path / "whole", [ledger_file])
-    assert lines > 40
-    for kill in range(kills):
-        folder = tmp_path / str(kill)
-        folder.mkdir()
-        for _ in range(kill % 2):  # also where the file is there already
-            _release(folder)
-        killing.at_line(1 + kill * lines // kills, _release, folder, [ledger_file])
-        path = folder / "l.json"
-        known = counted(path) if path.exists() and path.stat().st_size else 0
-        assert known >= killing.marks(folder)
-        _release(folder)
-        assert counted(path) == known + 1
-        assert names(folder) == ["l.json", killing.MARKS]
