@@ -111,11 +111,6 @@ def test_far_from_the_interval_the_output_says_nothing():
     assert (found.extra >= 0).all()
 
 
-def test_an_interval_that_clips_nothing_leaves_the_output_as_it_is():
-    found = clipped(np.array([0.5]), np.array([1.0]), np.array([-30.0]), np.array([30.0]))
-    np.testing.assert_allclose([found.mean[0], found.gain[0], found.extra[0]], [0.5, 1, 0], atol=1e-12)
-
-
 @pytest.mark.parametrize("f", [-3.0, 0.2, 1.4])
 def test_what_is_seen_of_a_latent_value_is_what_quadrature_gives(f):
     case = (f, 0.4, -1.0, 1.0)
