@@ -10,12 +10,13 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes, certificate, grouped, risk, risk_without_privacy
-from dpgp_core.strategies.mixture_risk import safe, unit
+from dpgp_core.strategies.bayes_solver import minimise_risk
+from dpgp_core.strategies.mixture_risk import MixtureRisk, safe, unit
 from dpgp_core.strategies.noise_design import design_noise
 from dpgp_core.strategies.risk_model import RiskModel
-from dpgp_core.strategies.strategy import Strategy
+from dpgp_core.strategies.strategy import Strategy, lower_bound
 
-from .conftest import dense, random_model
+from .conftest import dense, dense_residuals, random_model
 
 
 def solve_semidefinite_program(models, t):
@@ -41,6 +42,63 @@ def test_it_is_the_solution_of_the_semidefinite_program(mixture, single, t):
     assert risk(models, found.B, t) == pytest.approx(found.risk, rel=1e-12)
     assert certificate(models, found.B, t) - least == pytest.approx(best, rel=1e-3)
     assert (np.linalg.norm(found.B, axis=0) <= 1).all()
+
+
+# ---- the bound
+
+
+def some_strategies():
+    rng = np.random.default_rng(5)
+    strategies = [np.eye(9), np.zeros((2, 9)), np.ones((1, 9))]
+    for r in (1, 2, 3, 5, 9, 9):
+        B = rng.standard_normal((r, 9))
+        strategies.append(B / np.linalg.norm(B, axis=0))
+        strategies.append(B / np.linalg.norm(B, axis=0).max())
+    return strategies
+
+
+@pytest.mark.parametrize("t", [1e-3, 0.1, 10.0, 1e4])
+def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture, t):
+    risk = MixtureRisk(mixture, t)
+    best = minimise_risk(risk, 9, 1e-5, None, 2000)
+    risks = np.array([risk.at(B).risk for B in [best.B, *some_strategies()]])
+    bounds = np.array([lower_bound(risk, risk.at(B)) for B in some_strategies()])
+    assert bounds.max() <= risks.min() * (1 + 1e-12)
+    assert (bounds >= risk.least * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
+def test_the_bound_is_the_dual_value_of_the_cut_residuals(mixture, t):
+    """Y with the singular values cut, in dense algebra: feasible, and of the bound's value at its best multiple."""
+    risk = MixtureRisk(mixture, t)
+    near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
+    B = near / np.linalg.norm(near, axis=0)
+    R, K = [dense_residuals(model, B, t) for model in mixture], [dense(model) for model in mixture]
+    H = np.hstack([np.sqrt(model.weight) * r for model, r in zip(mixture, R, strict=True)])
+    root = np.sqrt(t * np.linalg.norm(B @ H @ H.T / t, axis=0))[:, None]
+    left, s, right = np.linalg.svd(H / root, full_matrices=False)
+    assert s[0] > 1.001
+    Y = root * (left * np.minimum(s, 1)) @ right
+    assert np.linalg.eigvalsh(Y @ Y.T - np.diag(root[:, 0] ** 2)).max() < 1e-9 * root.max() ** 2
+    u = v = 0.0
+    for model, k, y in zip(mixture, K, np.hsplit(Y, np.cumsum([r.shape[1] for r in R])[:-1]), strict=True):
+        u += np.sqrt(model.weight) * np.trace(model.targets.T @ np.linalg.solve(k, y))
+        v += np.trace(y.T @ np.linalg.solve(k, y))
+    expected = risk.least + u**2 / (v + (root**2).sum() / t)
+    assert lower_bound(risk, risk.at(B)) == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_bound_that_cannot_reach_its_goal_is_not_computed(mixture):
+    risk = MixtureRisk(mixture, 1.0)
+    assert lower_bound(risk, risk.at(np.ones((1, 9))), goal=1e-9) == -np.inf
+
+
+def test_where_nothing_is_measured_only_the_risk_of_known_outputs_is_known(mixture):
+    risk = MixtureRisk(mixture, 1.0)
+    assert lower_bound(risk, risk.at(np.zeros((2, 9)))) == risk.least
+
+
+# ---- what strategies do
 
 
 def test_with_little_noise_it_is_the_design_of_smallest_trace():
@@ -169,10 +227,6 @@ def test_a_bad_model_is_named(change, message):
 def test_a_bad_question_is_named(options, message):
     with pytest.raises(ValueError, match=message):
         bayes(**{"models": [RiskModel(**GOOD)], "t": 1.0, **options})
-
-
-def test_the_rank_is_the_number_of_rows():
-    assert Strategy(B=np.zeros((3, 7)), risk=1.0, bound=0.9, gap=0.1, iterations=5).rank == 3
 
 
 def test_what_is_avoidable_is_a_share_of_the_whole_risk():
