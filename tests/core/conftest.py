@@ -5,7 +5,7 @@ from scipy.linalg import solve_triangular
 from datasets import kung, london_hexes
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
-from tests.core.tables import changed, table
+from tests.core.tables import small
 
 
 @pytest.fixture(scope="session")
@@ -38,16 +38,7 @@ def hexes_matrix(hexes):
 
 @pytest.fixture(scope="session")
 def make_dataset():
-    """Build a 1-D dataset of 12 records; some outputs lie outside the bounds (-1, 3)."""
-
-    def make(**changes):
-        rng = np.random.default_rng(5)
-        x = np.sort(rng.uniform(0, 10, 12))
-        public = {"name": "small", "y_bounds": (-1.0, 3.0), "x_box": ((0.0, 10.0),), "y_scale": 2.0}
-        data = table(x[:, None], 1 + 2.5 * np.sin(x), **public, privacy_unit="one person's weight")
-        return changed(data, **changes)
-
-    return make
+    return small
 
 
 @pytest.fixture(scope="session")

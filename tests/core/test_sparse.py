@@ -126,15 +126,6 @@ def test_long_rows_are_shortened_and_others_left_alone():
     np.testing.assert_allclose(clip_norms(phi, 1.0), [[0.6, 0.8], [0.3, 0.4], [0, 0], [0.6, 0.8]])
 
 
-def test_bad_values_are_refused():
-    with pytest.raises(ValueError, match="R_phi must be a finite number above 0, got 0"):
-        statistics_sensitivity(1.0, 0, 1.0)
-    with pytest.raises(ValueError, match="sb must be a finite number of at least 0, got -1"):
-        NoiseScales(sa=1.0, sb=-1.0)
-    with pytest.raises(ValueError, match="noise_multiplier must be a finite number above 0"):
-        noise_scales(math.inf, 1.0, 1.0)
-
-
 CASES = [
     (EQ(variance=2.0, lengthscale=1.3), Grid(box=((0.0, 9.0),), bins=9).centres),
     (EQ(lengthscale=[3.0, 1.0]), Grid(box=((0.0, 9.0), (0.0, 4.0)), bins=(3, 4)).centres),
@@ -153,11 +144,6 @@ def test_no_point_has_a_longer_vector_and_tighter_is_smaller(kernel, Z):
     assert longest <= tight <= generic * (1 + 1e-9) <= trivial * (1 + 1e-8)
     if isinstance(kernel, EQ) and is_grid(Z):
         assert longest >= 0.99 * tight
-
-
-def test_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="kernel_norm must be 'tight', 'generic' or 'trivial', got 'loose'"):
-        kernel_norm_bound(EQ(), np.zeros((1, 1)), "loose")
 
 
 def whitened(x):
@@ -230,13 +216,6 @@ def test_what_was_charged_is_always_computed(seed):
         assert np.isfinite([mean, variance]).all()
 
 
-def test_bad_noise_variance_is_refused():
-    released = NoisyStatistics(A=np.zeros(6), B=np.eye(6), noise=SILENT)
-    for posterior in (errors_in_variables, paper_posterior):
-        with pytest.raises(ValueError, match="noise_variance must be a finite number above 0, got 0"):
-            posterior(released, KERNEL, Z, ROOT, 0)
-
-
 def test_the_papers_posterior_by_its_equations():
     X, y = simulated(200)
     noise = NoiseScales(sa=0.5, sb=0.5)
@@ -265,7 +244,7 @@ def test_the_papers_posterior_by_its_equations():
         np.testing.assert_allclose(variance, expected, atol=1e-8)
 
 
-PLACES = np.linspace(0, 10, 5)[:, None]
+PLACES, AGES = np.linspace(0, 10, 5)[:, None], np.linspace(-2, 12, 9)[:, None]
 MECHANISM = SparseVariational(epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=2.0), noise_variance=0.3, n_inducing=8)
 
 
@@ -300,16 +279,8 @@ def test_the_level_of_an_end_is_the_intervals(make_dataset):
             assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
 
 
-AGES = np.linspace(-2, 12, 9)[:, None]
-
-
-def sparse(**changes):
-    arguments = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3, "n_inducing": 6}
-    return SparseVariational(**{**arguments, **changes})
-
-
 def test_one_release_serves_all_test_points(make_dataset):
-    data, mechanism = make_dataset(), sparse()
+    data, mechanism = make_dataset(), MECHANISM
     fit = mechanism.fit(data, np.random.default_rng(1))
     mean, variance = fit.predict(AGES)
     later, _ = fit.predict(AGES[3:5])
