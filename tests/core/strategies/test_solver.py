@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpgp_core.strategies.bayes_solver import minimise_risk
+from dpgp_core.strategies.bayes_solver import LimitedMemory, minimise_risk
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.solver import TRACE, interior_point
 from dpgp_core.strategies.solver import relative_gap as gap_of
@@ -83,3 +83,14 @@ def test_a_share_of_the_whole_risk_is_kept_by_fewer_rows_too(mixture):
     assert found.risk - found.bound <= 3 * excess * found.risk
     one = minimise_risk(risk, 1, 1e-4, None, 500)
     assert one.risk - one.bound > 30 * excess * one.risk
+
+
+def test_a_known_curvature_is_inverted():
+    """Steps along all axes of a quadratic: the inverse Hessian times the slope is the way to the minimum."""
+    curvature, memory = np.array([[1.0, 4.0], [0.5, 2.0]]), LimitedMemory()
+    for index in np.ndindex(2, 2):
+        s = np.zeros((2, 2))
+        s[index] = 0.1
+        memory.add(s, curvature * s)
+    slope = np.array([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_allclose(memory.applied(slope, lambda q: q), slope / curvature, rtol=1e-12)
