@@ -17,7 +17,6 @@ from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import (
     IntegerSums,
     NoiseScales,
-    NoisyStatistics,
     add_noise,
     clip_norms,
     integer_sums,
@@ -150,21 +149,6 @@ def whitened(x):
     return whitened_features(KERNEL, Z, ROOT, x)
 
 
-VARIANTS = {"whitened": (whitened, errors_in_variables), "paper": (raw, paper_posterior)}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("n", [3, 300])  # fewer records than inducing inputs leave B singular
-def test_without_noise_it_is_the_sparse_posterior(variant, n):
-    X, y = simulated(n)
-    features, posterior = VARIANTS[variant]
-    A, B = sum_statistics(features, [(X, y)])
-    mean, variance = posterior(NoisyStatistics(A=A, B=B, noise=SILENT), KERNEL, Z, ROOT, S2).predict(X_TEST)
-    expected, covariance = inducing.posterior(KERNEL, X, y, X_TEST, Z, S2)
-    np.testing.assert_allclose(mean, expected, atol=1e-8)
-    np.testing.assert_allclose(variance, np.diag(covariance), atol=1e-8)
-
-
 @pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=2.5), Matern32(variance=3.0)], ids=str)
 def test_errors_in_variables_by_the_formulas_of_the_specification(kernel):
     X, y = simulated(200)
@@ -277,18 +261,3 @@ def test_the_level_of_an_end_is_the_intervals(make_dataset):
         for end in (low, high):
             found = release.uncertainty.level_of(end[draw])[draw]
             assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
-
-
-def test_one_release_serves_all_test_points(make_dataset):
-    data, mechanism = make_dataset(), MECHANISM
-    fit = mechanism.fit(data, np.random.default_rng(1))
-    mean, variance = fit.predict(AGES)
-    later, _ = fit.predict(AGES[3:5])
-    np.testing.assert_allclose(later, mean[3:5], rtol=1e-12)
-    released = mechanism.release(data, AGES, np.random.default_rng(1))
-    np.testing.assert_allclose(released.samples[0], mean)
-    assert (variance >= 0).all()
-    # far from the data: the public midpoint and the prior variance
-    far, far_variance = fit.predict(np.array([[500.0]]))
-    assert far == pytest.approx(data.midpoint)
-    assert far_variance == pytest.approx(data.y_scale**2)

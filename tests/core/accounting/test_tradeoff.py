@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier
+from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of
 from dpgp_core.accounting.tradeoff import (
     attacker_success,
     budget_attacker_success,
@@ -65,12 +65,6 @@ def test_budget_of_the_noise_supports_its_curve_from_below(mu, delta):
     margin = gaussian_tradeoff(rates, mu) - budget_tradeoff(rates, epsilon, delta)
     assert margin.min() >= -1e-12
     assert margin[-1] == pytest.approx(0, abs=1e-9)
-
-
-def test_a_smaller_budget_than_the_noise_has_would_be_beaten():
-    mu = 1 / noise_multiplier(1.0, 0.01)
-    margin = gaussian_tradeoff(RATES, mu) - budget_tradeoff(RATES, 0.9, 0.01)
-    assert margin.min() < 0
 
 
 @pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
@@ -168,15 +162,6 @@ def test_delta_alone_may_give_the_whole_fact_away_and_no_more_than_its_share(pri
     # p (e^eps a + delta) + (1 - p) a = q while that is the least miss rate
     a = (0.02 - prior * 0.01) / (prior * math.exp(0.5) + 1 - prior)
     assert at == pytest.approx(prior * (math.exp(0.5) * a + 0.01) / 0.02, rel=1e-9)
-
-
-def test_beliefs_average_to_the_prior_and_close_in_as_the_share_grows():
-    f = partial(gaussian_tradeoff, mu=1.0)
-    found = [telling_beliefs(0.2, share, f) for share in (0.001, 0.01, 0.1, 0.5)]
-    assert [each.high for each in found] == sorted((each.high for each in found), reverse=True)
-    assert [each.low for each in found] == sorted(each.low for each in found)
-    half = found[-1]
-    assert (half.low + half.high) / 2 == pytest.approx(0.2, rel=1e-9)
 
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.3), (1.0, 0.5), (3.0, 2.0)])

@@ -135,5 +135,5 @@ def test_whitened_features_are_no_longer_than_the_prior_sd():
 
 
 def test_grid_of_cell_centres():
-    np.testing.assert_allclose(Grid(box=((0.0, 4.0),), bins=2).centres, [[1.0], [3.0]])
+    np.testing.assert_allclose(Grid(box=((1.0, 5.0),), bins=2).centres, [[2.0], [4.0]])
     np.testing.assert_allclose(Grid(box=((0.0, 2.0), (0.0, 6.0)), bins=(1, 3)).centres, [[1, 1], [1, 3], [1, 5]])

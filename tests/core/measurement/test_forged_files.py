@@ -160,12 +160,9 @@ SEALED = [
             [["a", "b", "c\n"], None],
             ["abc", None],
             [None, None],
-            [["a", "b", "c"]],
             [["a", "b", "c"], ["d", "e"]],
-            [["a"], None],
             "levels",
             7,
-            None,
             {"region": ["a", "b", "c"]},
         )
     ),

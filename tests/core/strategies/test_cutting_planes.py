@@ -1,7 +1,7 @@
 import importlib.util
 import math
 import pickle
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 
 import numpy as np
 import pytest
@@ -98,11 +98,6 @@ def assert_same(local, elsewhere):
         np.testing.assert_allclose(other.factor, one.factor, atol=1e-10)
         assert other.gap == pytest.approx(one.gap, abs=1e-10)
         assert one.gap <= 1e-3
-
-
-def test_threads_give_the_same_design(problem, local):
-    with ThreadPoolExecutor(2) as threads:
-        assert_same(local, designs(problem, threads))
 
 
 @pytest.mark.full

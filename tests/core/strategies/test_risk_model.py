@@ -16,7 +16,7 @@ from dpgp_core.strategies.risk_model import (
 )
 from dpgp_core.strategies.strategy import lower_bound
 
-from .conftest import dense, dense_residuals, random_model
+from .conftest import dense, random_model
 
 
 @pytest.fixture
@@ -88,14 +88,6 @@ def test_noises_of_one_shape_keep_their_means_and_those_in_proportion_stay(model
         np.testing.assert_allclose(each.noise, model.noise, rtol=1e-12)
 
 
-def test_a_basis_must_fit(models):
-    common = in_common_basis(models, 1e-8)[0]
-    with pytest.raises(ValueError, match="root must be a finite matrix with 5 rows"):
-        replace(common, basis=common.basis[:, :5])
-    with pytest.raises(ValueError, match="basis must be a finite matrix with 30 rows"):
-        replace(common, basis=common.basis[:7])
-
-
 def test_sums_by_group():
     values, groups = np.arange(10.0).reshape(5, 2), np.array([1, 0, 1, 2, 0])
     np.testing.assert_array_equal(sums(values, groups), [[10, 12], [4, 6], [6, 7]])
@@ -142,25 +134,3 @@ def test_the_least_risk_is_that_of_known_outputs(mixture):
     known = [m.weight * (m.prior_risk - np.trace(m.targets.T @ np.linalg.solve(dense(m), m.targets))) for m in mixture]
     assert MixtureRisk(mixture, 1.0).least == pytest.approx(sum(known), rel=1e-10)
     assert MixtureRisk(mixture, 1e-9).at(np.eye(9)).risk == pytest.approx(sum(known), rel=1e-6)
-
-
-@pytest.mark.parametrize("t", [0.01, 3.0])
-def test_the_gradient_is_that_of_finite_differences(mixture, B, t):
-    risk, h = MixtureRisk(mixture, t), 1e-5
-    gradient, found = risk.gradient(risk.at(B)), np.zeros(B.shape)
-    for index in np.ndindex(B.shape):
-        step = np.zeros(B.shape)
-        step[index] = h
-        found[index] = (risk.at(B + step).risk - risk.at(B - step).risk) / (2 * h)
-    np.testing.assert_allclose(gradient, found, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
-
-
-def test_the_residuals_have_the_gradient_in_X(mixture, B):
-    """-t d risk / dX = sum_m pi_m R_m R_m^T."""
-    t = 0.5
-    risk = MixtureRisk(mixture, t)
-    H = risk.residuals(risk.at(B))
-    R = [dense_residuals(model, B, t) for model in mixture]
-    expected = sum(model.weight * r @ r.T for model, r in zip(mixture, R, strict=True))
-    assert H.shape[1] <= 9
-    np.testing.assert_allclose(H @ H.T, expected, atol=1e-10 * np.abs(expected).max())

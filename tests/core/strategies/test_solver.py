@@ -56,14 +56,6 @@ def test_without_evaluations_the_gap_is_honest(mixture):
     assert found.risk - found.bound > 1e-4 * (found.risk - risk.least)
 
 
-def test_an_optimal_start_is_kept(mixture):
-    risk = MixtureRisk(mixture, 1.0)
-    best = minimise_risk(risk, 9, 1e-5, None, 2000)
-    again = minimise_risk(risk, 9, 1e-3, best.B, 2000)
-    assert again.used < best.used / 2
-    assert again.risk - again.bound <= 1e-3 * (again.risk - risk.least)
-
-
 def test_too_few_rows_end_with_the_gap_they_have(mixture):
     risk = MixtureRisk(mixture, 0.01)
     found = minimise_risk(risk, 1, 1e-3, None, 500)
