@@ -124,9 +124,13 @@ def test_refinement_closes_in_on_the_optimum():
 
 
 def test_budgets_are_kept_and_looser_is_never_worse():
-    found = minimise(bowl, price_of_each, BUDGETS, FINE, 2)
+    seen = []
+    found = minimise(bowl, price_of_each, BUDGETS, FINE, 2, seen.append)
     assert all(setting.epsilon <= budget for setting, budget in zip(found, BUDGETS, strict=True))
     assert [setting.bce for setting in found] == sorted(setting.bce for setting in found)
+    assert seen == sorted(seen)
+    assert seen[0] > 0
+    assert seen[-1] == pytest.approx(1)
 
 
 def test_a_private_optimum_spends_the_whole_budget():
@@ -160,11 +164,3 @@ def test_ties_go_to_the_first_even_if_later_ones_are_done_before():
     with ThreadPoolExecutor(5) as executor:
         assert minimise(first_at_last, price_of_each, BUDGETS, FINE, 1, executor=executor) == here
     assert last.is_set()
-
-
-def test_progress_rises_to_one():
-    seen = []
-    minimise(bowl, price_of_each, BUDGETS, FINE, 2, seen.append)
-    assert seen == sorted(seen)
-    assert seen[0] > 0
-    assert seen[-1] == pytest.approx(1)

@@ -31,16 +31,6 @@ def models():
     return found
 
 
-def test_a_common_basis_has_as_many_columns_as_the_roots_need(models):
-    common = in_common_basis(models, 1e-8)
-    assert {each.basis.shape for each in common} == {(30, 6)}
-    assert all(each.basis is common[0].basis for each in common)
-    np.testing.assert_allclose(common[0].basis.T @ common[0].basis, np.eye(6), atol=1e-9)
-    for model, each in zip(models, common, strict=True):
-        np.testing.assert_allclose(each.basis @ each.root, model.root, atol=1e-4)
-        np.testing.assert_allclose(each.basis @ each.targets, model.targets, atol=1e-3)
-
-
 @pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
 def test_a_common_basis_changes_no_risk(models, t):
     """Value, gradient and certificate are those of the same models with roots of their own."""
