@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
 from scipy.stats import norm
 
 from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths
@@ -22,6 +21,7 @@ from dpgp_core.excursion.sets import (
 )
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
+from tests.core.gp.test_paths import assert_moments
 
 
 def test_excursion_probability_is_the_normal_tail():
@@ -93,7 +93,6 @@ def test_effective_dimension_is_the_trace(ridge):
 
 KERNEL = Matern12(lengthscale=0.4)
 DRAWS = 40_000
-FALSE_ALARM = 1e-6
 
 
 @pytest.fixture(scope="module")
@@ -102,19 +101,6 @@ def targets():
     X = rng.uniform(0, 1, (2, 8, 1))
     grid = np.linspace(0, 1, 6)[:, None]
     return Targets(X=X, y=rng.uniform(-1, 1, (2, 8)), grid=grid, truth=np.ones((2, 6), bool))
-
-
-def assert_moments(draws, mean, covariance):
-    """Compare the moments of (draws, P) with theory; all comparisons together fail by chance below FALSE_ALARM."""
-    P = len(mean)
-    comparisons = P + P * (P + 1) // 2
-    z = -ndtri(FALSE_ALARM / (4 * comparisons))  # two sides, two calls of this function per test
-    variance = covariance.diagonal()
-    assert (np.abs(draws.mean(axis=0) - mean) <= z * np.sqrt(variance / len(draws))).all()
-    # var of a sample covariance of Gaussians: (C_ii C_jj + C_ij^2) / N; 1.05 covers its skewness
-    spread = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
-    away = draws - mean
-    assert (np.abs(away.T @ away / len(draws) - covariance) <= 1.05 * z * spread).all()
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=0.3)], ids=["exponential", "eq"])

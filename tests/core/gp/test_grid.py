@@ -127,13 +127,6 @@ def test_positive_semidefinite_together_with_the_points(lengthscale):
     assert np.linalg.eigvalsh(joint).min() >= -1e-9
 
 
-def test_a_tiny_box_is_a_point():
-    kernel, points = EQ(variance=1.5, lengthscale=1.0), np.array([[0.0], [0.7], [2.0]])
-    boxes = np.stack([points - 1e-3, points + 1e-3], axis=2)
-    np.testing.assert_allclose(k_FF(kernel, boxes, boxes) / 4e-6, kernel(points, points), rtol=1e-6)
-    np.testing.assert_allclose(k_Ff(kernel, boxes, points) / 2e-3, kernel(points, points), rtol=1e-6)
-
-
 @pytest.mark.parametrize("width", [1e-6, 1e-3, 0.4, 0.43])  # the closed form begins at 0.3 sqrt(2) = 0.424
 def test_narrow_boxes_lose_no_digits(width, monkeypatch):
     kernel, low = EQ(lengthscale=1.0), np.array([0.0, 0.3, 2.0, 5.0])
