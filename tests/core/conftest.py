@@ -3,7 +3,6 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from datasets import kung, london_hexes
-from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from tests.core.tables import small
 
@@ -20,20 +19,8 @@ def kung_model():
 
 
 @pytest.fixture(scope="session")
-def kung_matrix(kung_data, kung_model):
-    """Cloaking matrix (200, 287) at ages -50 ... 150, as in the paper's figure."""
-    return cloaking_matrix(X=kung_data.X, X_test=np.linspace(-50, 150, 200)[:, None], **kung_model)
-
-
-@pytest.fixture(scope="session")
 def hexes():
     return london_hexes.load()
-
-
-@pytest.fixture(scope="session")
-def hexes_matrix(hexes):
-    """Return the cloaking matrix (300, 300) of the London hexagons as a function of the lengthscale in km."""
-    return lambda lengthscale: cloaking_matrix(EQ(lengthscale=lengthscale), hexes.X, hexes.X, 0.3)
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,6 @@ from tests.core.replay import taped
 KERNEL, S2 = EQ(variance=1.5, lengthscale=1.2), 0.04
 Z = np.linspace(-3, 3, 6)[:, None]
 X_TEST = np.linspace(-4, 4, 9)[:, None]
-SILENT = NoiseScales(sa=0.0, sb=0.0)
 ROOT = inducing_root(KERNEL, Z)
 
 
@@ -39,10 +38,6 @@ def simulated(n):
     rng = np.random.default_rng(2)
     X = rng.uniform(-4, 4, (n, 1))
     return X, np.sin(1.5 * X[:, 0]) + 0.2 * rng.standard_normal(n)
-
-
-def raw(x):
-    return KERNEL(x, Z)
 
 
 def change(parameters, R_y, R_phi, c, m):
@@ -203,7 +198,7 @@ def test_what_was_charged_is_always_computed(seed):
 def test_the_papers_posterior_by_its_equations():
     X, y = simulated(200)
     noise = NoiseScales(sa=0.5, sb=0.5)
-    A, B = sum_statistics(raw, [(X, y)])
+    A, B = sum_statistics(lambda x: KERNEL(x, Z), [(X, y)])
     released = add_noise(A, B, noise, np.random.default_rng(5))
     K, m = KERNEL(Z, Z), len(Z)
     lam = noise.sb / S2 * np.sqrt(m * np.log(2 * m**2 / 0.01) * (m + 1) / (2 * m))  # eq. 13
@@ -228,7 +223,7 @@ def test_the_papers_posterior_by_its_equations():
         np.testing.assert_allclose(variance, expected, atol=1e-8)
 
 
-PLACES, AGES = np.linspace(0, 10, 5)[:, None], np.linspace(-2, 12, 9)[:, None]
+PLACES = np.linspace(0, 10, 5)[:, None]
 MECHANISM = SparseVariational(epsilon=1.0, delta=0.01, kernel=EQ(lengthscale=2.0), noise_variance=0.3, n_inducing=8)
 
 
@@ -243,15 +238,10 @@ def test_without_clipping_intervals_are_those_of_the_posterior(make_dataset):
 
 
 def test_bounds_that_clip_widen_them(make_dataset):
-    data = make_dataset()
-    whole, cut = (
-        MECHANISM.release(each, PLACES, np.random.default_rng(1)).interval(0.99, "function")
-        for each in (make_dataset(y_bounds=(-9.0, 11.0), y_scale=2.0), make_dataset(y_bounds=(0.0, 2.0), y_scale=2.0))
-    )
-    assert data.midpoint == 1.0
+    data = make_dataset(y_bounds=(0.0, 2.0), y_scale=2.0)
+    low, high = MECHANISM.release(data, PLACES, np.random.default_rng(1)).interval(0.99, "function")
     noise_free = 2 * 2.0 * 1.5  # of what bounds of half a standard deviation leave: f beyond them is not seen
-    assert (cut[1] - cut[0]).min() > noise_free
-    assert (whole[1] - whole[0]).shape == (1, 5)
+    assert (high - low).min() > noise_free
 
 
 def test_the_level_of_an_end_is_the_intervals(make_dataset):

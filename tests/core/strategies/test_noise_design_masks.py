@@ -163,8 +163,8 @@ def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tole
 
 
 @pytest.fixture(scope="module")
-def deep(hexes_matrix):
-    C = hexes_matrix(15.0)
+def deep(hexes):
+    C = cloaking_matrix(EQ(lengthscale=15.0), hexes.X, hexes.X, 0.3)
     return C, design_noise(C, "trace", rank_tolerance=1e-10)
 
 
