@@ -18,6 +18,7 @@ from dpgp_core.linalg import (
     sturdy_cholesky,
     values_of,
 )
+from tests.core.strategies.columns import with_singular_values
 
 
 def test_a_good_matrix_has_its_cholesky_factor():
@@ -127,14 +128,6 @@ def test_factored_matrix_is_its_product(factored):
     np.testing.assert_allclose((A @ factored).dense(), A @ C, atol=1e-11)
 
 
-def product(seed, P, n, r, decay):
-    """Factors of a matrix (P, n) of rank r with singular values over ``decay`` decades."""
-    rng = np.random.default_rng(seed)
-    left = np.linalg.qr(rng.normal(size=(P, r)))[0] * np.logspace(0, -decay, r)
-    mix = rng.normal(size=(r, r))  # factors that are not orthogonal themselves
-    return FactoredMatrix(left @ np.linalg.inv(mix), np.linalg.qr(rng.normal(size=(n, r)))[0] @ mix.T)
-
-
 @pytest.mark.parametrize("decay", [0, 3, 9])
 @pytest.mark.parametrize(("P", "n", "r"), [(9, 40, 5), (4, 40, 8), (300, 50, 6), (7, 2 * BLOCK + 9, 6)], ids=str)
 @pytest.mark.parametrize("form", ["factored", "dense"])
@@ -142,7 +135,7 @@ def test_spectrum_is_the_singular_value_decomposition(P, n, r, decay, form):
     if r > P:
         decay, C = 0, FactoredMatrix(*np.split(np.random.default_rng(1).normal(size=((P + n), r)), [P]))
     else:
-        C = product(2, P, n, r, decay)
+        C, _ = with_singular_values(2, P, n, np.logspace(0, -decay, r))
     dense = C.dense()
     tolerance = 10.0 ** -(decay + 1)
     U, s, units = spectrum_of(C if form == "factored" else dense, tolerance)
