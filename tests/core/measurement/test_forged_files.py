@@ -160,6 +160,7 @@ SEALED = [
             [["a", "b", "c\n"], None],
             ["abc", None],
             [None, None],
+            [["a", "b", "c"]],
             [["a", "b", "c"], ["d", "e"]],
             "levels",
             7,
