@@ -70,6 +70,15 @@ def test_the_choice_counts_all_its_rho():
     assert fit.rdp(np.array([2.0]))[0] == pytest.approx(1 / sparse(1.5).noise_multiplier ** 2)
 
 
+def test_the_reference_is_a_candidate_like_any_other():
+    data, mechanism = wave(500), sparse(2.0)
+    same = Candidate(kernel=mechanism.kernel, noise_variance=mechanism.noise_variance)
+    found = choose_by_evidence(mechanism, [same], data, np.random.default_rng(1))
+    mean, variance = mechanism.fit(data, np.random.default_rng(1)).predict(data.X)
+    np.testing.assert_allclose(found.fit.predict(data.X)[0], mean)
+    np.testing.assert_allclose(found.fit.predict(data.X)[1], variance)
+
+
 def test_one_record_is_in_one_half_and_moves_scores_within_the_range():
     data = wave(9)
     train, validate = halves(data)
