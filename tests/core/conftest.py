@@ -3,9 +3,8 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from datasets import kung, london_hexes
-from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
-from tests.core.tables import changed, table
+from tests.core.tables import small
 
 
 @pytest.fixture(scope="session")
@@ -20,34 +19,13 @@ def kung_model():
 
 
 @pytest.fixture(scope="session")
-def kung_matrix(kung_data, kung_model):
-    """Cloaking matrix (200, 287) at ages -50 ... 150, as in the paper's figure."""
-    return cloaking_matrix(X=kung_data.X, X_test=np.linspace(-50, 150, 200)[:, None], **kung_model)
-
-
-@pytest.fixture(scope="session")
 def hexes():
     return london_hexes.load()
 
 
 @pytest.fixture(scope="session")
-def hexes_matrix(hexes):
-    """Return the cloaking matrix (300, 300) of the London hexagons as a function of the lengthscale in km."""
-    return lambda lengthscale: cloaking_matrix(EQ(lengthscale=lengthscale), hexes.X, hexes.X, 0.3)
-
-
-@pytest.fixture(scope="session")
 def make_dataset():
-    """Build a 1-D dataset of 12 records; some outputs lie outside the bounds (-1, 3)."""
-
-    def make(**changes):
-        rng = np.random.default_rng(5)
-        x = np.sort(rng.uniform(0, 10, 12))
-        public = {"name": "small", "y_bounds": (-1.0, 3.0), "x_box": ((0.0, 10.0),), "y_scale": 2.0}
-        data = table(x[:, None], 1 + 2.5 * np.sin(x), **public, privacy_unit="one person's weight")
-        return changed(data, **changes)
-
-    return make
+    return small
 
 
 @pytest.fixture(scope="session")

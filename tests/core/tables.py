@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from dpgp_core.levels import LevelSide
 from dpgp_core.release.check import LoadedRelease
 from dpgp_core.table import Dataset, Outcome, declared_columns
@@ -34,6 +36,30 @@ def changed(data, **changes):
     if declared:
         changes["columns"] = columns(**{key: getattr(data, key) for key in _COLUMNS} | declared)
     return replace(data, outcome=replace(data.outcome, **outcome), **changes)
+
+
+def small(**changes):
+    """Twelve records of one input; some outputs lie outside the bounds (-1, 3)."""
+    rng = np.random.default_rng(5)
+    x = np.sort(rng.uniform(0, 10, 12))
+    public = {"name": "small", "y_bounds": (-1.0, 3.0), "x_box": ((0.0, 10.0),), "y_scale": 2.0}
+    data = table(x[:, None], 1 + 2.5 * np.sin(x), **public, privacy_unit="one person's weight")
+    return changed(data, **changes)
+
+
+def of_groups(**changes):
+    """Six records of age and sex."""
+    given = {
+        "name": "groups",
+        "X": np.stack([np.linspace(5.0, 55.0, 6), np.array([0.0, 1.0] * 3)], axis=1),
+        "y": np.linspace(100.0, 180.0, 6),
+        "x_names": ("age", "sex"),
+        "x_units": ("years", ""),
+        "x_box": ((0.0, 60.0),),
+        "x_levels": (None, ("women", "men")),
+        "y_bounds": (40.0, 200.0),
+    }
+    return table(**{**given, **changes})
 
 
 def read_again(mechanism, statistics, X_test):

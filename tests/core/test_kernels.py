@@ -1,5 +1,4 @@
 import math
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -41,26 +40,8 @@ def test_rational_quadratic_of_shape_two():
     assert at(RationalQuadratic(alpha=2.0), 2.0) == pytest.approx(0.25, rel=1e-15)  # (1 + 4/4)^-2
 
 
-def test_rational_quadratic_tends_to_eq():
-    errors = [abs(at(RationalQuadratic(alpha=a), 1.3) - at(EQ(), 1.3)) for a in (1e2, 1e4, 1e6)]
-    # the first term left out is r^4 / (8 alpha) times the EQ kernel
-    np.testing.assert_allclose(errors, 1.3**4 / 8 * at(EQ(), 1.3) / np.array([1e2, 1e4, 1e6]), rtol=0.01)
-
-
-@pytest.mark.parametrize(
-    ("half_integer", "order"), [(Matern12, 0.5), (Matern32, 1.5), (Matern52, 2.5)], ids=["12", "32", "52"]
-)
-def test_matern_is_the_bessel_formula(half_integer, order):
-    from scipy.special import gamma, kv
-
-    r = 0.8
-    a = math.sqrt(2 * order) * r
-    general = 2 ** (1 - order) / gamma(order) * a**order * kv(order, a)  # R&W eq. 4.14
-    assert at(half_integer(), r) == pytest.approx(general, rel=1e-13)
-
-
 @each
-def test_positive_definite_symmetric_and_of_the_right_shape(kernel):
+def test_positive_definite_symmetric_and_the_variance_on_the_diagonal(kernel):
     rng = np.random.default_rng(1)
     X, Z = rng.normal(size=(20, 3)), rng.normal(size=(7, 3))
     k = kernel(variance=1.7, lengthscale=(0.5, 1.0, 2.0))
@@ -69,14 +50,8 @@ def test_positive_definite_symmetric_and_of_the_right_shape(kernel):
     assert np.linalg.eigvalsh(K).min() > 0
     assert k(X, Z).shape == (20, 7)
     np.testing.assert_allclose(k(X, Z), k(Z, X).T, rtol=1e-13)
-
-
-@each
-def test_diagonal_is_the_variance(kernel):
-    X = np.random.default_rng(2).normal(size=(5, 2))
-    k = kernel(variance=1.7, lengthscale=0.3)
-    np.testing.assert_allclose(k.diagonal(X), np.diag(k(X, X)), rtol=1e-14)
-    np.testing.assert_array_equal(k.diagonal(X), np.full(5, 1.7))
+    np.testing.assert_allclose(np.diag(K), 1.7, rtol=1e-14)
+    np.testing.assert_array_equal(k.diagonal(X), np.full(20, 1.7))
 
 
 @each
@@ -85,39 +60,8 @@ def test_one_lengthscale_per_dimension(kernel, scales):
     X = np.random.default_rng(3).normal(size=(6, 2))
     expected = kernel()(X / [0.5, 3.0], X / [0.5, 3.0])
     np.testing.assert_allclose(kernel(lengthscale=scales)(X, X), expected, rtol=1e-13)
-
-
-@each
-def test_equal_parameters_make_equal_hashable_kernels(kernel):
-    assert kernel(lengthscale=[1.0, 2.0]) == kernel(lengthscale=(1.0, 2.0))
-    assert hash(kernel(lengthscale=[1.0, 2.0])) == hash(kernel(lengthscale=(1.0, 2.0)))
-    with pytest.raises(FrozenInstanceError):
-        kernel().variance = 2.0
-
-
-@each
-def test_wrong_number_of_lengthscales_is_named(kernel):
-    X = np.zeros((3, 3))
-    with pytest.raises(ValueError, match="2 lengthscales for 3 input columns; give one, or one per column"):
-        kernel(lengthscale=(1.0, 2.0))(X, X)
-
-
-@each
-@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
-@pytest.mark.parametrize("name", ["variance", "lengthscale"])
-def test_bad_hyperparameters_are_named(kernel, name, value):
-    with pytest.raises(ValueError, match=rf"{name} must be a finite number above 0, got {value}"):
-        kernel(**{name: value})
-
-
-def test_one_bad_lengthscale_among_several_is_named():
-    with pytest.raises(ValueError, match=r"lengthscale must be a finite number above 0, got -2.0"):
-        EQ(lengthscale=(1.0, -2.0))
-
-
-def test_bad_alpha_is_named():
-    with pytest.raises(ValueError, match=r"alpha must be a finite number above 0, got 0.0"):
-        RationalQuadratic(alpha=0.0)
+    assert kernel(lengthscale=scales) == kernel(lengthscale=(0.5, 3.0))
+    assert hash(kernel(lengthscale=scales)) == hash(kernel(lengthscale=(0.5, 3.0)))
 
 
 def test_the_common_base_is_not_a_kernel():
@@ -156,8 +100,3 @@ def test_one_group_may_have_a_curve_of_its_own_beside_what_all_share():
     np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), rtol=1e-15)
     assert np.linalg.eigvalsh(kernel(X, X)).min() > -1e-12
     assert kernel.variance == kernel.diagonal(X).max() == 1.2
-
-
-def test_a_share_is_between_nothing_and_all():
-    with pytest.raises(ValueError, match="shared must lie in 0"):
-        AcrossLevels(inner=EQ(), columns=(1,), shared=1.5)

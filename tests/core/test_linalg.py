@@ -12,18 +12,13 @@ from dpgp_core.linalg import (
     BLOCK,
     Columns,
     FactoredMatrix,
-    column_norms,
     norms,
     rank_of,
     spectrum_of,
     sturdy_cholesky,
-    upper,
     values_of,
 )
-
-
-def test_norms_are_those_of_columns():
-    np.testing.assert_allclose(column_norms(np.array([[3.0, 1.0], [4.0, 2.0]])), [25, 5])
+from tests.core.strategies.columns import with_singular_values
 
 
 def test_a_good_matrix_has_its_cholesky_factor():
@@ -76,11 +71,6 @@ def test_blocks_are_the_columns_in_order(columns):
     np.testing.assert_allclose(np.hstack(list(columns.over_blocks(Columns.values))), B, atol=1e-11 * np.abs(B).max())
 
 
-def test_columns_at_indices(columns):
-    index = np.array([7, 0, N - 1])
-    np.testing.assert_allclose(columns[index].values(), columns.values()[:, index], rtol=1e-12)
-
-
 def test_mapped_and_first(columns):
     A = array(5, 3, 4)
     np.testing.assert_allclose(columns.mapped(A).values(), A @ columns.values(), atol=1e-12)
@@ -104,13 +94,6 @@ def test_triangle_keeps_small_directions():
     # singular values 1 ... 1e-12: their squares would be lost in a Gram matrix
     B = np.logspace(0, -12, 5)[:, None] * np.linalg.qr(array(7, N, 5))[0].T
     np.testing.assert_allclose(np.linalg.svd(Columns(B.T).triangle())[1], np.logspace(0, -12, 5), rtol=1e-3)
-
-
-def test_triangle_of_fewer_columns_than_rows():
-    B = array(8, 6, 3)
-    R = Columns(B.T).triangle()
-    assert R.shape == (6, 6)
-    np.testing.assert_allclose(R.T @ R, B @ B.T, atol=1e-12)
 
 
 def test_threads_give_the_same_numbers(columns):
@@ -145,20 +128,6 @@ def test_factored_matrix_is_its_product(factored):
     np.testing.assert_allclose((A @ factored).dense(), A @ C, atol=1e-11)
 
 
-def test_upper_is_the_triangle_of_qr():
-    A = array(13, 9, 4)
-    np.testing.assert_allclose(upper(A).T @ upper(A), A.T @ A, atol=1e-12)
-    assert upper(A).shape == (4, 4)
-
-
-def product(seed, P, n, r, decay):
-    """Factors of a matrix (P, n) of rank r with singular values over ``decay`` decades."""
-    rng = np.random.default_rng(seed)
-    left = np.linalg.qr(rng.normal(size=(P, r)))[0] * np.logspace(0, -decay, r)
-    mix = rng.normal(size=(r, r))  # factors that are not orthogonal themselves
-    return FactoredMatrix(left @ np.linalg.inv(mix), np.linalg.qr(rng.normal(size=(n, r)))[0] @ mix.T)
-
-
 @pytest.mark.parametrize("decay", [0, 3, 9])
 @pytest.mark.parametrize(("P", "n", "r"), [(9, 40, 5), (4, 40, 8), (300, 50, 6), (7, 2 * BLOCK + 9, 6)], ids=str)
 @pytest.mark.parametrize("form", ["factored", "dense"])
@@ -166,7 +135,7 @@ def test_spectrum_is_the_singular_value_decomposition(P, n, r, decay, form):
     if r > P:
         decay, C = 0, FactoredMatrix(*np.split(np.random.default_rng(1).normal(size=((P + n), r)), [P]))
     else:
-        C = product(2, P, n, r, decay)
+        C, _ = with_singular_values(2, P, n, np.logspace(0, -decay, r))
     dense = C.dense()
     tolerance = 10.0 ** -(decay + 1)
     U, s, units = spectrum_of(C if form == "factored" else dense, tolerance)
@@ -181,14 +150,6 @@ def test_spectrum_is_the_singular_value_decomposition(P, n, r, decay, form):
     np.testing.assert_allclose(V @ V.T, np.eye(rank), atol=1e-4)
 
 
-def test_truncated_spectrum_keeps_the_largest():
-    C = product(3, 9, 30, 5, 4)
-    whole, part = spectrum_of(C, 1e-5), spectrum_of(C, 1e-5).kept(2)
-    assert part.U.shape == (9, 2)
-    np.testing.assert_array_equal(part.s, whole.s[:2])
-    np.testing.assert_allclose(part.units.values(), whole.units.values()[:2], atol=1e-14)
-
-
 def test_nothing_has_rank_zero():
     C = FactoredMatrix(np.zeros((4, 2)), np.ones((6, 2)))
     U, s, units = spectrum_of(C, 1e-7)
@@ -196,8 +157,3 @@ def test_nothing_has_rank_zero():
     assert units.shape == (0, 6)
     assert not s.any()
     assert rank_of(s, 1e-7) == 0
-
-
-def test_rank_counts_what_is_above_the_tolerance():
-    assert rank_of(np.array([8.0, 4.0, 0.1]), 0.5) == 1
-    assert rank_of(np.array([8.0, 4.0, 0.1]), 0.4) == 2

@@ -17,7 +17,6 @@ from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import (
     IntegerSums,
     NoiseScales,
-    NoisyStatistics,
     add_noise,
     clip_norms,
     integer_sums,
@@ -32,7 +31,6 @@ from tests.core.replay import taped
 KERNEL, S2 = EQ(variance=1.5, lengthscale=1.2), 0.04
 Z = np.linspace(-3, 3, 6)[:, None]
 X_TEST = np.linspace(-4, 4, 9)[:, None]
-SILENT = NoiseScales(sa=0.0, sb=0.0)
 ROOT = inducing_root(KERNEL, Z)
 
 
@@ -40,10 +38,6 @@ def simulated(n):
     rng = np.random.default_rng(2)
     X = rng.uniform(-4, 4, (n, 1))
     return X, np.sin(1.5 * X[:, 0]) + 0.2 * rng.standard_normal(n)
-
-
-def raw(x):
-    return KERNEL(x, Z)
 
 
 def change(parameters, R_y, R_phi, c, m):
@@ -126,15 +120,6 @@ def test_long_rows_are_shortened_and_others_left_alone():
     np.testing.assert_allclose(clip_norms(phi, 1.0), [[0.6, 0.8], [0.3, 0.4], [0, 0], [0.6, 0.8]])
 
 
-def test_bad_values_are_refused():
-    with pytest.raises(ValueError, match="R_phi must be a finite number above 0, got 0"):
-        statistics_sensitivity(1.0, 0, 1.0)
-    with pytest.raises(ValueError, match="sb must be a finite number of at least 0, got -1"):
-        NoiseScales(sa=1.0, sb=-1.0)
-    with pytest.raises(ValueError, match="noise_multiplier must be a finite number above 0"):
-        noise_scales(math.inf, 1.0, 1.0)
-
-
 CASES = [
     (EQ(variance=2.0, lengthscale=1.3), Grid(box=((0.0, 9.0),), bins=9).centres),
     (EQ(lengthscale=[3.0, 1.0]), Grid(box=((0.0, 9.0), (0.0, 4.0)), bins=(3, 4)).centres),
@@ -155,28 +140,8 @@ def test_no_point_has_a_longer_vector_and_tighter_is_smaller(kernel, Z):
         assert longest >= 0.99 * tight
 
 
-def test_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="kernel_norm must be 'tight', 'generic' or 'trivial', got 'loose'"):
-        kernel_norm_bound(EQ(), np.zeros((1, 1)), "loose")
-
-
 def whitened(x):
     return whitened_features(KERNEL, Z, ROOT, x)
-
-
-VARIANTS = {"whitened": (whitened, errors_in_variables), "paper": (raw, paper_posterior)}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("n", [3, 300])  # fewer records than inducing inputs leave B singular
-def test_without_noise_it_is_the_sparse_posterior(variant, n):
-    X, y = simulated(n)
-    features, posterior = VARIANTS[variant]
-    A, B = sum_statistics(features, [(X, y)])
-    mean, variance = posterior(NoisyStatistics(A=A, B=B, noise=SILENT), KERNEL, Z, ROOT, S2).predict(X_TEST)
-    expected, covariance = inducing.posterior(KERNEL, X, y, X_TEST, Z, S2)
-    np.testing.assert_allclose(mean, expected, atol=1e-8)
-    np.testing.assert_allclose(variance, np.diag(covariance), atol=1e-8)
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=2.5), Matern32(variance=3.0)], ids=str)
@@ -230,17 +195,10 @@ def test_what_was_charged_is_always_computed(seed):
         assert np.isfinite([mean, variance]).all()
 
 
-def test_bad_noise_variance_is_refused():
-    released = NoisyStatistics(A=np.zeros(6), B=np.eye(6), noise=SILENT)
-    for posterior in (errors_in_variables, paper_posterior):
-        with pytest.raises(ValueError, match="noise_variance must be a finite number above 0, got 0"):
-            posterior(released, KERNEL, Z, ROOT, 0)
-
-
 def test_the_papers_posterior_by_its_equations():
     X, y = simulated(200)
     noise = NoiseScales(sa=0.5, sb=0.5)
-    A, B = sum_statistics(raw, [(X, y)])
+    A, B = sum_statistics(lambda x: KERNEL(x, Z), [(X, y)])
     released = add_noise(A, B, noise, np.random.default_rng(5))
     K, m = KERNEL(Z, Z), len(Z)
     lam = noise.sb / S2 * np.sqrt(m * np.log(2 * m**2 / 0.01) * (m + 1) / (2 * m))  # eq. 13
@@ -280,15 +238,10 @@ def test_without_clipping_intervals_are_those_of_the_posterior(make_dataset):
 
 
 def test_bounds_that_clip_widen_them(make_dataset):
-    data = make_dataset()
-    whole, cut = (
-        MECHANISM.release(each, PLACES, np.random.default_rng(1)).interval(0.99, "function")
-        for each in (make_dataset(y_bounds=(-9.0, 11.0), y_scale=2.0), make_dataset(y_bounds=(0.0, 2.0), y_scale=2.0))
-    )
-    assert data.midpoint == 1.0
+    data = make_dataset(y_bounds=(0.0, 2.0), y_scale=2.0)
+    low, high = MECHANISM.release(data, PLACES, np.random.default_rng(1)).interval(0.99, "function")
     noise_free = 2 * 2.0 * 1.5  # of what bounds of half a standard deviation leave: f beyond them is not seen
-    assert (cut[1] - cut[0]).min() > noise_free
-    assert (whole[1] - whole[0]).shape == (1, 5)
+    assert (high - low).min() > noise_free
 
 
 def test_the_level_of_an_end_is_the_intervals(make_dataset):
@@ -298,26 +251,3 @@ def test_the_level_of_an_end_is_the_intervals(make_dataset):
         for end in (low, high):
             found = release.uncertainty.level_of(end[draw])[draw]
             assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
-
-
-AGES = np.linspace(-2, 12, 9)[:, None]
-
-
-def sparse(**changes):
-    arguments = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3, "n_inducing": 6}
-    return SparseVariational(**{**arguments, **changes})
-
-
-def test_one_release_serves_all_test_points(make_dataset):
-    data, mechanism = make_dataset(), sparse()
-    fit = mechanism.fit(data, np.random.default_rng(1))
-    mean, variance = fit.predict(AGES)
-    later, _ = fit.predict(AGES[3:5])
-    np.testing.assert_allclose(later, mean[3:5], rtol=1e-12)
-    released = mechanism.release(data, AGES, np.random.default_rng(1))
-    np.testing.assert_allclose(released.samples[0], mean)
-    assert (variance >= 0).all()
-    # far from the data: the public midpoint and the prior variance
-    far, far_variance = fit.predict(np.array([[500.0]]))
-    assert far == pytest.approx(data.midpoint)
-    assert far_variance == pytest.approx(data.y_scale**2)

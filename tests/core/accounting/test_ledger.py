@@ -1,7 +1,6 @@
 """Guarantees, what k rows of one person are promised, and the ledger that adds all up."""
 
 import math
-from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -15,15 +14,6 @@ from dpgp_core.mechanisms import BayesCloaking, IntegralBinning
 from tests.core.accounting.promises import promise
 
 
-def test_budget_and_guarantee_are_frozen_values():
-    assert Budget(epsilon=1, delta=0.1) == Budget(epsilon=1, delta=0.1)
-    assert promise(0.5) == promise(0.5)
-    with pytest.raises(FrozenInstanceError):
-        Budget(epsilon=1, delta=0.1).epsilon = 2
-    with pytest.raises(FrozenInstanceError):
-        promise(0.5).releases = 2
-
-
 def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
     # Hall's noise at (10, 0.01) falls short of its claim
     hall = promise(1 / noise_multiplier(10, 0.01, "hall", unproven=True), budget=Budget(epsilon=10, delta=0.01))
@@ -31,23 +21,14 @@ def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
     assert promise(0.5).proven_epsilon == pytest.approx(promise(0.5).budget.epsilon)
 
 
-def test_for_unit_changes_only_the_name():
-    assert promise(0.5).for_unit("one house") == promise(0.5, unit="one house")
-
-
 @pytest.mark.parametrize("releases", [2, 7, 100])
 def test_repeated_release_is_one_release_with_a_longer_shift(releases):
     # m draws of N(mu, 1) are one draw of N(mu sqrt m, 1): the sample mean is sufficient
     repeated = promise(0.3).repeated(releases)
     assert repeated.loss.mu == pytest.approx(0.3 * math.sqrt(releases))
-    assert repeated.releases == releases
+    assert (repeated.releases, repeated.repeated(3).releases) == (releases, 3 * releases)
     delta = math.exp(log_delta_of(1 / (0.3 * math.sqrt(releases)), repeated.budget.epsilon))
     assert delta == pytest.approx(0.01, rel=1e-9)
-
-
-def test_repeating_twice_multiplies_the_number_of_releases():
-    assert promise(0.3).repeated(2).repeated(3).releases == 6
-    assert promise(0.3).repeated(2).repeated(3).loss.mu == pytest.approx(promise(0.3).repeated(6).loss.mu)
 
 
 def test_one_release_is_the_promise_itself():
@@ -67,10 +48,6 @@ def test_repeating_very_conservative_noise_still_gives_a_budget():
     twice = promise(mu, budget=Budget(epsilon=0.05, delta=0.01)).repeated(2)
     assert twice.budget.epsilon > 0
     assert log_delta_of(1 / twice.loss.mu, twice.budget.epsilon) <= math.log(0.01)
-
-
-def test_delta_zero_is_a_pure_budget():
-    assert Budget(epsilon=1, delta=0).delta == 0
 
 
 # ---- Noise for k rows of one person: what is promised to all of them, from what is spent on one.
@@ -130,31 +107,14 @@ def test_bins_rest_on_the_pure_formula():
     assert "Dwork & Roth 2014, theorem 2.2" in for_rows(card, 5, Budget(epsilon=1.0, delta=0.0)).theorem
 
 
-def test_empty_ledger_has_spent_nothing():
-    assert Ledger().epsilon(0.01) == 0
-
-
 def test_ledger_composes_exactly():
     ledger = Ledger()
+    assert ledger.epsilon(0.01) == 0
     ledger.spend([("a", promise(0.3)), ("b", promise(0.4))])
     ledger.spend([("c", promise(1.2))])
     assert ledger.epsilon(0.01) == pytest.approx(epsilon_of(1 / 1.3, 0.01))  # 0.3^2 + 0.4^2 + 1.2^2 = 1.3^2
     assert ledger.epsilon(1e-3) == pytest.approx(epsilon_of(1 / 1.3, 1e-3))
     assert [what for what, _ in ledger.entries] == ["a", "b", "c"]
-
-
-def test_ledger_beats_adding_up_epsilons():
-    ledger = Ledger()
-    one = promise(1 / noise_multiplier(0.5, 0.01))
-    ledger.spend([("draw", one)] * 4)
-    assert ledger.epsilon(0.01) < 4 * 0.5
-
-
-def test_limit_allows_exactly_what_was_declared():
-    ledger = Ledger(limit=Budget(epsilon=1, delta=0.01))
-    half = promise(1 / noise_multiplier(1, 0.01) / math.sqrt(2))
-    ledger.spend([("first half", half), ("second half", half)])
-    assert ledger.epsilon(0.01) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("more", [1e-4, 1e-8])

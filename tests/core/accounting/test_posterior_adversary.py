@@ -106,10 +106,6 @@ def test_published_generic_constant_is_exceeded(name):
     assert worst_ratio(name, 40, FALSE["published generic"], rounds=0) > 1.3
 
 
-def test_constant_2_is_exceeded_by_the_exponential_kernel_in_one_dimension():
-    assert worst_ratio("exponential, 1-D", 40, FALSE["2 sqrt(Phi)"]) > 1.3
-
-
 def test_one_dimensional_constant_is_exceeded_in_two():
     assert worst_ratio("exponential, 2-D", 40, SPECIAL["exponential_1d"], rounds=8) > 1.02
 

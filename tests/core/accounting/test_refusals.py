@@ -9,12 +9,13 @@ from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import Budget, budget_of_one_row, loss_of_rows
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.accounting.losses import ORDERS, ApproximateLoss, GaussianLoss, PureLoss, rdp_epsilon
-from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
+from dpgp_core.accounting.posterior_paths import PosteriorLoss, posterior_sampling_epsilon
 from dpgp_core.accounting.tradeoff import (
     attacker_success,
     budget_attacker_success,
     budget_tradeoff,
     chance_beyond,
+    gaussian_tradeoff,
     laplace_attacker_success,
     laplace_tradeoff,
     pure_beliefs,
@@ -24,6 +25,18 @@ from tests.core.accounting.promises import promise
 from tests.core.accounting.test_tradeoff import RATES
 from tests.refusals import each, told
 
+PATHS = {"n": 10, "r": 1.0, "sigma": 1.0, "kappa": 0.5}
+SETTINGS = [
+    ({"n": 0}, "n must be a number of records, at least 1; got 0"),
+    ({"r": 0.0}, "r must be a finite number above 0; larger is more private; got 0"),
+    ({"sigma": -1.0}, "sigma must be above 0; inf leaves only what the covariance leaks; got -1"),
+    ({"kappa": 1.5}, r"kappa must be in \[0, 1\]: the least kernel value; got 1.5"),
+    ({"L": 0}, "L must be a number of paths, at least 1; got 0"),
+    ({"eta": math.nan}, "eta must be a finite number, at least 0; got nan"),
+    ({"sensitivity": "2-D"}, "sensitivity must be one of generic, exponential_1d, exponential_1d_min, got '2-D'"),
+]
+DELTA, DELTAS = "delta must lie strictly between 0 and 1, got {}", [0, 1, -0.1, 2, math.nan]
+MU, MUS = "mu must be a finite number above 0, got {}", [0.0, -1.0, math.inf, math.nan]
 REFUSALS = [
     # gaussian
     *each(
@@ -42,6 +55,8 @@ REFUSALS = [
         "noise_multiplier must be a finite number above 0, got {}",
         [0, -1, math.inf, math.nan],
     ),
+    *each(lambda delta: noise_multiplier(1.0, delta), DELTA, DELTAS),
+    *each(lambda delta: epsilon_of(1.0, delta), DELTA, DELTAS),
     # ledger
     *told(
         lambda epsilon, delta: Budget(epsilon=epsilon, delta=delta),
@@ -66,6 +81,12 @@ REFUSALS = [
     ),
     *each(lambda delta: rdp_epsilon(ORDERS, delta), "delta must lie strictly between 0 and 1", [0.0, 1.0, -0.1]),
     # posterior loss
+    *told(lambda changes: PosteriorLoss(**PATHS | changes), SETTINGS),
+    *told(lambda changes: posterior_sampling_epsilon(**PATHS | changes, delta=0.01), SETTINGS),
+    (
+        lambda: posterior_sampling_epsilon(**PATHS, delta=0.01, M=0.0),
+        "M must be a finite number above 0: the bound on outputs; got 0",
+    ),
     (
         lambda: posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, np.array([0.1, 1.0])),
         r"delta must be in \[1e-30, 1\): 0 or 1 would promise nothing; got 1",
@@ -75,6 +96,8 @@ REFUSALS = [
         "bound must be 'proven' or 'published', got 'code'",
     ),
     # tradeoff
+    *each(lambda mu: attacker_success(0.5, mu), MU, MUS),
+    *each(lambda mu: gaussian_tradeoff(np.array(0.5), mu), MU, MUS),
     *each(
         lambda prior: attacker_success(prior, 1.0),
         "prior must lie strictly between 0 and 1, got {}",

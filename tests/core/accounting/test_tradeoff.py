@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier
+from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of
 from dpgp_core.accounting.tradeoff import (
     attacker_success,
     budget_attacker_success,
@@ -40,19 +40,19 @@ def test_gaussian_curve_is_the_neyman_pearson_test(mu, rate):
     assert gaussian_tradeoff(np.array(rate), mu) == pytest.approx(float(expected), rel=1e-9)
 
 
-def test_ends_of_the_curves():
-    np.testing.assert_array_equal(gaussian_tradeoff(np.array([0.0, 1.0]), 1.0), [1.0, 0.0])
-    np.testing.assert_allclose(budget_tradeoff(np.array([0.0, 1.0]), 1.0, 0.1), [0.9, 0.0])
+BY_HAND = [
+    (partial(gaussian_tradeoff, mu=1.0), [0, 1], [1, 0]),
+    # lines 0.9 - 2 a and (0.9 - a) / 2 cross at a = 0.3
+    (partial(budget_tradeoff, epsilon=math.log(2), delta=0.1), [0, 0.1, 0.3, 0.5, 0.95, 1], [0.9, 0.7, 0.3, 0.2, 0, 0]),
+    (partial(budget_tradeoff, epsilon=5000.0, delta=0.1), [0, 0.5], [0.9, 0]),
+    (partial(laplace_tradeoff, epsilon=1.0), [0, 1], [1, 0]),
+    (partial(laplace_tradeoff, epsilon=5000.0), [0, 0.5, 1], [1, 0, 0]),
+]
 
 
-def test_budget_curve_by_hand():
-    # epsilon = ln 2, delta = 0.1: lines 0.9 - 2 a and (0.9 - a) / 2 cross at a = 0.3
-    found = budget_tradeoff(np.array([0.1, 0.3, 0.5, 0.95]), math.log(2), 0.1)
-    np.testing.assert_allclose(found, [0.7, 0.3, 0.2, 0.0], atol=1e-15)
-
-
-def test_budget_curve_of_a_huge_epsilon_is_finite():
-    np.testing.assert_array_equal(budget_tradeoff(np.array([0.0, 0.5]), 5000.0, 0.1), [0.9, 0.0])
+@pytest.mark.parametrize(("curve", "rates", "misses"), BY_HAND)
+def test_curves_by_hand(curve, rates, misses):
+    np.testing.assert_allclose(curve(np.array(rates, dtype=float)), misses, atol=1e-15)
 
 
 @pytest.mark.parametrize("mu", [0.2, 0.7, 1.5, 4.0])
@@ -67,37 +67,12 @@ def test_budget_of_the_noise_supports_its_curve_from_below(mu, delta):
     assert margin[-1] == pytest.approx(0, abs=1e-9)
 
 
-def test_a_smaller_budget_than_the_noise_has_would_be_beaten():
-    mu = 1 / noise_multiplier(1.0, 0.01)
-    margin = gaussian_tradeoff(RATES, mu) - budget_tradeoff(RATES, 0.9, 0.01)
-    assert margin.min() < 0
-
-
 @pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
-@pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("mu", [1e-3, 0.1, 1.0, 3.0])
 def test_attacker_success_against_every_threshold(prior, mu):
     thresholds = np.linspace(-100, 100, 2_000_001)
     best = (prior * ndtr(mu - thresholds) + (1 - prior) * ndtr(thresholds)).max()
     assert attacker_success(prior, mu) == pytest.approx(best, abs=1e-8)
-
-
-@pytest.mark.parametrize("mu", [0.01, 0.5325, 2.0, 8.0])
-def test_even_odds_give_phi_of_half_mu(mu):
-    assert attacker_success(0.5, mu) == pytest.approx(ndtr(mu / 2), rel=1e-14)
-
-
-def test_a_weak_release_leaves_the_prior_guess():
-    assert attacker_success(0.9, 1e-3) == pytest.approx(0.9, rel=1e-12)
-    assert attacker_success(0.1, 1e-3) == pytest.approx(0.9, rel=1e-12)
-
-
-@pytest.mark.parametrize("mu", [0.0, -1.0, math.inf, math.nan])
-def test_bad_mu_is_named(mu):
-    sentence = f"mu must be a finite number above 0, got {mu}"
-    with pytest.raises(ValueError, match=sentence):
-        attacker_success(0.5, mu)
-    with pytest.raises(ValueError, match=sentence):
-        gaussian_tradeoff(np.array(0.5), mu)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0])
@@ -120,25 +95,6 @@ def test_laplace_curve_by_linear_programming(epsilon):
         assert exact - 1e-9 <= 1 + best.fun <= exact + 1e-3
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
-def test_laplace_curve_is_symmetric_convex_and_touches_the_pure_limit(epsilon):
-    curve = laplace_tradeoff(RATES, epsilon)
-    assert curve[0] == 1
-    assert curve[-1] == 0
-    np.testing.assert_allclose(laplace_tradeoff(curve, epsilon), RATES, atol=1e-10)
-    assert np.diff(curve, 2).min() >= -1e-12
-    margin = curve - budget_tradeoff(RATES, epsilon, 1e-30)
-    assert margin.min() >= -1e-12
-    touching = np.array([1e-3 * math.exp(-epsilon), math.exp(-epsilon) / 2, 0.5, 0.9])
-    np.testing.assert_allclose(
-        laplace_tradeoff(touching, epsilon), budget_tradeoff(touching, epsilon, 1e-30), rtol=1e-9, atol=1e-14
-    )
-
-
-def test_laplace_curve_of_a_huge_epsilon_is_finite():
-    np.testing.assert_array_equal(laplace_tradeoff(np.array([0.0, 0.5, 1.0]), 5000.0), [1.0, 0.0, 0.0])
-
-
 @pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
 def test_success_against_laplace_noise_and_against_a_bare_budget_is_the_best_point_of_the_curve(prior, epsilon):
@@ -158,12 +114,6 @@ def test_odds_change_by_the_factor(prior):
     odds = prior / (1 - prior)
     assert low / (1 - low) == pytest.approx(odds / 3, rel=1e-12)
     assert high / (1 - high) == pytest.approx(3 * odds, rel=1e-12)
-
-
-def test_one_percent_at_epsilon_one():
-    low, high = pure_beliefs(0.01, 1)
-    assert high == pytest.approx(math.e / (99 + math.e), rel=1e-12)  # 2.67 %
-    assert low == pytest.approx(1 / (99 * math.e + 1), rel=1e-12)  # 0.37 %
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -212,15 +162,6 @@ def test_delta_alone_may_give_the_whole_fact_away_and_no_more_than_its_share(pri
     # p (e^eps a + delta) + (1 - p) a = q while that is the least miss rate
     a = (0.02 - prior * 0.01) / (prior * math.exp(0.5) + 1 - prior)
     assert at == pytest.approx(prior * (math.exp(0.5) * a + 0.01) / 0.02, rel=1e-9)
-
-
-def test_beliefs_average_to_the_prior_and_close_in_as_the_share_grows():
-    f = partial(gaussian_tradeoff, mu=1.0)
-    found = [telling_beliefs(0.2, share, f) for share in (0.001, 0.01, 0.1, 0.5)]
-    assert [each.high for each in found] == sorted((each.high for each in found), reverse=True)
-    assert [each.low for each in found] == sorted(each.low for each in found)
-    half = found[-1]
-    assert (half.low + half.high) / 2 == pytest.approx(0.2, rel=1e-9)
 
 
 @pytest.mark.parametrize(("epsilon", "mu"), [(0.5, 0.3), (1.0, 0.5), (3.0, 2.0)])

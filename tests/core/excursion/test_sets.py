@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtri
 from scipy.stats import norm
 
 from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths
@@ -22,27 +21,13 @@ from dpgp_core.excursion.sets import (
 )
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
-
-
-def make_targets(**changes):
-    parts = {"X": np.zeros((2, 3, 1)), "y": np.zeros((2, 3)), "grid": np.zeros((4, 1)), "truth": np.ones((2, 4), bool)}
-    return Targets(**(parts | changes))
+from tests.core.gp.test_paths import assert_moments
 
 
 def test_excursion_probability_is_the_normal_tail():
     mean, variance = np.array([0.3, -1.0, 2.0]), np.array([1.0, 0.25, 4.0])
     expected = norm.sf(0.5, loc=mean, scale=np.sqrt(variance))
     np.testing.assert_allclose(excursion_probability(mean, variance, 0.5), expected, rtol=1e-14)
-
-
-def test_excursion_probability_at_the_threshold_and_far_from_it():
-    np.testing.assert_allclose(excursion_probability(np.array([1.0, 101.0, -99.0]), np.ones(3), 1.0), [0.5, 1, 0])
-
-
-def test_iou_by_hand():
-    a = np.array([1, 1, 0, 0], bool)
-    b = np.array([[1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]], bool)
-    np.testing.assert_allclose(iou(a, b), [1 / 3, 1, 0])
 
 
 def test_iou_of_two_empty_sets_is_one():
@@ -67,12 +52,6 @@ def test_bce_by_hand():
 def test_bce_of_a_sure_error_is_the_floor():
     found = binary_cross_entropy(np.array([[0.0], [1.0]]), np.array([True]))
     np.testing.assert_allclose(found, [-math.log(PROBABILITY_FLOOR), PROBABILITY_FLOOR], rtol=1e-6)
-
-
-def test_bce_is_least_at_the_true_frequency():
-    truth = np.arange(10) < 3
-    p = np.linspace(0.05, 0.95, 19)
-    assert p[binary_cross_entropy(np.tile(p[:, None], 10), truth).argmin()] == pytest.approx(0.3)
 
 
 def test_cutoff_is_the_best_by_brute_force():
@@ -112,32 +91,8 @@ def test_effective_dimension_is_the_trace(ridge):
     assert effective_dimension(K, ridge) == pytest.approx(direct, rel=1e-12)
 
 
-def test_effective_dimension_refuses_no_ridge():
-    with pytest.raises(ValueError, match="ridge must be a finite number above 0, got 0"):
-        effective_dimension(np.eye(2), 0.0)
-
-
-def test_targets_know_their_number():
-    assert len(make_targets()) == 2
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"X": np.zeros((2, 3))}, r"X must be \(T, n, D\) and grid \(P, D\)"),
-        ({"grid": np.zeros((4, 2))}, r"X must be \(T, n, D\) and grid \(P, D\)"),
-        ({"y": np.zeros((2, 4))}, r"y must have shape \(2, 3\)"),
-        ({"truth": np.ones((1, 4), bool)}, r"truth must have shape \(2, 4\)"),
-    ],
-)
-def test_targets_refuse_shapes_that_disagree(changes, message):
-    with pytest.raises(ValueError, match=message):
-        make_targets(**changes)
-
-
 KERNEL = Matern12(lengthscale=0.4)
 DRAWS = 40_000
-FALSE_ALARM = 1e-6
 
 
 @pytest.fixture(scope="module")
@@ -146,19 +101,6 @@ def targets():
     X = rng.uniform(0, 1, (2, 8, 1))
     grid = np.linspace(0, 1, 6)[:, None]
     return Targets(X=X, y=rng.uniform(-1, 1, (2, 8)), grid=grid, truth=np.ones((2, 6), bool))
-
-
-def assert_moments(draws, mean, covariance):
-    """Compare the moments of (draws, P) with theory; all comparisons together fail by chance below FALSE_ALARM."""
-    P = len(mean)
-    comparisons = P + P * (P + 1) // 2
-    z = -ndtri(FALSE_ALARM / (4 * comparisons))  # two sides, two calls of this function per test
-    variance = covariance.diagonal()
-    assert (np.abs(draws.mean(axis=0) - mean) <= z * np.sqrt(variance / len(draws))).all()
-    # var of a sample covariance of Gaussians: (C_ii C_jj + C_ij^2) / N; 1.05 covers its skewness
-    spread = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
-    away = draws - mean
-    assert (np.abs(away.T @ away / len(draws) - covariance) <= 1.05 * z * spread).all()
 
 
 @pytest.mark.parametrize("kernel", [KERNEL, EQ(lengthscale=0.3)], ids=["exponential", "eq"])
@@ -197,19 +139,6 @@ def test_hall_paths_have_the_kernel_sum_and_scaled_prior(targets):
         mean = np.array(by_hand) / ridge
         np.testing.assert_allclose(hall_mean(KERNEL, X, y, targets.grid, ridge), mean, rtol=1e-12)
         assert_moments(draws, mean, (noise / ridge) ** 2 * KERNEL(targets.grid, targets.grid))
-
-
-def test_posterior_path_tends_to_halls_release_for_a_large_ridge(targets):
-    q, c = 1e8, 1.3
-    path = posterior_paths(KERNEL, targets, q, c / q, 3, np.random.default_rng(5))
-    hall = hall_paths(KERNEL, targets, q, c, 3, np.random.default_rng(5))
-    np.testing.assert_allclose(q * path, q * hall, rtol=1e-5, atol=1e-6)
-
-
-def test_no_scale_gives_the_mean(targets):
-    paths = posterior_paths(KERNEL, targets, 0.5, 0.0, 2, np.random.default_rng(1))
-    mean, _ = posterior(KERNEL, targets.X[1], targets.y[1], targets.grid, 0.5)
-    np.testing.assert_allclose(paths[1], np.tile(mean, (2, 1)))
 
 
 def test_a_repeated_grid_point_is_factored_with_jitter(targets):

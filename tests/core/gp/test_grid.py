@@ -1,6 +1,5 @@
 """Public grids, and kernels integrated over their boxes."""
 
-from dataclasses import FrozenInstanceError
 from itertools import pairwise, product
 
 import mpmath
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.integrate import dblquad, nquad, quad
+from scipy.integrate import dblquad, quad
 
 from dpgp_core.gp.grid import Grid, check_bins, k_FF, k_Ff, plan_bins, volumes
 from dpgp_core.kernels import EQ
@@ -16,17 +15,12 @@ from dpgp_core.kernels import EQ
 BOX = ((0.0, 10.0), (-1.0, 1.0))
 
 
-def test_edges_belong_to_the_bin_above_and_the_last_to_the_last():
-    grid = Grid(box=((0.0, 10.0),), bins=5)
-    points = np.array([0.0, 2.0, np.nextafter(2.0, 0), 4.0, 8.0, 10.0])
-    np.testing.assert_array_equal(grid.index(points[:, None]), [0, 1, 0, 2, 4, 4])
-
-
 @pytest.mark.parametrize("count", [1, 3, 7, 10, 30, 49, 1000])
-def test_every_edge_is_in_the_bin_that_begins_there(count):
+def test_edges_belong_to_the_bin_above_and_the_last_to_the_last(count):
     grid = Grid(box=((-74.0171, -73.9299),), bins=count)  # edges that no binary number hits
     edges = grid.edges(0)
     np.testing.assert_array_equal(grid.index(edges[:-1, None]), np.arange(count))
+    np.testing.assert_array_equal(grid.index(np.nextafter(edges[1:-1, None], -100)), np.arange(count - 1))
     assert grid.index(edges[-1:, None])[0] == count - 1
 
 
@@ -50,7 +44,7 @@ def test_boxes_fill_the_box():
     grid = Grid(box=BOX, bins=(4, 3))
     boxes = grid.boxes(np.arange(12))
     assert boxes.shape == (12, 2, 2)
-    assert np.prod(boxes[..., 1] - boxes[..., 0], axis=1).sum() == pytest.approx(20)
+    assert volumes(boxes).sum() == pytest.approx(20)
     np.testing.assert_allclose(boxes[1], [(0, 2.5), (-1 / 3, 1 / 3)])
 
 
@@ -62,11 +56,6 @@ def test_plan_counts_and_averages():
     np.testing.assert_array_equal(plan.weights, [[0.5, 0, 0.5, 0, 0], [0, 0, 0, 0, 1], [0, 0.5, 0, 0.5, 0]])
     y = np.array([1.0, 2.0, 3.0, 4.0, 7.0])
     np.testing.assert_allclose(plan.weights @ y, [2, 7, 3])
-
-
-def test_what_is_no_number_is_in_no_bin():
-    with pytest.raises(ValueError, match="1 of 2 points lie outside the box"):
-        Grid(box=BOX[:1], bins=10).index(np.array([[0.5], [np.nan]]))
 
 
 def test_rows_of_occupied_and_empty_bins():
@@ -84,21 +73,12 @@ def test_many_empty_bins_take_no_memory():
     assert ((low <= X) & (high > X)).all()
 
 
-def test_one_number_means_every_dimension():
-    assert Grid(box=BOX, bins=3) != Grid(box=BOX, bins=(3, 3))
-    assert Grid(box=BOX, bins=3).shape == Grid(box=BOX, bins=(3, 3)).shape == (3, 3)
-
-
 @pytest.mark.parametrize(("bins", "expected"), [(4, 4), ([2, 3], (2, 3)), (np.array([2, 3]), (2, 3)), (np.int64(5), 5)])
 def test_bins_are_kept_as_plain_numbers(bins, expected):
     found = check_bins(bins)
     assert found == expected
     assert isinstance(found, int) or all(type(count) is int for count in found)
-
-
-def test_a_grid_is_frozen():
-    with pytest.raises(FrozenInstanceError):
-        Grid(box=BOX, bins=2).bins = 3
+    assert Grid(box=BOX, bins=bins).shape == (found if isinstance(found, tuple) else (found, found))
 
 
 A, B = [(0.0, 1.0), (-0.5, 2.0), (3.0, 3.2), (1.0, 1.5)], [(0.7, 1.9), (-0.5, 2.0), (-1.0, 0.4), (2.0, 7.0)]
@@ -129,22 +109,6 @@ def test_against_quadrature(dim, per_dimension):
     np.testing.assert_allclose(k_Ff(kernel, boxes, np.array([X[:dim]])), [[expected]], rtol=1e-10, atol=1e-13)
 
 
-def test_cross_covariance_against_a_true_double_integral():
-    kernel, point = EQ(variance=1.3, lengthscale=(0.8, 1.7)), np.array([[0.3, 1.0]])
-    direct = dblquad(lambda q, p: kernel(np.array([[p, q]]), point)[0, 0], *A[0], *A[1])[0]
-    assert k_Ff(kernel, np.array([A[:2]]), point)[0, 0] == pytest.approx(direct, rel=1e-8)
-
-
-def test_covariance_against_a_true_fourfold_integral():
-    kernel = EQ(variance=1.3, lengthscale=(0.8, 1.7))
-    direct = nquad(
-        lambda p, q, r, s: 1.3 * np.exp(-(((p - r) / 0.8) ** 2 + ((q - s) / 1.7) ** 2) / 2),
-        [A[0], A[1], B[0], B[1]],
-        opts={"epsrel": 1e-6},
-    )[0]
-    assert k_FF(kernel, np.array([A[:2]]), np.array([B[:2]]))[0, 0] == pytest.approx(direct, rel=1e-6)
-
-
 def grid_boxes(per_dimension):
     edges = [np.linspace(0, 1, count + 1) for count in per_dimension]
     sides = [list(pairwise(e)) for e in edges]
@@ -163,21 +127,6 @@ def test_positive_semidefinite_together_with_the_points(lengthscale):
     assert np.linalg.eigvalsh(joint).min() >= -1e-9
 
 
-def test_integrals_add_up():
-    kernel, whole = EQ(lengthscale=0.4), np.array([[(0.0, 1.0), (0.0, 1.0)]])
-    parts = grid_boxes([5, 3])
-    np.testing.assert_allclose(k_FF(kernel, parts, parts).sum(), k_FF(kernel, whole, whole)[0, 0], rtol=1e-11)
-    point = np.array([[0.2, 1.4]])
-    np.testing.assert_allclose(k_Ff(kernel, parts, point).sum(), k_Ff(kernel, whole, point)[0, 0], rtol=1e-12)
-
-
-def test_a_tiny_box_is_a_point():
-    kernel, points = EQ(variance=1.5, lengthscale=1.0), np.array([[0.0], [0.7], [2.0]])
-    boxes = np.stack([points - 1e-3, points + 1e-3], axis=2)
-    np.testing.assert_allclose(k_FF(kernel, boxes, boxes) / 4e-6, kernel(points, points), rtol=1e-6)
-    np.testing.assert_allclose(k_Ff(kernel, boxes, points) / 2e-3, kernel(points, points), rtol=1e-6)
-
-
 @pytest.mark.parametrize("width", [1e-6, 1e-3, 0.4, 0.43])  # the closed form begins at 0.3 sqrt(2) = 0.424
 def test_narrow_boxes_lose_no_digits(width, monkeypatch):
     kernel, low = EQ(lengthscale=1.0), np.array([0.0, 0.3, 2.0, 5.0])
@@ -194,7 +143,3 @@ def test_narrow_boxes_lose_no_digits(width, monkeypatch):
         exact = g((t - s_) / L) + g((s - t_) / L) - g((t - t_) / L) - g((s - s_) / L)
         found = k_FF(kernel, boxes[:1], boxes[i : i + 1])[0, 0]
         assert found == pytest.approx(float(exact), rel=1e-9 if width > 0.42 else 1e-12)
-
-
-def test_volumes():
-    np.testing.assert_allclose(volumes(np.array([A, B])), [1 * 2.5 * 0.2 * 0.5, 1.2 * 2.5 * 1.4 * 5])

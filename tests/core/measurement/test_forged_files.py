@@ -40,7 +40,6 @@ UNSEALED = [
             lambda card: card.update(columns=None),
             lambda card: card.update(columns=-1),
             lambda card: card.update(columns=10**12),
-            lambda card: card.update(stages=[]),
             lambda card: card.update(stages=3),
             lambda card: card["stages"][0].pop("numbers"),
             lambda card: card["inputs"].update(names=7),
@@ -53,12 +52,10 @@ UNSEALED = [
         for edit in (
             lambda card: card.pop("kind"),
             lambda card: card.pop("counts"),
-            lambda card: card.pop("sha256"),
             lambda card: card.update(cells_per_side=0),
             lambda card: card.update(cells_per_side=10**6),
             lambda card: card.update(cells_per_side=2.5),
             lambda card: card["stages"][1].update(numbers="two"),
-            lambda card: card.update(stages=7),
             lambda card: card["inputs"].update(names=["x"] * 11),
         )
     ),
@@ -124,14 +121,12 @@ def put(name, where, value):
     return lambda card, arrays: arrays[name].__setitem__(where, value)
 
 
-def levels(found):
-    return lambda card, arrays: card["inputs"].update(levels=found)
+def inputs(**found):
+    return lambda card, arrays: card["inputs"].update(found)
 
 
-def periods(found):
-    return lambda card, arrays: card["inputs"].update(periods=found)
-
-
+NONE = "^no release can hold what the statistics say: "
+SIDE = [0.0, 1.0]
 SEALED = [
     (of_records, lambda card, arrays: card["stages"][0].update(noise_multiplier=-1.0), "noise_multiplier must be"),
     (of_records, lambda card, arrays: card["stages"][0].update(noise="none"), "unknown kind of noise"),
@@ -149,22 +144,14 @@ SEALED = [
     (of_cells, put("z_0", 0, np.inf), "z must be 3 finite numbers"),
     (of_cells, put("low_2", 0, 6.0), "interval"),
     (of_cells, lambda card, arrays: card["stages"][0].update(noise="none"), "stage 1 has an unknown kind of noise"),
-    (of_cells, lambda card, arrays: card.update(records=0), "n must be at least 1, got 0"),
     (known_cells, put("N", 0, 21.0), "the counts must add up to 50 records, not 51"),
     (cells_of_groups, lambda card, arrays: card["inputs"]["box"].__setitem__(0, [0.0, 3.0]), "which is a category"),
     *(
-        (records_of_groups, levels(found), "statistics")
-        for found in (
-            [None, ["women"]],
-            [None, ["a", "a"]],
-            [["a", "b"], None],
-            [None],
-            "ab",
-            [None, 3],
-        )
+        (records_of_groups, inputs(levels=found), "statistics")
+        for found in ([None, ["women"]], [["a", "b"], None], [None, 3])
     ),
     *(
-        (cells_of_groups, levels(found), "the statistics|statistics say")
+        (cells_of_groups, inputs(levels=found), "the statistics|statistics say")
         for found in (
             [["a", "b"], None],  # other cells than there are columns
             [["a", "b", "b"], None],
@@ -175,14 +162,25 @@ SEALED = [
             [None, None],
             [["a", "b", "c"]],
             [["a", "b", "c"], ["d", "e"]],
-            [["a"], None],
             "levels",
             7,
-            None,
             {"region": ["a", "b", "c"]},
         )
     ),
-    *((cells_of_days, periods(found), "statistics") for found in ([7.0, 7.0], [-7.0], ["week"], 7)),
+    *((cells_of_days, inputs(periods=found), "statistics") for found in ([7.0, 7.0], [-7.0], ["week"], 7)),
+    *(
+        (of_records, inputs(box=[side, SIDE]), NONE + problem)
+        for side, problem in (
+            ([5.0, 5.0], r"the box of input 1 must be .*low < high, got \[5, 5\]"),
+            ([5.0, 1.0], r"the box of input 1 must be .*low < high, got \[5, 1\]"),
+            ([-1e308, 1e308], "the box of input 1 must lie in -1e\\+15"),
+        )
+    ),
+    (of_records, inputs(box=[SIDE] * 3), NONE + "x_box must have 2 entries"),
+    (of_records, inputs(units=["a\nb", ""]), NONE + "the unit of input 1 must be one line"),
+    (of_records, inputs(units=[]), NONE + "x_units must have 2 entries"),
+    (of_cells, lambda card, arrays: card.update(records=10**13), "the number of records must"),
+    (of_cells, lambda card, arrays: card.update(records=0.5), "statistics"),
 ]
 
 

@@ -1,6 +1,5 @@
 """Integers of records, in blocks, and choices that are drawn exactly."""
 
-import math
 import random
 from fractions import Fraction
 from itertools import product
@@ -74,11 +73,6 @@ def test_more_than_a_hair_is_refused_by_number(norm, factor):
         strategy_integers(B, norm)
 
 
-def test_integers_of_a_strategy_on_the_grid_are_its_own():
-    integers = strategy_integers(columns_of("gaussian", 30, 50, "L2"))
-    assert (strategy_integers(integers / GRID) == integers).all()
-
-
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
 def test_places_are_exact_to_half_a_step(low, high):
     """Against rational arithmetic, for values inside, at the ends and far outside."""
@@ -121,14 +115,6 @@ def test_one_output_moves_the_product_by_two_to_the_forty_at_most(low, high):
         assert squared <= GRID**4
         largest = max(largest, squared)
     assert largest == GRID**4  # by record 0, whose column has norm 1 exactly
-
-
-def test_products_are_those_of_rational_numbers():
-    rng = np.random.default_rng(2)
-    B = rng.integers(-GRID, GRID, (4, 60), endpoint=True)
-    q = rng.integers(-GRID // 2, GRID // 2, 60, endpoint=True)
-    expected = [sum(b * p for b, p in zip(row, q.tolist(), strict=True)) for row in B.tolist()]
-    assert exact_product(B, q) == expected
 
 
 @pytest.mark.parametrize("n", [EXACT, EXACT + 3, 1 << 25])
@@ -194,16 +180,6 @@ def test_frequencies_are_the_exact_probabilities(mechanism, epsilon):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_twice_the_sensitivity_halves_the_log_odds(mechanism):
-    """Two candidates one apart: odds of the exponential mechanism exp(rate); seeded, five standard deviations."""
-    bits, draws = random.Random(1).getrandbits, 8000
-    better = sum(mechanism([0, 1], Fraction(1, 2), bits) for _ in range(draws)) / draws
-    p = math.exp(-0.5)
-    expected = 1 / (1 + p) if mechanism is exponential_mechanism else 1 - p / 2
-    assert better == pytest.approx(expected, abs=5 * math.sqrt(0.25 / draws))
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_huge_scores_are_compared_as_integers(mechanism):
     """2^70 and 2^70 + 1 are the same float, and 10^30 apart is never chosen."""
     scores = [2**70, 2**70 + 1, 2**70 - 10**30]
@@ -216,10 +192,6 @@ def test_numpy_integers_do_not_overflow(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_bad_arguments_are_refused(mechanism):
-    with pytest.raises(ValueError, match="at least one candidate"):
-        mechanism([], Fraction(1))
-    with pytest.raises(ValueError, match="rate must be at least 0"):
-        mechanism([1], Fraction(-1))
+def test_scores_must_be_integers(mechanism):
     with pytest.raises(TypeError, match="round them to a public grid"):
         mechanism([1, 2.5], Fraction(1))

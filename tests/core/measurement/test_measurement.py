@@ -10,20 +10,17 @@ import pytest
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
-from dpgp_core.measurement.measurement import STEPS, LaplaceMeasurement, Measurement
+from dpgp_core.measurement.measurement import STEPS, CellCounts, LaplaceMeasurement, Measurement
 from dpgp_core.measurement.noise import Apart, NumberedDraws, Silence
+from tests.core.measurement.sealing import strategy
+from tests.core.measurement.test_cells import residuals
 
 DELTA = 0.01
 CONFIDENCE = 1 - 1e-6
 
 
-def strategy(r=3, n=12, seed=0):
-    B = np.random.default_rng(seed).standard_normal((r, n))
-    return B / np.linalg.norm(B, axis=0)
-
-
 def gaussian(B=None, low=-1.0, high=3.0, s=2.0):
-    B = strategy() if B is None else B
+    B = strategy(3, 12, 0) if B is None else B
     n = B.shape[1]
     return Measurement(B=B, low=np.full(n, low), high=np.full(n, high), bounds=(low, high), noise_multiplier=s)
 
@@ -49,20 +46,6 @@ def exact(measurement, y):
     return [sum(Fraction(b) * 2**20 * (p - 2**19) for b, p in zip(row, q, strict=True)) for row in measurement.B]
 
 
-@pytest.mark.parametrize("measurement", [gaussian(), laplace()], ids=["gaussian", "laplace"])
-def test_noiseless_is_exact(measurement):
-    y = outputs()
-    assert [Fraction(x) for x in measurement.teaching(y, Silence())[0]] == [x / STEPS for x in exact(measurement, y)]
-
-
-def test_the_noise_is_for_a_change_of_two_to_the_forty():
-    sigma_1 = gaussian(s=2.5).noise.variance - 9
-    assert (2.5 * 2**40) ** 2 * (1 + 2e-9) <= sigma_1 <= (2.5 * 2**40) ** 2 * (1 + 2.1e-9)
-    assert laplace(epsilon=0.5).noise.scale == 2**41
-    assert gaussian(s=2.5).noise_sd == pytest.approx(2.5, rel=1e-8)
-    assert laplace(epsilon=0.5).noise_sd == pytest.approx(2 * 2**0.5, rel=1e-8)
-
-
 @pytest.mark.parametrize(
     ("measurement", "sampler"),
     [
@@ -77,19 +60,28 @@ def test_a_measurement_is_the_integers_plus_the_sampler(measurement, sampler):
     assert measurement.measure(y, random.Random(4).getrandbits).tolist() == expected
 
 
-@pytest.mark.parametrize("measurement", [gaussian(), laplace()], ids=["gaussian", "laplace"])
-def test_measuring_is_fresh_and_teaching_is_numbered(measurement):
-    y = outputs()
-    assert (measurement.measure(y) != measurement.measure(y)).all()  # 2^-40 a number
-    first, second = (measurement.teaching(y, np.random.default_rng(3), 7) for _ in range(2))
-    assert first.shape == (7, 3)
-    assert (first == second).all()
-    many = measurement.teaching(y, np.random.default_rng(3), 4000)
-    assert many.std(axis=0) == pytest.approx(np.full(3, measurement.noise_sd), rel=0.12)
-    # mean of 4000: five standard errors
-    assert many.mean(axis=0) == pytest.approx(
-        measurement.teaching(y, Silence())[0], abs=5 * measurement.noise_sd / 4000**0.5
+CELLS = np.array([0, 1, 1, 4])
+MEASURED = {
+    "gaussian": (gaussian(), outputs(), {}),
+    "laplace": (laplace(), outputs(), {}),
+    "counts": (CellCounts(B=strategy(3, 5, 0), noise_multiplier=1.0), CELLS, {}),
+    "residuals": (residuals(), np.array([0.1, 0.2, -0.3, 5.0]), {"cells": CELLS}),
+}
+
+
+@pytest.mark.parametrize(("measurement", "data", "where"), MEASURED.values(), ids=MEASURED)
+def test_measuring_is_fresh_and_teaching_is_numbered(measurement, data, where):
+    first, second = (measurement.measure(data, **where) for _ in range(2))
+    assert (first != second).any()  # the same with probability below 2^-60
+    draws, same = (measurement.teaching(data, np.random.default_rng(3), 4000, **where) for _ in range(2))
+    assert draws.shape == (4000, 3)
+    assert (draws == same).all()
+    # five standard errors
+    assert draws.std(axis=0) == pytest.approx(
+        np.full(3, measurement.noise_sd), rel=0.12 if isinstance(measurement, LaplaceMeasurement) else 0.06
     )
+    noiseless = measurement.teaching(data, Silence(), **where)[0]
+    assert draws.mean(axis=0) == pytest.approx(noiseless, abs=5 * measurement.noise_sd / 4000**0.5)
 
 
 def test_the_strategy_in_use_is_on_the_grid_and_short():
@@ -97,11 +89,11 @@ def test_the_strategy_in_use_is_on_the_grid_and_short():
     integers = [[int(b * 2**20) for b in column] for column in measurement.B.T]
     assert (np.array(integers).T == measurement.B * 2**20).all()
     assert max(sum(b * b for b in column) for column in integers) <= 2**40
-    np.testing.assert_allclose(measurement.B, strategy(), atol=1e-5)
+    np.testing.assert_allclose(measurement.B, strategy(3, 12, 0), atol=1e-5)
 
 
 def test_arrays_cannot_be_changed_afterwards():
-    B, low = strategy(), np.full(12, -1.0)
+    B, low = strategy(3, 12, 0), np.full(12, -1.0)
     measurement = Measurement(B=B, low=low, high=np.full(12, 3.0), bounds=(-1.0, 3.0), noise_multiplier=1.0)
     B[:], low[:] = 5.0, 2.0
     assert np.abs(measurement.B).max() <= 1
@@ -119,12 +111,6 @@ def test_centre_and_width():
     assert measurement.width.tolist() == [1.0, 3.0]
     # B q = (y - centre) / width inside the intervals
     assert measurement.teaching(np.array([0.75, 1.75]), Silence())[0].tolist() == [0.25, -0.25]
-
-
-def test_laplace_noise_needs_columns_of_l1_norm_one():
-    ends = {"low": np.full(1, -1.0), "high": np.full(1, 3.0), "bounds": (-1.0, 3.0)}
-    with pytest.raises(ValueError, match=r"column 0 of the strategy has L1 norm 1\.4"):
-        LaplaceMeasurement(B=np.array([[0.8], [0.6]]), **ends, epsilon=1.0)
 
 
 # --- what an attacker sees who knows everything but one output -----------------------------------------------------
@@ -173,7 +159,7 @@ def attacked(release, pair):
 )
 def test_no_direction_of_a_curve_tells_neighbours_apart_beyond_the_claim(epsilon, bounds):
     """Seeded, so one outcome; of seeds, one in a million would fail."""
-    measurement = gaussian(strategy(RANK), *bounds, noise_multiplier(epsilon, DELTA))
+    measurement = gaussian(strategy(RANK, 12, 0), *bounds, noise_multiplier(epsilon, DELTA))
     bits, curves = random.Random(6).getrandbits, curve_map()
     centre, width = sum(bounds) / 2, bounds[1] - bounds[0]
     found, _ = attacked(lambda y: centre + width * (curves @ measurement.measure(y, bits)), neighbours(bounds))
@@ -186,7 +172,7 @@ def test_no_direction_of_a_curve_tells_neighbours_apart_beyond_the_claim(epsilon
 def test_the_same_attack_refutes_a_float_mean_plus_float_noise_of_low_rank(epsilon):
     """The fixture of what must not be done: the mean's rounding errors stand in the directions without noise."""
     low, high = FAR
-    B, curves, s = strategy(RANK), curve_map(), noise_multiplier(epsilon, DELTA)
+    B, curves, s = strategy(RANK, 12, 0), curve_map(), noise_multiplier(epsilon, DELTA)
     rng = np.random.default_rng(10)
 
     def release(y):

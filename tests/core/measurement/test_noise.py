@@ -114,13 +114,3 @@ def test_draws_are_those_of_the_samplers():
     ):
         assert noise.draw(20, random.Random(1).getrandbits) == expected
         assert noise.draw(20) != noise.draw(20)  # the same twice with probability below 1e-20
-
-
-@pytest.mark.parametrize(
-    "noise", [GaussianNoise(sensitivity=STEPS, noise_multiplier=2.0), LaplaceNoise(sensitivity=STEPS, epsilon=2.0)]
-)
-def test_teaching_draws_have_the_same_size(noise):
-    draws = noise.teaching(np.random.default_rng(0), (4000, 5))
-    assert draws.shape == (4000, 5)
-    # sd of a sample sd of 20,000: at most .8 % (Laplace), five of them
-    assert draws.std() == pytest.approx(noise.sd, rel=0.04)

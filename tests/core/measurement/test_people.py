@@ -7,23 +7,19 @@ import pytest
 
 from dpgp_core.measurement.integers import GRID, person_weights, weighted
 from dpgp_core.measurement.measurement import STEPS, CellCounts, Measurement
+from tests.core.measurement.sealing import strategy
 
-M, ROWS = 6, 4
+M = 6
 BOUNDS = (-2.0, 2.0)
 
 
-def strategy(seed):
-    B = np.random.default_rng(seed).normal(size=(ROWS, M))
-    return B / np.linalg.norm(B, axis=0)
-
-
 def counts(seed):
-    return CellCounts(B=strategy(seed), noise_multiplier=1.0, people=True)
+    return CellCounts(B=strategy(4, M, seed), noise_multiplier=1.0, people=True)
 
 
 def residuals(seed):
     low, high = np.full(M, -1.0), np.linspace(0.5, 2.0, M)
-    return Measurement(B=strategy(seed), low=low, high=high, bounds=BOUNDS, noise_multiplier=1.0)
+    return Measurement(B=strategy(4, M, seed), low=low, high=high, bounds=BOUNDS, noise_multiplier=1.0)
 
 
 def added(measurement, person, cells, *values):
@@ -114,7 +110,7 @@ def test_one_row_each_is_what_it_was_but_for_the_unit():
     person = np.arange(4)
     plain = residuals(1)._exact(values, cells)
     assert plain == residuals(1)._exact(values, cells, person_weights(person))
-    rows = CellCounts(B=strategy(1), noise_multiplier=1.0)._exact(cells)
+    rows = CellCounts(B=strategy(4, M, 1), noise_multiplier=1.0)._exact(cells)
     assert counts(1)._exact(cells, person_weights(person)) == [GRID * x for x in rows]
 
 

@@ -7,26 +7,42 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpgp_core.measurement.discrete import bernoulli_exp, discrete_gaussian, discrete_laplace, uniform_below
+from dpgp_core.measurement.discrete import (
+    bernoulli_exp,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential_mechanism,
+    permute_and_flip,
+    uniform_below,
+)
 from dpgp_core.measurement.integers import GRID, check_intervals, output_integers, strategy_integers
-from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.measurement import CellCounts, KnownCounts, LaplaceMeasurement
 from dpgp_core.measurement.noise import GaussianNoise, LaplaceNoise
-from dpgp_core.measurement.statistics import Above
+from dpgp_core.measurement.statistics import Above, Stage
 from dpgp_core.release.specification import EXAMPLE
-from tests.core.measurement.test_cells import M, residuals, strategy
+from tests.core.measurement.sealing import (
+    BOUNDS,
+    N,
+    cell_stage,
+    known_cells,
+    of_cells,
+    of_records,
+    records_of_groups,
+    strategy,
+)
+from tests.core.measurement.test_cells import M, residuals
 from tests.core.measurement.test_discrete import source
 from tests.core.measurement.test_measurement import gaussian, outputs
-from tests.core.measurement.test_measurement import strategy as strategy_of_measurement
 from tests.core.measurement.test_noise import STEPS
 from tests.core.measurement.test_people import counts
-from tests.core.measurement.test_people import strategy as strategy_of_people
 from tests.core.measurement.test_statistics import distances, made
 from tests.refusals import each, told
 
+CHOICES = [exponential_mechanism, permute_and_flip]
 REFUSALS = [
     # cells
     (lambda: residuals().measure(np.array([0.1, np.nan]), cells=np.array([0, 1])), "must not hold NaN"),
-    (lambda: CellCounts(B=2 * strategy(), noise_multiplier=1.0), "norm"),
+    (lambda: CellCounts(B=2 * strategy(3, M, 0), noise_multiplier=1.0), "norm"),
     (lambda: residuals(noise_multiplier=0.0), "noise_multiplier"),
     (lambda: residuals(high=np.full(M, -2.0)), "width above zero"),
     (lambda: residuals(bounds=(-1.0, 3.0)), "inside the declared bounds"),
@@ -35,6 +51,8 @@ REFUSALS = [
     *each(lambda sampler: sampler(1, -1), "size at least 0", [discrete_gaussian, discrete_laplace]),
     (lambda: bernoulli_exp(Fraction(-1, 2), source()), "gamma must be at least 0"),
     (lambda: uniform_below(0, source()), "bound must be at least 1"),
+    *each(lambda choose: choose([], Fraction(1)), "at least one candidate", CHOICES),
+    *each(lambda choose: choose([1], Fraction(-1)), "rate must be at least 0", CHOICES),
     # integers
     *each(
         strategy_integers,
@@ -59,14 +77,12 @@ REFUSALS = [
     ),
     # measurement
     (lambda: gaussian().teaching(outputs(), np.random.default_rng(0), 0), "draws must be at least 1"),
-    (lambda: gaussian().measure(np.full(12, np.nan)), "NaN"),
-    (lambda: gaussian(s=0.0), "must be a number from"),
-    (lambda: gaussian(B=2 * strategy_of_measurement()), "norm"),
+    (lambda: gaussian(B=2 * strategy(3, 12, 0)), "norm"),
     (
-        lambda: Measurement(
-            B=np.eye(2), low=np.zeros(2), high=np.array([0.0, 1.0]), bounds=(0.0, 1.0), noise_multiplier=1.0
+        lambda: LaplaceMeasurement(
+            B=np.array([[0.8], [0.6]]), low=np.full(1, -1.0), high=np.full(1, 3.0), bounds=(-1.0, 3.0), epsilon=1.0
         ),
-        "width above zero",
+        r"column 0 of the strategy has L1 norm 1\.4",
     ),
     # noise
     *each(
@@ -84,12 +100,43 @@ REFUSALS = [
     # people
     (lambda: counts(0).measure(np.array([0])), "weights"),
     (
-        lambda: CellCounts(B=strategy_of_people(0), noise_multiplier=1.0).measure(
-            np.array([0]), weights=np.array([GRID])
-        ),
+        lambda: CellCounts(B=strategy(3, M, 0), noise_multiplier=1.0).measure(np.array([0]), weights=np.array([GRID])),
         "weights",
     ),
     # statistics
+    *told(
+        lambda changes: replace(of_records(), **changes),
+        [
+            ({"stages": ()}, "at least one stage"),
+            ({"X": np.zeros((5, 2))}, r"X must be a finite matrix \(30, 2\)"),
+            ({"X": np.zeros((N, 1))}, r"X must be a finite matrix \(30, 2\)"),
+            ({"X": np.full((N, 2), np.inf)}, "X must be a finite matrix"),
+            ({"y_scale": 0.0}, "y_scale must be a positive number"),
+            ({"guarantee": {"epsilon": np.nan}}, "of texts, finite numbers"),
+            ({"guarantee": {"loss": object()}}, "of texts, finite numbers"),
+        ],
+    ),
+    *each(
+        lambda other: replace(of_records(), stages=(*of_records().stages, Stage(measurement=other, z=np.zeros(2)))),
+        "same number of columns and the same bounds",
+        [gaussian(strategy(2, N, 0), 0.0, 3.0), gaussian(strategy(2, 5, 0), *BOUNDS)],
+    ),
+    (lambda: replace(records_of_groups(), X=records_of_groups().X + 0.5), "'weight' has 2 levels"),
+    *told(
+        lambda changes: of_cells(**changes),
+        [
+            ({"n": 0}, "n must be at least 1, got 0"),
+            ({"z": np.zeros(2)}, r"z must be 3 finite numbers, got shape \(2,\)"),
+            ({"per_side": 5}, "every strategy must have 25 columns, one per cell of the box"),
+            ({"periods": (None, 7.0)}, "every strategy must have 63 columns"),
+            ({"stages": (cell_stage(4, 9, 36),)}, "every g must have 81 values, one per node of the box"),
+        ],
+    ),
+    (lambda: replace(known_cells(), z=np.ones(2)), "z must be 0 finite numbers"),
+    (lambda: replace(known_cells(), counts=KnownCounts(numbers=np.array([50.0]))), "strategy must have 9 columns"),
+    *each(lambda numbers: KnownCounts(numbers=np.array(numbers)), "numbers", [[1.5, 2.5], [-1.0, 3.0], [np.inf, 1.0]]),
+    (lambda: replace(cell_stage(4, 9, 12), z=np.zeros(3)), r"z must be 4 finite numbers, got shape \(3,\)"),
+    (lambda: replace(cell_stage(4, 9, 12), g=np.full(12, np.inf)), "g must be 12 finite numbers"),
     *told(
         lambda changed: made(**changed),
         [

@@ -7,72 +7,11 @@ import pytest
 from scipy.stats import chi2
 
 from dpgp_core.measurement.fit import FALSE_ALARMS, fits_of
-from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
-from dpgp_core.measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, Statistics
+from dpgp_core.measurement.measurement import Measurement
+from dpgp_core.measurement.statistics import Above, MeasuredDistances, Stage, Statistics
 from dpgp_core.measurement.statistics_file import check_read, statistics_from_files, statistics_to_files
 from dpgp_core.table import Column
-from tests.core.measurement.sealing import arrays_of, sealed
-from tests.core.tables import columns
-
-
-def measured(n=6, r=2, bounds=(-1.0, 3.0)):
-    B = np.random.default_rng(r).standard_normal((r, n))
-    B /= np.linalg.norm(B, axis=0)
-    return Measurement(B=B, low=np.full(n, bounds[0]), high=np.full(n, bounds[1]), bounds=bounds, noise_multiplier=2.0)
-
-
-@pytest.fixture
-def statistics():
-    measurement = measured()
-    return Statistics(
-        stages=(Stage(measurement=measurement, z=measurement.measure(np.zeros(6))),),
-        X=np.arange(6.0)[:, None],
-        columns=columns(("age",), ("years",), ((0.0, 10.0),)),
-        y_name="height",
-        y_unit="cm",
-        y_scale=2.0,
-        guarantee={"epsilon": 1.0, "delta": 0.01},
-    )
-
-
-def test_bounds_are_those_of_the_stages(statistics):
-    assert statistics.bounds == (-1.0, 3.0)
-    assert statistics.midpoint == 1.0
-
-
-def test_a_stage_refuses_numbers_that_do_not_fit():
-    for z in (np.zeros(3), np.array([0.0, np.nan])):
-        with pytest.raises(ValueError, match="z must be 2 finite numbers"):
-            Stage(measurement=measured(), z=z)
-
-
-def test_laplace_stages_are_stages():
-    n = 3
-    laplace = LaplaceMeasurement(B=np.eye(n), low=np.zeros(n), high=np.ones(n), bounds=(0.0, 1.0), epsilon=1.0)
-    assert Stage(measurement=laplace, z=np.zeros(n)).z.shape == (3,)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"stages": ()}, "at least one stage"),
-        ({"X": np.zeros((5, 1))}, r"X must be a finite matrix \(6, 1\)"),
-        ({"X": np.full((6, 1), np.inf)}, "X must be a finite matrix"),
-        ({"X": np.zeros((6, 2))}, r"X must be a finite matrix \(6, 1\)"),
-        ({"y_scale": 0.0}, "y_scale must be a positive number"),
-        ({"guarantee": {"epsilon": np.nan}}, "of texts, finite numbers"),
-        ({"guarantee": {"loss": object()}}, "of texts, finite numbers"),
-    ],
-)
-def test_what_does_not_fit_is_refused(statistics, changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(statistics, **changes)
-
-
-@pytest.mark.parametrize("other", [measured(bounds=(0.0, 3.0)), measured(n=5)])
-def test_stages_speak_of_the_same_outputs(statistics, other):
-    with pytest.raises(ValueError, match="same number of columns and the same bounds"):
-        replace(statistics, stages=(*statistics.stages, Stage(measurement=other, z=np.zeros(2))))
+from tests.core.measurement.sealing import of_cells
 
 
 def distances(high, n=3, rows=1, low=0.0):
@@ -87,14 +26,16 @@ def made(**changed):
     return MeasuredDistances(**given)
 
 
+def test_units_follow_from_the_declared_bounds():
+    statistics = of_cells()
+    assert (statistics.midpoint, statistics.half_range) == (110.0, 70.0 / 25.742)
+
+
 def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
     assert made().reach == 0.7
-    stage = Stage(measurement=distances(1.0), z=np.zeros(1))
-    plain = {"columns": columns(("x",), ("",), ((0.0, 1.0),)), "y_name": "y", "y_unit": "", "y_scale": 1.0}
-    statistics = Statistics(stages=(stage,), X=np.zeros((3, 1)), guarantee={}, distances=made(), **plain)
-    assert len(statistics.measured) == 2
+    assert len(replace(of(), distances=made()).measured) == 2
     count = Above(measurement=distances(1.0), z=np.zeros(1))
-    assert len(replace(statistics, distances=made(above=count)).measured) == 3
+    assert len(replace(of(), distances=made(above=count)).measured) == 3
 
 
 def test_the_ratio_is_the_square_over_the_numbers_averaged_over_the_models():
@@ -180,31 +121,3 @@ def test_what_none_can_is_refused_with_its_problem_and_the_readers_remedy(change
         statistics_from_files(*statistics_to_files(of(**changes)))
     assert str(refusal.value).endswith("; fetch both files again from whoever released them")
     assert str(refusal.value).count(";") == 1  # whoever reads it cannot widen anything
-
-
-SEALED_ANEW = {
-    "one value": ("box", [[5.0, 5.0]], r"the box of input 1 must be .*low < high, got \[5, 5\]"),
-    "reversed box": ("box", [[5.0, 1.0]], r"the box of input 1 must be .*low < high, got \[5, 1\]"),
-    "box without end": ("box", [[-1e308, 1e308]], "the box of input 1 must lie in -1e\\+15"),
-    "two boxes": ("box", [[0.0, 1.0]] * 2, "x_box must have 1 entries"),
-    "a unit of two lines": ("units", ["a\nb"], "the unit of input 1 must be one line"),
-    "no unit": ("units", [], "x_units must have 1 entries"),
-}
-
-
-@pytest.mark.parametrize(("key", "value", "problem"), SEALED_ANEW.values(), ids=SEALED_ANEW)
-def test_so_are_inputs_that_nobody_can_declare(key, value, problem):
-    card, npz = statistics_to_files(of())
-    card["inputs"][key] = value
-    with pytest.raises(ValueError, match=f"^no release can hold what the statistics say: {problem}"):
-        statistics_from_files(*sealed(card, arrays_of(npz)))
-
-
-@pytest.mark.parametrize("records", [0.5, 10**13])
-def test_so_are_numbers_of_records(records):
-    cells = object.__new__(CellStatistics)
-    for name in ("columns", "y_name", "y_unit", "y_scale", "bounds"):
-        object.__setattr__(cells, name, getattr(of(), name))
-    object.__setattr__(cells, "n", records)
-    with pytest.raises(ValueError, match="the number of records must"):
-        check_read(cells)

@@ -6,11 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import ONE_OUTPUT, Budget
-from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
+from dpgp_core.accounting.losses import PureLoss
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.selection.exponential import (
@@ -22,24 +21,13 @@ from dpgp_core.selection.exponential import (
 )
 from dpgp_core.selection.scores import (
     GridScores,
-    clipped_sse,
-    difference_sensitivity,
     grid_scores,
     published_sensitivity,
-    sse_sensitivity,
 )
 
 LENGTHSCALES = (1.0, 3.0, 9.0, 27.0, 81.0, 243.0, 729.0)
 EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 BOTH = pytest.mark.parametrize("probabilities", [selection_probabilities, permute_and_flip_probabilities])
-
-
-def frequencies_match(draw, probabilities, draws=20_000):
-    """Chi-squared test with a false alarm rate of 1e-6."""
-    counts = np.bincount([draw() for _ in range(draws)], minlength=len(probabilities))
-    expected = draws * probabilities
-    assert expected.min() > 20
-    return ((counts - expected) ** 2 / expected).sum() < chi2.isf(1e-6, len(probabilities) - 1)
 
 
 # ---- the mechanisms
@@ -63,14 +51,6 @@ def test_probabilities_are_stable(probabilities):
     assert many.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@BOTH
-def test_epsilon_runs_from_uniform_to_certain(probabilities):
-    scores = np.array([0.0, 1.0, 0.5])
-    np.testing.assert_allclose(probabilities(scores, 1.0, 1e-6), 1 / 3, atol=1e-6)
-    np.testing.assert_allclose(probabilities(scores, 1.0, 1e3), [0, 1, 0], atol=1e-6)
-    assert probabilities(np.array([4.2]), 1.0, 1.0) == pytest.approx([1.0])
-
-
 def test_permute_and_flip_probabilities_by_enumeration():
     scores = np.array([-0.3, 0.0, -1.4, -0.1, -0.3])
     p = np.exp(1.5 * scores / (2 * 0.4))
@@ -81,25 +61,6 @@ def test_permute_and_flip_probabilities_by_enumeration():
             brute[r] += reached * p[r] / math.factorial(5)
             reached *= 1 - p[r]
     np.testing.assert_allclose(permute_and_flip_probabilities(scores, 0.4, 1.5), brute, rtol=1e-12)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("mechanism", "probabilities"),
-    [("exponential", selection_probabilities), ("permute_and_flip", permute_and_flip_probabilities)],
-)
-@pytest.mark.parametrize("real", [False, True])
-def test_draws_have_the_stated_probabilities(mechanism, probabilities, real, monkeypatch):
-    arguments = np.array([-4.0, -3.0, -3.5, -6.0]), 0.8, 1.2
-    rng = np.random.default_rng(7)
-    # the bits of a real choice come from a seed here, so that the test is the same every time
-    monkeypatch.setattr(
-        "dpgp_core.measurement.discrete.system_bits", lambda: lambda bits: int.from_bytes(rng.bytes(9)) >> (72 - bits)
-    )
-    assert frequencies_match(lambda: choose(*arguments, mechanism, None if real else rng), probabilities(*arguments))
-    # and the test would notice a third more epsilon
-    more = probabilities(arguments[0], 0.8, 1.6)
-    assert not frequencies_match(lambda: choose(*arguments, mechanism, None if real else rng), more)
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
@@ -116,93 +77,15 @@ def test_a_real_choice_asks_the_operating_system_and_no_generator(mechanism, mon
     assert asked
 
 
-def test_the_rounded_scores_of_neighbours_differ_by_no_more_than_was_calibrated(monkeypatch):
-    seen = []
-    monkeypatch.setattr(
-        "dpgp_core.selection.exponential.exponential_mechanism", lambda steps, rate: seen.append((steps, rate)) or 0
-    )
-    rng = np.random.default_rng(5)
-    for _ in range(200):
-        scores = rng.normal(size=4) * 10 ** rng.uniform(-3, 6)
-        moved = scores + rng.uniform(-1, 1, size=4) * 0.7  # the largest change of a difference is 2 x 0.7
-        for each in (scores, moved):
-            choose(each, 0.7, 0.9)
-        (before, rate), (after, _) = seen[-2:]
-        change = [a - b for a, b in zip(after, before, strict=True)]
-        assert (max(change) - min(change)) * rate <= 0.9
-    assert rate * 2 * 2**20 > 0.9 * (1 - 1e-5)  # and what is calibrated is not wasteful
-
-
-def test_permute_and_flip_is_never_worse():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        scores = rng.normal(size=int(rng.integers(2, 12))) * 10 ** rng.uniform(-2, 2)
-        ours, other = (f(scores, 1.0, 1.0) @ scores for f in (permute_and_flip_probabilities, selection_probabilities))
-        assert ours > other
-
-
-def test_permute_and_flip_gains_up_to_a_factor_of_two():
-    # McKenna & Sheldon 2020, proposition 4: for two candidates far apart its chance of error is half as large
-    scores = np.array([0.0, -20.0])
-    assert permute_and_flip_probabilities(scores, 1.0, 1.0)[1] == pytest.approx(
-        selection_probabilities(scores, 1.0, 1.0)[1] / 2, rel=1e-4
-    )
-
-
 @BOTH
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((np.zeros(2), 0.0, 1.0), "sensitivity"),
-        ((np.zeros(2), 1.0, -1.0), "epsilon"),
-        ((np.array([0.0, np.nan]), 1.0, 1.0), "finite"),
-        ((np.zeros((2, 2)), 1.0, 1.0), "vector"),
-        ((np.zeros(0), 1.0, 1.0), "non-empty"),
-    ],
-)
-def test_bad_arguments(probabilities, arguments, message):
-    with pytest.raises(ValueError, match=message):
-        probabilities(*arguments)
-
-
-# ---- privacy of the whole: probabilities of neighbouring data sets
-
-
-def random_grid(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(5, 16))
-    X, folds = rng.uniform(size=(n, 1)), k_folds(n, 3, rng)
-    plans = [plan_folds(EQ(lengthscale=scale), X, folds, 0.1, gap=0.1) for scale in (0.05, 0.3, 2.0)]
-    return plans, n, rng
-
-
-def plain_scores(plans, y):
-    return -np.array([((plan.residual_map @ y) ** 2).sum() for plan in plans])
-
-
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("kind", ["exact", "clipped"])
-def test_neighbours_choose_alike(seed, kind):
-    plans, n, rng = random_grid(seed)
-    epsilon = float(rng.choice([0.1, 1.0, 4.0]))
-    clip = None if kind == "exact" else float(rng.choice([0.2, 1.0]))
-    sensitivity = difference_sensitivity(plans, 1.0) if clip is None else sse_sensitivity(plans, 1.0, clip)
-
-    def scores(y):
-        return plain_scores(plans, y) if clip is None else -np.array([clipped_sse(p, y, 1.0, clip) for p in plans])
-
-    public = rng.uniform(0, 3, len(plans))  # expected noise: the same for both neighbours
-    worst = dict.fromkeys((selection_probabilities, permute_and_flip_probabilities), 0.0)
+def test_scores_that_move_by_the_sensitivity_change_no_log_probability_by_more_than_epsilon(probabilities):
+    rng, found = np.random.default_rng(0), []
     for _ in range(300):
-        y = rng.choice([-0.5, 0.5, 0.1], n)
-        moved = y.copy()
-        moved[rng.integers(n)] = rng.choice([-0.5, 0.5])
-        pair = [scores(z) - public for z in (y, moved)]
-        for probabilities in worst:
-            before, after = (np.log(probabilities(each, sensitivity, epsilon)) for each in pair)
-            worst[probabilities] = max(worst[probabilities], float(np.abs(before - after).max()))
-    assert 0.02 * epsilon < min(worst.values())
-    assert max(worst.values()) <= epsilon * (1 + 1e-9)
+        scores = rng.normal(size=4) * 10 ** rng.uniform(-1, 1)
+        moved = scores + rng.choice([-0.7, 0.0, 0.7], 4)
+        before, after = (np.log(probabilities(each, 0.7, 0.9)) for each in (scores, moved))
+        found.append(np.abs(after - before).max())
+    assert 0.8 * 0.9 < max(found) <= 0.9 * (1 + 1e-9)
 
 
 def test_guarantee():
@@ -219,64 +102,42 @@ def test_guarantee():
     assert any("folds" in text and "grid" in text and "public" in text for text in exponential.assumptions)
     assert "McSherry" in exponential.theorem
     assert "McKenna" in flip.theorem
-    with pytest.raises(ValueError, match="epsilon must be"):
-        selection_guarantee(0.0)
-
-
-def test_unknown_mechanism(made_up):
-    for call in (
-        lambda: selection_guarantee(1.0, mechanism="best"),
-        lambda: selection_table(made_up, 1.0, [1.0], 0.01, mechanism="best"),
-    ):
-        with pytest.raises(ValueError, match="mechanism must be 'exponential' or 'permute_and_flip', got 'best'"):
-            call()
-
-
-def test_choice_and_release_add_up():
-    release = GaussianLoss(1 / noise_multiplier(1.0, 0.01))
-    total = compose([selection_guarantee(0.5).loss, release], 0.01)
-    assert 1.0 < total <= 1.5
-    assert total <= compose([selection_guarantee(0.5, mechanism="permute_and_flip").loss, release], 0.01)
 
 
 # ---- the table
 
 
-@pytest.fixture(scope="module")
-def made_up():
-    return GridScores(
-        sse=np.array([1.0, 2.0, 9.0]),
-        compared=np.array([1.0, 2.0, 4.0]),
-        noise_trace=np.array([3.0, 0.5, 0.01]),
-        sensitivity=2.0,
-        tested=10,
-        d=2.0,
-        y_scale=5.0,
-    )
+MADE_UP = GridScores(
+    sse=np.array([1.0, 2.0, 9.0]),
+    compared=np.array([1.0, 2.0, 4.0]),
+    noise_trace=np.array([3.0, 0.5, 0.01]),
+    sensitivity=2.0,
+    tested=10,
+    d=2.0,
+    y_scale=5.0,
+)
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
-def test_table(made_up, mechanism):
-    table = selection_table(made_up, 1.5, [math.inf, 1.0], 0.01, mechanism=mechanism)
+def test_table(mechanism):
+    table = selection_table(MADE_UP, 1.5, [math.inf, 1.0], 0.01, mechanism=mechanism)
     call = selection_probabilities if mechanism == "exponential" else permute_and_flip_probabilities
-    noise = (2 * noise_multiplier(1.0, 0.01)) ** 2 * made_up.noise_trace
+    noise = (2 * noise_multiplier(1.0, 0.01)) ** 2 * MADE_UP.noise_trace
     assert table.epsilons == (math.inf, 1.0)
-    np.testing.assert_allclose(table.probabilities[:, 0], call(-made_up.compared, 2.0, 1.5))
-    np.testing.assert_allclose(table.probabilities[:, 1], call(-(made_up.compared + noise), 2.0, 1.5))
+    np.testing.assert_allclose(table.probabilities[:, 0], call(-MADE_UP.compared, 2.0, 1.5))
+    np.testing.assert_allclose(table.probabilities[:, 1], call(-(MADE_UP.compared + noise), 2.0, 1.5))
     np.testing.assert_allclose(table.rmse, 5 * np.sqrt(np.array([1.0, 2.0, 9.0]) / 10))
     np.testing.assert_allclose(table.private_rmse[:, 0], table.rmse)
-    np.testing.assert_allclose(table.private_rmse[:, 1], 5 * np.sqrt((made_up.sse + noise) / 10))
+    np.testing.assert_allclose(table.private_rmse[:, 1], 5 * np.sqrt((MADE_UP.sse + noise) / 10))
     np.testing.assert_allclose(
         table.selected_rmse**2, (table.probabilities * table.private_rmse**2).sum(axis=0), rtol=1e-12
     )
 
 
-def test_table_uses_the_calibration_asked_for(made_up):
-    hall = selection_table(made_up, 1.0, [0.5], 0.01, "hall").private_rmse
-    assert (hall > selection_table(made_up, 1.0, [0.5], 0.01).private_rmse).all()
-    with pytest.raises(ValueError, match="Hall's formula"):
-        selection_table(made_up, 1.0, [2.0], 0.01, "hall")
-    assert selection_table(made_up, 1.0, [2.0], 0.01, "hall", unproven=True).private_rmse.shape == (3, 1)
+def test_table_uses_the_calibration_asked_for():
+    hall = selection_table(MADE_UP, 1.0, [0.5], 0.01, "hall").private_rmse
+    assert (hall > selection_table(MADE_UP, 1.0, [0.5], 0.01).private_rmse).all()
+    assert selection_table(MADE_UP, 1.0, [2.0], 0.01, "hall", unproven=True).private_rmse.shape == (3, 1)
 
 
 # ---- !Kung: figure 5 and the golden row

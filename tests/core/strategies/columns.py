@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.strategies.solver import LOGDET, TRACE
 
 both = pytest.mark.parametrize("objective", [LOGDET, TRACE], ids=["logdet", "trace"])
@@ -19,6 +20,15 @@ def random_matrix(seed, P, n, decay=0.0):
     rng = np.random.default_rng(seed)
     U, s, Vt = np.linalg.svd(rng.normal(size=(P, n)), full_matrices=False)
     return (U * s * np.logspace(0, -decay, len(s))) @ Vt
+
+
+def with_singular_values(seed, P, n, s):
+    """A matrix (P, n) of singular values s as a product of factors that are far from orthogonal, and densely."""
+    rng, r = np.random.default_rng(seed), len(s)
+    U, _, Vt = np.linalg.svd(rng.normal(size=(P, n)), full_matrices=False)
+    mix = rng.normal(size=(r, r))
+    left, rows = (U[:, :r] * s) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
+    return FactoredMatrix(left, rows), left @ rows.T
 
 
 def power_of_weighted_gram(B, mu, power):

@@ -10,12 +10,12 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes, certificate, grouped, risk, risk_without_privacy
-from dpgp_core.strategies.mixture_risk import safe, unit
-from dpgp_core.strategies.noise_design import design_noise
+from dpgp_core.strategies.bayes_solver import minimise_risk
+from dpgp_core.strategies.mixture_risk import MixtureRisk, safe, unit
 from dpgp_core.strategies.risk_model import RiskModel
-from dpgp_core.strategies.strategy import Strategy
+from dpgp_core.strategies.strategy import Strategy, lower_bound
 
-from .conftest import dense, random_model
+from .conftest import dense, dense_residuals, random_model
 
 
 def solve_semidefinite_program(models, t):
@@ -43,19 +43,61 @@ def test_it_is_the_solution_of_the_semidefinite_program(mixture, single, t):
     assert (np.linalg.norm(found.B, axis=0) <= 1).all()
 
 
-def test_with_little_noise_it_is_the_design_of_smallest_trace():
-    """Excess / t -> tr C X^-1 C^T = tr M with c_j^T M^-1 c_j <= 1."""
-    model = random_model(np.random.default_rng(2), 12, 3)
-    C = np.linalg.solve(dense(model), model.targets).T
-    t = 1e-4
-    found = bayes([model], t, gap=1e-4, max_iterations=5000)
-    smallest = design_noise(C, "trace", gap=1e-6).variance().sum()
-    assert (found.risk - risk_without_privacy([model])) / t == pytest.approx(smallest, rel=5e-3)
+# ---- the bound
 
 
-def test_with_much_noise_one_number_is_measured():
-    model = random_model(np.random.default_rng(2), 12, 3)
-    assert bayes([model], 1e6).rank == 1
+def some_strategies():
+    rng = np.random.default_rng(5)
+    strategies = [np.eye(9), np.zeros((2, 9)), np.ones((1, 9))]
+    for r in (1, 2, 3, 5, 9, 9):
+        B = rng.standard_normal((r, 9))
+        strategies.append(B / np.linalg.norm(B, axis=0))
+        strategies.append(B / np.linalg.norm(B, axis=0).max())
+    return strategies
+
+
+@pytest.mark.parametrize("t", [1e-3, 0.1, 10.0, 1e4])
+def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture, t):
+    risk = MixtureRisk(mixture, t)
+    best = minimise_risk(risk, 9, 1e-5, None, 2000)
+    risks = np.array([risk.at(B).risk for B in [best.B, *some_strategies()]])
+    bounds = np.array([lower_bound(risk, risk.at(B)) for B in some_strategies()])
+    assert bounds.max() <= risks.min() * (1 + 1e-12)
+    assert (bounds >= risk.least * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
+def test_the_bound_is_the_dual_value_of_the_cut_residuals(mixture, t):
+    """Y with the singular values cut, in dense algebra: feasible, and of the bound's value at its best multiple."""
+    risk = MixtureRisk(mixture, t)
+    near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
+    B = near / np.linalg.norm(near, axis=0)
+    R, K = [dense_residuals(model, B, t) for model in mixture], [dense(model) for model in mixture]
+    H = np.hstack([np.sqrt(model.weight) * r for model, r in zip(mixture, R, strict=True)])
+    root = np.sqrt(t * np.linalg.norm(B @ H @ H.T / t, axis=0))[:, None]
+    left, s, right = np.linalg.svd(H / root, full_matrices=False)
+    assert s[0] > 1.001
+    Y = root * (left * np.minimum(s, 1)) @ right
+    assert np.linalg.eigvalsh(Y @ Y.T - np.diag(root[:, 0] ** 2)).max() < 1e-9 * root.max() ** 2
+    u = v = 0.0
+    for model, k, y in zip(mixture, K, np.hsplit(Y, np.cumsum([r.shape[1] for r in R])[:-1]), strict=True):
+        u += np.sqrt(model.weight) * np.trace(model.targets.T @ np.linalg.solve(k, y))
+        v += np.trace(y.T @ np.linalg.solve(k, y))
+    expected = risk.least + u**2 / (v + (root**2).sum() / t)
+    assert lower_bound(risk, risk.at(B)) == pytest.approx(expected, rel=1e-7)
+
+
+def test_a_bound_that_cannot_reach_its_goal_is_not_computed(mixture):
+    risk = MixtureRisk(mixture, 1.0)
+    assert lower_bound(risk, risk.at(np.ones((1, 9))), goal=1e-9) == -np.inf
+
+
+def test_where_nothing_is_measured_only_the_risk_of_known_outputs_is_known(mixture):
+    risk = MixtureRisk(mixture, 1.0)
+    assert lower_bound(risk, risk.at(np.zeros((2, 9)))) == risk.least
+
+
+# ---- what strategies do
 
 
 def test_groups_are_a_way_not_a_limit(mixture):
@@ -130,49 +172,6 @@ def test_targets_that_ask_for_nothing_cost_nothing():
     model = RiskModel(noise=np.ones(3), root=np.ones((3, 1)), targets=np.zeros((3, 1)), prior_risk=1.0)
     found = bayes([model], 1.0)
     assert (found.risk, found.bound, found.gap) == (1.0, 1.0, 0.0)
-
-
-GOOD = {"noise": np.ones(3), "root": np.ones((3, 2)), "targets": np.ones((3, 1)), "prior_risk": 9.0}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"noise": np.array([1.0, 0.0, 1.0])}, "above 0"),
-        ({"noise": np.ones((3, 1))}, "above 0"),
-        ({"root": np.ones((2, 2))}, "root must be a finite matrix with 3 rows"),
-        ({"targets": np.full((3, 1), np.nan)}, "targets must be a finite matrix"),
-        ({"targets": np.ones((3, 0))}, "at least one column"),
-        ({"signs": np.ones(3)}, "signs must be 2 numbers"),
-        ({"signs": np.array([1.0, 0.5])}, "signs must be 2 numbers"),
-        ({"weight": 0.0}, "weight must be"),
-        ({"prior_risk": np.inf}, "prior_risk must be"),
-    ],
-)
-def test_a_bad_model_is_named(change, message):
-    with pytest.raises(ValueError, match=message):
-        RiskModel(**{**GOOD, **change})
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"t": 0.0}, "t must be"),
-        ({"gap": -1.0}, "gap must be"),
-        ({"rank": 0}, "rank must be at least 1"),
-        ({"start": np.ones((2, 4))}, "start must be a finite matrix with 3 columns"),
-        ({"groups": np.array([0, 2, 2])}, "groups must be 3 labels"),
-        ({"models": []}, "models is empty"),
-        ({"models": [RiskModel(**GOOD), random_model(np.random.default_rng(0), 4, 1)]}, "same number of outputs"),
-    ],
-)
-def test_a_bad_question_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        bayes(**{"models": [RiskModel(**GOOD)], "t": 1.0, **options})
-
-
-def test_the_rank_is_the_number_of_rows():
-    assert Strategy(B=np.zeros((3, 7)), risk=1.0, bound=0.9, gap=0.1, iterations=5).rank == 3
 
 
 def test_what_is_avoidable_is_a_share_of_the_whole_risk():

@@ -8,14 +8,8 @@ import pytest
 from scipy.stats import ortho_group
 
 from dpgp_core.linalg import FactoredMatrix
-from dpgp_core.strategies.bayes_solver import minimise_risk
-from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.noise_design import design_noise
-from dpgp_core.strategies.risk_model import RiskModel
-from dpgp_core.strategies.strategy import lower_bound
-from tests.core.strategies.columns import GOALS, by_name, random_matrix
-
-from .conftest import dense, dense_residuals
+from tests.core.strategies.columns import by_name, random_matrix
 
 
 def log_pseudodeterminant(design):
@@ -52,12 +46,6 @@ def test_designs_agree_with_cvxpy(shape):
     assert found == pytest.approx(oracle(C, "logdet"), rel=1e-4, abs=1e-4)
 
 
-def test_weights_only_matter_up_to_a_factor():
-    C, weights = random_matrix(4, 4, 9), np.array([1.0, 0.2, 3.0, 0.5])
-    one, other = design_noise(C, "trace", weights), design_noise(C, "trace", 1000 * weights)
-    np.testing.assert_allclose(one.covariance(), other.covariance(), rtol=1e-9)
-
-
 # ---- the certificate: noise is made of the lambdas, and weak duality bounds the optimum by any such weights
 
 MADE_OF = pytest.mark.parametrize(
@@ -89,33 +77,6 @@ def test_logdet_noise_is_a_weighted_sum_of_the_columns_within_the_certified_gap(
     bound = 2 * np.log(np.linalg.svd(C * np.sqrt(design.lambdas), compute_uv=False)[: design.rank]).sum()
     assert bound - 1e-9 <= log_pseudodeterminant(design) <= bound + design.rank * math.log1p(design.gap) + 1e-9
     assert design.gap <= gap
-
-
-# ---- what the optimum must look like
-
-
-SCALED, TURNED = 30 * np.eye(5), ortho_group.rvs(5, random_state=np.random.default_rng(1))
-CHANGES = [
-    *((goal, T, tolerance) for goal in GOALS for T, tolerance in ((SCALED, {"rtol": 1e-6}), (TURNED, {"atol": 1e-5}))),
-    ("logdet", np.random.default_rng(2).normal(size=(5, 5)), {"rtol": 1e-4, "atol": 1e-5}),
-]
-
-
-@pytest.mark.parametrize(("objective", "T", "tolerance"), CHANGES)
-def test_a_change_of_the_test_points_is_one_of_the_noise(objective, T, tolerance):
-    C = random_matrix(14, 5, 12)
-    M, changed = (design_noise(c, objective, gap=1e-9).covariance() for c in (C, T @ C))
-    np.testing.assert_allclose(changed, T @ M @ T.T, **tolerance)
-
-
-@by_name
-def test_order_and_duplicates_of_records_and_zeros_do_not_matter(objective):
-    C, order = random_matrix(16, 4, 15), np.random.default_rng(3).permutation(15)
-    padded = np.hstack([C, C[:, :3], np.zeros((4, 2)), 0.5 * C])
-    M, permuted, same = (design_noise(c, objective, gap=1e-9) for c in (C, C[:, order], padded))
-    np.testing.assert_allclose(permuted.covariance(), M.covariance(), atol=1e-5)
-    np.testing.assert_allclose(permuted.lambdas, M.lambdas[order], atol=1e-3)
-    np.testing.assert_allclose(same.covariance(), M.covariance(), atol=1e-5)
 
 
 # ---- small and degenerate cases by hand
@@ -166,101 +127,3 @@ def test_dropped_energy_by_hand():
     design = design_noise(U @ np.diag([10.0, 1.0, 0.1]) @ V, rank_tolerance=0.05)
     assert design.rank == 2
     assert design.dropped_energy == pytest.approx(0.01 / 101.01)
-
-
-# ---- rank chosen from public quantities
-
-
-# ---- messages
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"C": np.zeros(3)}, r"C must be a finite matrix \(P, n\) with P, n >= 1, got shape \(3,\)"),
-        ({"C": np.zeros((0, 3))}, r"C must be a finite matrix .* got shape \(0, 3\)"),
-        ({"C": np.zeros((3, 0))}, r"C must be a finite matrix .* got shape \(3, 0\)"),
-        ({"C": np.full((2, 3), np.nan)}, r"C must be a finite matrix .* got shape \(2, 3\)"),
-        ({"C": FactoredMatrix(np.full((2, 2), np.nan), np.ones((3, 2)))}, r"C must be a finite matrix \(P, n\)"),
-        ({"objective": "entropy"}, "objective must be 'trace' or 'logdet', got 'entropy'"),
-        ({"gap": 0.0}, "gap must be above 0, got 0.0; 1e-3 is a good choice"),
-        ({"gap": math.nan}, "gap must be above 0, got nan; 1e-3 is a good choice"),
-        ({"rank_tolerance": 1.0}, r"rank_tolerance must be a number in \[1e-12, 1\), got 1.0"),
-        ({"rank_tolerance": 1e-13}, r"rank_tolerance must be a number in \[1e-12, 1\), got 1e-13"),
-        ({"rank_tolerance": "best"}, r"rank_tolerance must be a number in \[1e-12, 1\), got 'best'"),
-        ({"rank_tolerance": math.nan}, r"rank_tolerance must be a number in \[1e-12, 1\), got nan"),
-        ({"weights": np.ones(2), "objective": "logdet"}, "weights change nothing for objective 'logdet'"),
-        ({"weights": np.ones(3)}, r"weights must be 2 non-negative numbers, not all 0, got shape \(3,\)"),
-        ({"weights": np.zeros(2)}, "weights must be 2 non-negative numbers, not all 0"),
-        ({"weights": np.array([1.0, -1.0])}, "weights must be 2 non-negative numbers"),
-        ({"weights": np.array([1.0, np.nan])}, "weights must be 2 non-negative numbers"),
-    ],
-)
-def test_bad_values_are_named(changes, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        design_noise(**{"C": np.ones((2, 3)), **changes})
-
-
-def some_strategies():
-    rng = np.random.default_rng(5)
-    strategies = [np.eye(9), np.zeros((2, 9)), np.ones((1, 9))]
-    for r in (1, 2, 3, 5, 9, 9):
-        B = rng.standard_normal((r, 9))
-        strategies.append(B / np.linalg.norm(B, axis=0))
-        strategies.append(B / np.linalg.norm(B, axis=0).max())
-    return strategies
-
-
-@pytest.mark.parametrize("t", [1e-3, 0.1, 10.0, 1e4])
-def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture, t):
-    risk = MixtureRisk(mixture, t)
-    best = minimise_risk(risk, 9, 1e-5, None, 2000)
-    risks = np.array([risk.at(B).risk for B in [best.B, *some_strategies()]])
-    bounds = np.array([lower_bound(risk, risk.at(B)) for B in some_strategies()])
-    assert bounds.max() <= risks.min() * (1 + 1e-12)
-    assert (bounds >= risk.least * (1 - 1e-12)).all()
-
-
-@pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
-def test_it_is_the_dual_value_of_the_cut_residuals(mixture, t):
-    """Y with the singular values cut, in dense algebra: feasible, and of the bound's value at its best multiple."""
-    risk = MixtureRisk(mixture, t)
-    near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
-    B = near / np.linalg.norm(near, axis=0)
-    R, K = [dense_residuals(model, B, t) for model in mixture], [dense(model) for model in mixture]
-    H = np.hstack([np.sqrt(model.weight) * r for model, r in zip(mixture, R, strict=True)])
-    root = np.sqrt(t * np.linalg.norm(B @ H @ H.T / t, axis=0))[:, None]
-    left, s, right = np.linalg.svd(H / root, full_matrices=False)
-    assert s[0] > 1.001
-    Y = root * (left * np.minimum(s, 1)) @ right
-    assert np.linalg.eigvalsh(Y @ Y.T - np.diag(root[:, 0] ** 2)).max() < 1e-9 * root.max() ** 2
-    u = v = 0.0
-    for model, k, y in zip(mixture, K, np.hsplit(Y, np.cumsum([r.shape[1] for r in R])[:-1]), strict=True):
-        u += np.sqrt(model.weight) * np.trace(model.targets.T @ np.linalg.solve(k, y))
-        v += np.trace(y.T @ np.linalg.solve(k, y))
-    expected = risk.least + u**2 / (v + (root**2).sum() / t)
-    assert lower_bound(risk, risk.at(B)) == pytest.approx(expected, rel=1e-7)
-
-
-def test_cutting_costs_less_than_scaling():
-    """An optimal B without its least row: what exceeds 1 is hardly measured, and the bound hardly falls."""
-    rng = np.random.default_rng(1)
-    root = rng.standard_normal((12, 6)) * 0.3 ** np.arange(6)
-    model = RiskModel(noise=np.ones(12), root=root, targets=root, prior_risk=float((root**2).sum()))
-    risk = MixtureRisk([model], 0.1)
-    best = minimise_risk(risk, 12, 1e-6, None, 2000)
-    rows = best.B[:-1] / np.linalg.norm(best.B[:-1], axis=0)
-    point = risk.at(rows)
-    excess = point.risk - risk.least
-    assert point.risk - best.risk < 0.05 * excess
-    assert best.risk - lower_bound(risk, point) < 0.5 * excess
-
-
-def test_a_bound_that_cannot_reach_its_goal_is_not_computed(mixture):
-    risk = MixtureRisk(mixture, 1.0)
-    assert lower_bound(risk, risk.at(np.ones((1, 9))), goal=1e-9) == -np.inf
-
-
-def test_where_nothing_is_measured_only_the_risk_of_known_outputs_is_known(mixture):
-    risk = MixtureRisk(mixture, 1.0)
-    assert lower_bound(risk, risk.at(np.zeros((2, 9)))) == risk.least

@@ -8,7 +8,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.linalg import BLOCK, FactoredMatrix
 from dpgp_core.strategies.noise_design import design_noise
-from tests.core.strategies.columns import GOALS, by_name, random_matrix
+from tests.core.strategies.columns import GOALS, by_name, random_matrix, with_singular_values
 
 TOLERANCES = [0.5, 0.1, 1e-3, 1e-5, 1e-7]
 
@@ -116,16 +116,6 @@ def test_largest_shift_at_sixty_digits(objective, decay, rank_tolerance, weights
 # ---- matrices that are never formed
 
 
-def factored(seed, P, n, s):
-    """A matrix (P, n) of singular values s as a product of factors that are far from orthogonal, and densely."""
-    rng, r = np.random.default_rng(seed), len(s)
-    C = random_matrix(seed, P, n, 0)
-    U, _, Vt = np.linalg.svd(C, full_matrices=False)
-    mix = rng.normal(size=(r, r))
-    left, rows = (U[:, :r] * s) @ np.linalg.inv(mix), Vt[:r].T @ mix.T
-    return FactoredMatrix(left, rows), left @ rows.T
-
-
 FACTORED = [  # (P, n, singular values)
     (8, 60, np.logspace(0, -2, 5)),
     (30, 2 * BLOCK + 50, np.logspace(0, -4, 6)),
@@ -136,7 +126,7 @@ FACTORED = [  # (P, n, singular values)
 @pytest.mark.parametrize(("objective", "weighted"), [("trace", False), ("trace", True), ("logdet", False)])
 @pytest.mark.parametrize("shape", FACTORED, ids=lambda shape: str(shape[:2]))
 def test_factored_and_dense_matrices_have_the_same_design(objective, weighted, shape):
-    C, dense = factored(31, *shape)
+    C, dense = with_singular_values(31, *shape)
     weights = np.random.default_rng(32).uniform(0.1, 2, shape[0]) if weighted else None
     one, other = (design_noise(c, objective, weights, gap=1e-7) for c in (C, dense))
     assert one.rank == other.rank == len(shape[2])
@@ -150,7 +140,7 @@ def test_factored_and_dense_matrices_have_the_same_design(objective, weighted, s
 @pytest.mark.parametrize("shape", FACTORED, ids=lambda shape: str(shape[:2]))
 @pytest.mark.parametrize("rank_tolerance", [0.5, 1e-3, 1e-7], ids=str)
 def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tolerance, squared_shift):
-    C, _ = factored(33, *shape)
+    C, _ = with_singular_values(33, *shape)
     design = design_noise(C, objective, gap=0.1, rank_tolerance=rank_tolerance)
     released = design.project(C)
     assert isinstance(released, FactoredMatrix)
@@ -163,8 +153,8 @@ def test_every_column_of_a_factored_matrix_is_masked(objective, shape, rank_tole
 
 
 @pytest.fixture(scope="module")
-def deep(hexes_matrix):
-    C = hexes_matrix(15.0)
+def deep(hexes):
+    C = cloaking_matrix(EQ(lengthscale=15.0), hexes.X, hexes.X, 0.3)
     return C, design_noise(C, "trace", rank_tolerance=1e-10)
 
 

@@ -8,9 +8,7 @@ import pytest
 from dpgp_core.strategies.bayes import bayes, risk, risk_without_privacy
 from dpgp_core.strategies.mixture_risk import MixtureRisk
 from dpgp_core.strategies.risk_model import (
-    families_of,
     in_common_basis,
-    narrow,
     nearest_of_spread,
     of_sums,
     sums,
@@ -18,7 +16,7 @@ from dpgp_core.strategies.risk_model import (
 )
 from dpgp_core.strategies.strategy import lower_bound
 
-from .conftest import dense, dense_residuals, random_model
+from .conftest import dense, random_model
 
 
 @pytest.fixture
@@ -31,16 +29,6 @@ def models():
         root = shared @ rng.standard_normal((6, k)) * 0.02 + 1e-6 * rng.standard_normal((30, k))
         found.append(replace(model, root=root, targets=root @ rng.standard_normal((k, 3)), prior_risk=10.0))
     return found
-
-
-def test_a_common_basis_has_as_many_columns_as_the_roots_need(models):
-    common = in_common_basis(models, 1e-8)
-    assert {each.basis.shape for each in common} == {(30, 6)}
-    assert all(each.basis is common[0].basis for each in common)
-    np.testing.assert_allclose(common[0].basis.T @ common[0].basis, np.eye(6), atol=1e-9)
-    for model, each in zip(models, common, strict=True):
-        np.testing.assert_allclose(each.basis @ each.root, model.root, atol=1e-4)
-        np.testing.assert_allclose(each.basis @ each.targets, model.targets, atol=1e-3)
 
 
 @pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
@@ -90,14 +78,6 @@ def test_noises_of_one_shape_keep_their_means_and_those_in_proportion_stay(model
         np.testing.assert_allclose(each.noise, model.noise, rtol=1e-12)
 
 
-def test_a_basis_must_fit(models):
-    common = in_common_basis(models, 1e-8)[0]
-    with pytest.raises(ValueError, match="root must be a finite matrix with 5 rows"):
-        replace(common, basis=common.basis[:, :5])
-    with pytest.raises(ValueError, match="basis must be a finite matrix with 30 rows"):
-        replace(common, basis=common.basis[:7])
-
-
 def test_sums_by_group():
     values, groups = np.arange(10.0).reshape(5, 2), np.array([1, 0, 1, 2, 0])
     np.testing.assert_array_equal(sums(values, groups), [[10, 12], [4, 6], [6, 7]])
@@ -119,35 +99,6 @@ def test_equal_rows_share_a_group_and_no_label_is_missing():
     np.testing.assert_array_equal(
         nearest_of_spread(rows, 10).reshape(3, 4).T[0][:, None].repeat(4, 1).ravel(), nearest_of_spread(rows, 10)
     )
-
-
-def test_models_that_differ_in_the_size_of_their_noise_are_a_family(mixture):
-    basis, shapes, families = families_of(mixture)
-    assert [len(family.members) for family in families] == [2, 1, 1]
-    assert len(shapes) == 3
-    assert [family.columns.stop for family in families][-1] == basis.shape[1]
-    quiet, loud = families[0].members
-    assert loud.shape == quiet.shape
-    assert loud.level == pytest.approx(3 * quiet.level)
-
-
-def test_every_family_is_its_root_targets_and_noise(mixture):
-    alone = [mixture[0], *mixture[2:]]
-    for models in (alone, in_common_basis(alone, 1e-12)):
-        basis, shapes, families = families_of(models)
-        for family, model in zip(families, alone, strict=True):
-            Q, member = basis[:, family.columns], family.members[0]
-            np.testing.assert_allclose(Q @ family.T, model.root, atol=1e-5)
-            F = Q @ family.E
-            np.testing.assert_allclose(F @ F.T, model.targets @ model.targets.T, atol=1e-4)
-            np.testing.assert_allclose(member.level * shapes[member.shape], model.noise, rtol=1e-12)
-
-
-def test_narrow_keeps_second_moments():
-    H = np.random.default_rng(1).standard_normal((3, 8))
-    assert narrow(H).shape == (3, 3)
-    np.testing.assert_allclose(narrow(H) @ narrow(H).T, H @ H.T, atol=1e-12)
-    assert narrow(H.T).shape == (8, 3)
 
 
 @pytest.fixture
@@ -173,31 +124,3 @@ def test_the_least_risk_is_that_of_known_outputs(mixture):
     known = [m.weight * (m.prior_risk - np.trace(m.targets.T @ np.linalg.solve(dense(m), m.targets))) for m in mixture]
     assert MixtureRisk(mixture, 1.0).least == pytest.approx(sum(known), rel=1e-10)
     assert MixtureRisk(mixture, 1e-9).at(np.eye(9)).risk == pytest.approx(sum(known), rel=1e-6)
-
-
-@pytest.mark.parametrize("t", [0.01, 3.0])
-def test_the_gradient_is_that_of_finite_differences(mixture, B, t):
-    risk, h = MixtureRisk(mixture, t), 1e-5
-    gradient, found = risk.gradient(risk.at(B)), np.zeros(B.shape)
-    for index in np.ndindex(B.shape):
-        step = np.zeros(B.shape)
-        step[index] = h
-        found[index] = (risk.at(B + step).risk - risk.at(B - step).risk) / (2 * h)
-    np.testing.assert_allclose(gradient, found, rtol=1e-5, atol=1e-6 * np.abs(gradient).max())
-
-
-def test_the_residuals_have_the_gradient_in_X(mixture, B):
-    """-t d risk / dX = sum_m pi_m R_m R_m^T."""
-    t = 0.5
-    risk = MixtureRisk(mixture, t)
-    H = risk.residuals(risk.at(B))
-    R = [dense_residuals(model, B, t) for model in mixture]
-    expected = sum(model.weight * r @ r.T for model, r in zip(mixture, R, strict=True))
-    assert H.shape[1] <= 9
-    np.testing.assert_allclose(H @ H.T, expected, atol=1e-10 * np.abs(expected).max())
-
-
-def test_targets_of_the_mixture_keep_their_second_moments(mixture):
-    F = MixtureRisk(mixture, 1.0).targets
-    expected = sum(model.weight * model.targets @ model.targets.T for model in mixture)
-    np.testing.assert_allclose(F @ F.T, expected, atol=1e-10 * np.abs(expected).max())
