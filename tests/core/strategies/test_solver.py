@@ -77,3 +77,17 @@ def test_a_known_curvature_is_inverted():
         memory.add(s, curvature * s)
     slope = np.array([[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_allclose(memory.applied(slope, lambda q: q), slope / curvature, rtol=1e-12)
+
+
+def test_steps_in_no_order_give_the_bfgs_inverse():
+    """H <- (I - rho s y^T) H (I - rho y s^T) + rho s s^T, oldest first (Nocedal & Wright 2006, equation 7.16)."""
+    rng, memory = np.random.default_rng(0), LimitedMemory()
+    root, slope = rng.standard_normal((6, 6)), rng.standard_normal(6)
+    steps = rng.standard_normal((4, 6))
+    slopes = steps @ root @ root.T
+    H = np.eye(6) * (steps[-1] @ slopes[-1]) / (slopes[-1] @ slopes[-1])
+    for s, y in zip(steps, slopes, strict=True):
+        memory.add(s.reshape(2, 3), y.reshape(2, 3))
+        V = np.eye(6) - np.outer(y, s) / (s @ y)
+        H = V.T @ H @ V + np.outer(s, s) / (s @ y)
+    np.testing.assert_allclose(memory.applied(slope.reshape(2, 3), lambda q: q).ravel(), H @ slope, rtol=1e-9)
