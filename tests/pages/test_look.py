@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from streamlit.testing.v1 import AppTest
 
 from pages._ui.look import frame, plots, tables
 from pages._ui.look.plots import band, finish
@@ -125,3 +126,16 @@ def test_a_growth_chart_names_its_lines_by_one_point_each():
     finished = plots.finish(figure, 400)
     assert finished.layout.xaxis.range == (0.0, 90.0)  # the names are beyond it
     assert finished.layout.margin.r > plots.finish(go.Figure(), 400).layout.margin.r
+
+
+def test_a_table_says_nothing_where_there_is_no_number():
+    def page():
+        import pandas as pd
+
+        from pages._ui.look import pictures
+
+        pictures.table(pd.DataFrame({"curve": [1.0, None], "input": [None, 0.5]}))
+
+    [drawn] = AppTest.from_function(page).run().dataframe
+    assert drawn.proto.HasField("placeholder")
+    assert drawn.proto.placeholder == ""
