@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
 _CROWD = 8  # people in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians
+_TIMES = 2  # as many cells along a side at most where public inputs leave most of them empty
 _PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
@@ -200,6 +201,26 @@ def cells_of(
     else:
         per_side = 2
     return CellGrid(box=tuple(box), per_side=per_side, periods=periods)
+
+
+def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
+    """The finest grid of which public inputs use no more cells than there are: those that stay empty cost nothing.
+
+    On a plane people stand in towns or along a curve, as ages and weights do, and in cells by their number alone all of
+    a town share one. Along one side, and of groups, finer cells gain nothing.
+
+    Args:
+        grid: by the number of people.
+        X: public inputs (n, D).
+    """
+    numbers = len(number_sides(grid.box))
+    if numbers < 2 or grid.periods or level_columns(grid.box):
+        return grid
+    for per_side in range(min(_TIMES * grid.per_side, MOST[numbers]), grid.per_side, -1):
+        finer = replace(grid, per_side=per_side)
+        if len(np.unique(finer.index(X))) <= grid.size:
+            return finer
+    return grid
 
 
 class Counts(NamedTuple):

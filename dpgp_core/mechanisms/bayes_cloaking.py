@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells import Counts, cells_of, plan_counts, public_counts
+from ..bayes.cells import Counts, cells_of, finer_where_used, plan_counts, public_counts
 from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
@@ -261,6 +261,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
         else:
             check_columns(np.empty((1, len(x_box))), dataset.X)
+            grid = finer_where_used(grid, dataset.X)
             counts = public_counts(grid, dataset.X, dataset.person)
         models, two_valued = self.models(x_box, half_range, reading_for(kind), n), kind == "yes/no"
         return BayesPlan(

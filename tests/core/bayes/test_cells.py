@@ -13,7 +13,7 @@ from dpgp_core.bayes.cell_moments import (
     downdate,
     linearise,
 )
-from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, plan_counts
+from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, finer_where_used, plan_counts
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
@@ -73,6 +73,24 @@ def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(box, peo
 def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_public():
     assert cells_of([SIDE, levels(3)], 400, 0.4).shape == (17, 3)
     assert cells_of([SIDE, levels(3)], 400, 0.4, public=True).shape == (40, 3)
+
+
+@pytest.mark.parametrize(
+    ("box", "X", "finer"),
+    [
+        ([SIDE, SIDE], lambda t: np.column_stack([t, t]), 12),  # along a line: at most twice as many a side
+        ([SIDE, SIDE], lambda t: np.column_stack([t, (17 * t) % 1]), 6),  # everywhere: every cell is used
+        ([SIDE, SIDE], lambda t: np.column_stack([t, 0.5 + 0.15 * np.sin(40 * t)]), 9),  # in a band of the plane
+        ([SIDE], lambda t: t[:, None] ** 9, 6),  # along one side finer cells gain nothing
+        ([SIDE, levels(2)], lambda t: np.column_stack([t, 0 * t]), 6),
+    ],
+)
+def test_cells_of_public_inputs_are_finer_where_most_would_be_empty(box, X, finer):
+    grid = CellGrid(box=tuple(box), per_side=6)
+    inputs = X((np.arange(600) + 0.5) / 600)
+    found = finer_where_used(grid, inputs)
+    assert found == CellGrid(box=tuple(box), per_side=finer)
+    assert len(np.unique(found.index(inputs))) <= grid.size
 
 
 @pytest.mark.parametrize(("dim", "people"), [(1, 300_000), (1, 10**6), (2, 10**6)])
