@@ -330,6 +330,12 @@ def test_more_epsilon_measures_more_and_what_no_budget_buys_stays(kung, plan):
         assert each.price**2 + each.unbuyable**2 == pytest.approx(each.error**2)
 
 
+def test_where_epsilon_is_small_there_are_two_stages_and_the_last_is_drawn(open_page):
+    app = open_page(PAGE, step="measured", epsilon="0.1", stage="5")
+    assert "in 2 stages" in page_text(app)
+    assert "one sum of stage 2, which" in "".join(each.value for each in app.caption)
+
+
 def test_figures_and_sentences_say_the_same(open_page, plan):
     app = open_page(PAGE, step="measured", more_measured="true")
     shown = page_text(app)

@@ -9,7 +9,7 @@ import pytest
 from pages._ui.explore import statistic
 from pages._ui.explore.statistic import Refit
 from tests import fuzz_statistics as fuzz
-from tests.pages.test_explore_release import uploaded, zipped
+from tests.pages.test_explore_release import zipped
 
 
 @cache
@@ -49,8 +49,9 @@ def test_what_nobody_can_declare_is_refused(edit):
 
 
 def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch):
+    app = open_page("explore_release")
     monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
-    app = uploaded(open_page, zipped(fuzz.of_records()))
+    app.file_uploader[0].upload("release.zip", zipped(fuzz.of_records()), "application/zip").run()
     assert not app.exception
     assert "nothing can be computed from them" in app.error[0].value
     assert [each.label for each in app.button if each.label.startswith("Back")]

@@ -110,14 +110,14 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
 
 
 def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
-    """How many numbers each stage measures, over epsilon."""
+    """How many numbers each stage measures, over epsilon; at small ones there are fewer stages."""
     figure = go.Figure()
     names = [f"{each.settings.epsilon:g}" for each in measured]
-    stages = len(measured[0].ranks)
+    stages = max(len(each.ranks) for each in measured)
     for stage in range(stages):
         figure.add_bar(
             x=names,
-            y=[each.ranks[stage] for each in measured],
+            y=[sum(each.ranks[stage : stage + 1]) for each in measured],
             name=f"stage {stage + 1}",
             marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
         )
@@ -164,7 +164,14 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
 
 
 STAGES = (1, 2, 3, 4, 5)
-_STAGE = Slider("stage", "Stage", STAGES[-1], STAGES, help="Each stage looks closer than those before.", section=HERE)
+_STAGE = Slider(
+    "stage",
+    "Stage",
+    STAGES[-1],
+    STAGES,
+    help="Each stage looks closer than those before. Small epsilons have two.",
+    section=HERE,
+)
 _MORE = Switch("more_measured", "How many sums, and what privacy costs", section=HERE)
 
 
@@ -174,7 +181,7 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     measured = plan_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
-    stage = settings.value_of(_STAGE)
+    stage = min(settings.value_of(_STAGE), len(measured.strategies))
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     alt, numbers = row_of(measured, data, stage), tables.of_figure(rows)
     pictures.chart(rows, "rows_of_B", alt, as_it_is(rows, of_inputs(data, alt)), numbers)
