@@ -339,6 +339,7 @@ def test_where_epsilon_is_small_there_are_two_stages_and_the_last_is_drawn(open_
 def test_figures_and_sentences_say_the_same(open_page, plan):
     app = open_page(PAGE, step="measured", more_measured="true")
     shown = page_text(app)
+    assert f"one sum of stage {len(plan.ranks)}, which" in "".join(each.value for each in app.caption)  # the last
     assert f"**{sum(plan.ranks)} noisy sums** of heights, in {len(plan.ranks)} stages" in shown
     bars = traces(app, RANKS)
     here = list(bars["stage 1"]["x"]).index("1")

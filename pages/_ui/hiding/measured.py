@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.models import typical_models
+from dpgp_core.bayes.settings import STAGES
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
@@ -163,12 +164,11 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
     return named(finish(figure, _SMALL), [End(each[-1] / top, name, colour) for each, name, colour in ends])
 
 
-STAGES = (1, 2, 3, 4, 5)
 _STAGE = Slider(
     "stage",
     "Stage",
-    STAGES[-1],
     STAGES,
+    tuple(range(1, STAGES + 1)),
     help="Each stage looks closer than those before. Small epsilons have two.",
     section=HERE,
 )
