@@ -25,12 +25,10 @@ from ..gp.pivoted import factorise
 from ..kernels import EQ, AcrossLevels, Kernel
 from ..levels import groups_of, level_columns, number_sides
 from ..linalg import sturdy_cholesky
-from ..measurement.integers import GRID, person_weights, strategy_integers
+from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along
 from ..seasons import Periods, lifted, lifted_box
-from ..strategies.bayes import bayes, certificate, risk
-from ..strategies.risk_model import RiskModel
 
 FEWEST = {1: 12, 2: 4, 3: 2}
 """Cells along each side at least, by the number of sides that are of numbers."""
@@ -39,7 +37,9 @@ MOST = {1: 90, 2: 20, 3: 8}
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
-_CROWD = 8  # people in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians
+_FAST, _ENOUGH = 1.5, {2: 81, 3: 216}  # how they grow on two and three sides at first, and up to how many
+_CROWD = {1: 8, 2: 4, 3: 4}
+"""People in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians."""
 _TIMES = 2  # as many cells along a side at most where public inputs leave most of them empty
 _PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
@@ -47,13 +47,8 @@ _DENSITY = 2.0  # of that density over its mean squared
 _SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
 ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
 ROUGH = 3.0  # the least tau whose cells may be empty
-PLANNED = 0.5  # the tau that counts are planned for: a cell can be full by itself where noise permits
-_SENSITIVITY = 1.6  # expected of a strategy; it is computed in integers when it is measured
-_NEARLY = 0.05  # of the risk of cells by themselves: so much may be avoidable
-_EQUAL = 1e-3  # difference of two columns that are taken for one
 _TINY = 1e-6  # of a variance that is left
 _FAR = 1e4  # most standard deviations that are distinguished
-_STEPS = 200  # of the strategy's solver
 _ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
 
@@ -173,12 +168,14 @@ def cells_of(
 ) -> CellGrid:
     """Cells for a table, from public numbers alone: the more people and budget, the more of them.
 
-    Few large cells are measured precisely, and many small ones locate people better. With n / s people
-    to a unit of noise in each of G groups, risks that were planned for and simulated are least at about
-    16 (n / (80 s G))^0.4 cells a group (``python -m benchmarks inputs``), and flat about there. With little noise there
-    are no more than leave each 8 people: the count of fewer, where it is not public, says too little. Where counts are
-    public, and cost nothing, up to twice as many pay with little noise, and no more than others with much: then a plane
-    of 300 people in 6 x 6 cells errs by 2.8, and in 4 x 4 by 2.3.
+    Few large cells are measured precisely, and many small ones locate people better. With n / s people to a unit of
+    noise in each of G groups, u = n / (80 s G), errors are least at about 16 u^0.4 cells a group along one side, and
+    flat about there (``python -m benchmarks inputs``). On two and three sides so few leave curves unseen that vary as
+    !Kung heights or London's prices do, and finer ones cost smooth curves nothing once noise is less: 16 u^1.5, up to
+    81 or 216, where that is more. With little noise there are no more than leave each 8 people, or 4: the count of
+    fewer, where it is not public, says too little. Where counts are public, and cost nothing, up to twice as many pay
+    with little noise, and no more than others with much: then a plane of 300 people in 6 x 6 cells errs by 2.8, and in
+    4 x 4 by 2.3; ``finer_where_used`` does the rest.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
@@ -195,8 +192,9 @@ def cells_of(
     elif numbers in MOST:
         strength = people / (groups * _STRENGTH * noise_multiplier)
         finer = float(np.clip(strength**_FINER, 1.0, _PUBLIC)) if public else 1.0
-        cells = finer * _CELLS * strength**_POWER
-        cells = cells if public else min(cells, people / (groups * _CROWD))
+        fast = 0.0 if numbers == 1 or (numbers == 2 and public) else min(strength**_FAST * _CELLS, _ENOUGH[numbers])
+        cells = max(finer * _CELLS * strength**_POWER, fast)
+        cells = cells if public else min(cells, people / (groups * _CROWD[numbers]))
         per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
     else:
         per_side = 2
@@ -242,48 +240,17 @@ class Counts(NamedTuple):
         return np.maximum(self.mean, 0.0)
 
 
-def plan_counts(grid: CellGrid, n: int, noise_multiplier: float, gap: float) -> FloatArray:
-    """Strategy B (r, M) for counts, columns of norm <= 1, that leaves the least expected squared error of the counts.
-
-    Not of the smooth part of the density alone: where inputs lie on a curve, as ages and weights do, counts are far
-    from smooth, and with little noise every cell's own pays.
-
-    Where noise is little, each cell is measured by itself, which is nearly the best then, of full rank: a solver that
-    is stopped, or has ``LARGEST_RANK`` rows, may leave a direction unmeasured, and full cells' people to empty ones.
-    Where all columns come out equal, as with few records and much noise, they become the place along the first input.
-
-    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M) I, the last for counts of chance.
-
-    Args:
-        noise_multiplier: s of the counts.
-        gap: relative gap to stop at.
-    """
-    root, mean = _root(grid, n), n / grid.size
-    own = mean + PLANNED * mean**2
-    K = root @ root.T + own * np.eye(grid.size)
-    model = RiskModel(
-        noise=np.full(grid.size, own),
-        root=root,
-        targets=K / np.sqrt(grid.size),
-        prior_risk=float(np.trace(K)) / grid.size,
-    )
-    t, B = (_SENSITIVITY * noise_multiplier) ** 2, np.eye(grid.size)
-    alone = risk([model], B, t)
-    if alone - certificate([model], B, t) > min(gap, _NEARLY) * alone:
-        planned = bayes([model], t, gap=gap, max_iterations=_STEPS)
-        B = planned.B if planned.risk < alone else B
-    if float(np.ptp(B, axis=1).max()) < _EQUAL:  # the total, which is public: with so much noise no more pays
-        B = (grid.centres[:, :1].T - grid.centres[0, 0]) / (grid.box[0][1] - grid.box[0][0]) - 0.5
-    return np.asarray(strategy_integers(B) / GRID)
-
-
 def counts_given(
     grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
 ) -> Counts:
     """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
+    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
+    ``ROUGHNESS``, weighted by the evidence of z.
+
     Args:
-        B: strategy (r, M).
+        B: strategy (r, M): I, each cell by itself. One planned for a smooth density errs by a tenth less where inputs
+            are even, and by two to three times as much where they stand in towns or along a curve.
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).
         rough: whether counts may be; False for releases that were made, and are read, as if they were not.

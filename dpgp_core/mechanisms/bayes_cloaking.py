@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells import Counts, cells_of, finer_where_used, plan_counts, public_counts
+from ..bayes.cells import Counts, cells_of, finer_where_used, public_counts
 from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
@@ -47,7 +47,7 @@ class BayesPlan:
         distances: strategy of the distances to the curve (r, n); None where that is planned on the way, or there is
             nothing to measure.
         cells: the mixture on public cells, whose columns records share; None where every record has its own.
-        counts: of cells, strategy of the counts (r, M), or the counts themselves where inputs are public.
+        counts: of cells, where inputs are public; None where they are measured, each cell by itself.
         people: of cells, whether people may have several rows; the number of records is then theirs.
     """
 
@@ -56,7 +56,7 @@ class BayesPlan:
     stages: tuple[PlannedStage, ...]
     distances: Strategy | None = None
     cells: CellFilter | None = None
-    counts: FloatArray | Counts | None = None
+    counts: Counts | None = None
     people: bool = False
 
     @property
@@ -250,16 +250,15 @@ class BayesCloaking(BayesSettings, Mechanism):
         return self._plan_cells(dataset, public) if over_cells else self.plan(dataset.X, X_test, **public._asdict())
 
     def _plan_cells(self, dataset: Dataset, public: Public) -> BayesPlan:
-        """Public plan over cells: their models, and the strategy of the counts, or the counts themselves.
+        """Public plan over cells: their models, and the counts where inputs are public.
 
         Where inputs are private, the number of people is all that is read.
         """
         n, (x_box, half_range, kind) = dataset.people, public
         grid = cells_of(x_box, n, self.noise_multiplier, self.waves, public=not self._inputs_too)
         gap = max(self.gap, min(LOOSER * self.gap, LOOSEST))
-        if self._inputs_too:
-            counts: FloatArray | Counts = plan_counts(grid, n, self.counts_multiplier(kind), gap)
-        else:
+        counts = None
+        if not self._inputs_too:
             check_columns(np.empty((1, len(x_box))), dataset.X)
             grid = finer_where_used(grid, dataset.X)
             counts = public_counts(grid, dataset.X, dataset.person)
@@ -383,7 +382,7 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
         """The first difference of a plan from these records or this protection; "" for none."""
-        inputs_public, cells = isinstance(plan.counts, Counts), plan.cells
+        inputs_public, cells = plan.counts is not None, plan.cells
         over_cells = self._over_cells(dataset, planned=cells is not None)
         if (cells is not None) != over_cells or (over_cells and inputs_public == self._inputs_too):
             return f"other settings than protects={self.protects!r}, binned={self.binned}"
@@ -399,9 +398,10 @@ class BayesCloaking(BayesSettings, Mechanism):
             return "another number of records or another box"
         if plan.people != (dataset.person is not None):
             return f"people who {'have' if plan.people else 'have not'} several rows"
-        counts = plan.counts
-        others = isinstance(counts, Counts) and counts.mean != public_counts(cells.grid, dataset.X, dataset.person).mean
-        return "other records" if np.any(others) else ""
+        if plan.counts is None:
+            return ""
+        found = public_counts(cells.grid, dataset.X, dataset.person)
+        return "" if np.array_equal(plan.counts.mean, found.mean) else "other records"
 
     def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
         """The mixture on records or cells and at test inputs (P, D)."""
@@ -411,10 +411,11 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _counts(self, plan: BayesPlan) -> CellCounts | Counts:
         """Measurement of the numbers of records in cells; the numbers themselves where they are public."""
-        if isinstance(plan.counts, Counts):
+        if plan.counts is not None:
             return plan.counts
-        assert plan.counts is not None
-        return CellCounts(B=plan.counts, noise_multiplier=self.counts_multiplier(plan.public.kind), people=plan.people)
+        assert plan.cells is not None
+        s = self.counts_multiplier(plan.public.kind)
+        return CellCounts(B=np.eye(plan.cells.grid.size), noise_multiplier=s, people=plan.people)
 
 
 def _reader(

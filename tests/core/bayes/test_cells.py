@@ -13,12 +13,11 @@ from dpgp_core.bayes.cell_moments import (
     downdate,
     linearise,
 )
-from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, finer_where_used, plan_counts
+from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, finer_where_used
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
-from dpgp_core.measurement.measurement import CellCounts
 
 BOX, SIDE = ((-2.0, 4.0), (10.0, 11.0)), (0.0, 1.0)
 
@@ -54,7 +53,10 @@ def levels(count):
         ([SIDE], 3000, 3.73, (40,), (72,)),
         ([SIDE], 10**6, 3.73, (90,), (90,)),
         ([SIDE] * 2, 300, 3.73, (4, 4), (4, 4)),
-        ([SIDE] * 2, 300, 0.9, (5, 5), (6, 6)),  # finer where counts are public, if noise is little
+        # on planes finer soon; people find four to a cell where counts are not public
+        ([SIDE] * 2, 480, 3.73, (6, 6), (5, 5)),
+        ([SIDE] * 2, 300, 0.9, (9, 9), (6, 6)),
+        ([SIDE] * 2, 3000, 3.73, (9, 9), (8, 8)),
         ([SIDE] * 2, 30_000, 3.73, (10, 10), (14, 14)),
         ([SIDE] * 3, 300, 3.73, (3, 3, 3), (3, 3, 3)),
         # more groups have fewer cells each and more together
@@ -70,7 +72,8 @@ def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(box, peo
     assert cells_of(box, people, s, public=True).shape == of_public
 
 
-def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_public():
+def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_public_and_four_on_planes():
+    assert cells_of([SIDE, SIDE], 200, 0.4).shape == (7, 7)
     assert cells_of([SIDE, levels(3)], 400, 0.4).shape == (17, 3)
     assert cells_of([SIDE, levels(3)], 400, 0.4, public=True).shape == (40, 3)
 
@@ -91,20 +94,6 @@ def test_cells_of_public_inputs_are_finer_where_most_would_be_empty(box, X, fine
     found = finer_where_used(grid, inputs)
     assert found == CellGrid(box=tuple(box), per_side=finer)
     assert len(np.unique(found.index(inputs))) <= grid.size
-
-
-@pytest.mark.parametrize(("dim", "people"), [(1, 300_000), (1, 10**6), (2, 10**6)])
-@pytest.mark.parametrize("gap", [0.01, 0.3])
-def test_with_little_noise_counts_leave_no_direction_unmeasured(dim, people, gap):
-    """What is left of the variance of cells of k each, given B N + noise: no more than with each cell by itself.
-
-    A strategy of fewer rows than cells, which a stopped solver found on one processor and not on another, left full
-    cells' people to empty ones: of 300,000 people, 70 % in one place, the curve was off by 11 of 60, and surely so.
-    """
-    grid, s = cells_of([(0.0, 1.0)] * dim, people, 3.73), 9.6
-    B, k = plan_counts(grid, people, s, gap), 0.5 * (people / grid.size) ** 2
-    left = np.trace(np.linalg.inv(np.eye(grid.size) / k + B.T @ B / s**2))
-    assert left < 1.05 * grid.size / (1 / k + 1 / s**2)
 
 
 GROUPS = (side_of(("a", "b", "c")), (0.0, 10.0))
@@ -169,21 +158,16 @@ GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
 TRUE = np.array([5, 10, 30, 60, 90, 110, 105, 80, 60, 30, 15, 5])
 
 
-@pytest.fixture(scope="module")
-def strategy():
-    return plan_counts(GRID, N, 2.0, 0.05)
-
-
-def test_counts_known_almost_exactly_are_found(strategy):
+def test_counts_known_almost_exactly_are_found():
     found = counts_given(GRID, N, np.eye(12), 1e-3, TRUE.astype(float))
     np.testing.assert_allclose(found.mean, TRUE, atol=0.02)
     assert found.covariance.diagonal().max() < 1e-4
 
 
-def test_counts_add_up_and_shares_are_not_negative(strategy):
+def test_counts_add_up_and_shares_are_not_negative():
     rng = np.random.default_rng(0)
     for noise in (0.1, 10.0, 1e4):
-        found = counts_given(GRID, N, strategy, noise, strategy @ TRUE + noise * rng.standard_normal(len(strategy)))
+        found = counts_given(GRID, N, np.eye(12), noise, TRUE + noise * rng.standard_normal(12))
         assert found.mean.sum() == pytest.approx(N, rel=1e-9)
         assert (found.numbers >= 0).all()
         assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
@@ -195,8 +179,8 @@ def five_values():
     grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
     truth = np.zeros(90)
     truth[[9, 27, 45, 63, 81]] = n / 5
-    B, noise, rng = plan_counts(grid, n, 10.0, 0.1), 12.0, np.random.default_rng(0)
-    return truth, [counts_given(grid, n, B, noise, B @ truth + noise * rng.standard_normal(len(B))) for _ in range(20)]
+    B, noise, rng = np.eye(90), 12.0, np.random.default_rng(0)
+    return truth, [counts_given(grid, n, B, noise, truth + noise * rng.standard_normal(90)) for _ in range(20)]
 
 
 def test_empty_cells_take_nobody_from_full_ones(five_values):
@@ -257,7 +241,7 @@ def test_whatever_is_released_of_counts_can_be_read(noise, shift):
             assert found.covariance.diagonal().min() >= -1e-9 * (1 + n)
 
 
-def test_their_variances_hold_on_counts_from_the_prior(strategy):
+def test_their_variances_hold_on_counts_from_the_prior():
     """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
     rng, M = np.random.default_rng(1), 12
     centres = GRID.centres
@@ -266,7 +250,7 @@ def test_their_variances_hold_on_counts_from_the_prior(strategy):
     K -= np.outer(K.sum(axis=0), K.sum(axis=0)) / K.sum()
     values, vectors = np.linalg.eigh(K)
     worlds = 50 + (rng.standard_normal((400, M)) * np.sqrt(np.maximum(values, 0))) @ vectors.T
-    B, noise = strategy / 1e3, 0.05  # noise as strong as the prior: nothing is cut at zero on average
+    B, noise = np.eye(12) / 1e3, 0.05  # noise as strong as the prior: nothing is cut at zero on average
     scores = []
     for N_cells in worlds[(worlds > 0).all(axis=1)]:
         found = counts_given(GRID, N, B, noise, B @ N_cells + noise * rng.standard_normal(len(B)))
@@ -275,23 +259,14 @@ def test_their_variances_hold_on_counts_from_the_prior(strategy):
     assert 0.3 < np.mean(scores) < 1.6
 
 
-def test_few_records_and_much_noise_leave_a_strategy_that_tells_cells_apart():
-    grid = CellGrid(box=((-2.0, 12.0),), per_side=45)
-    counts = CellCounts(B=plan_counts(grid, 12, 500.0, 0.1), noise_multiplier=500.0)
-    assert counts.noise.sensitivity > 1 << 19
-
-
-def test_with_little_noise_counts_on_a_curve_are_known_cell_by_cell():
-    """Nothing smooth describes records on the diagonal; what is measured of the rest must be every cell's own."""
-    grid, per_side = CellGrid(box=((0.0, 1.0),) * 2, per_side=8), 8
-    truth = np.where(np.eye(per_side, dtype=bool), 20.0, 0.0).ravel()
-    B = plan_counts(grid, int(truth.sum()), 0.3, 0.1)
-    rng, errors = np.random.default_rng(0), []
+def test_counts_in_towns_are_known_cell_by_cell_however_rough_their_density():
+    """480 people in seven of 36 cells, noise of 10: a strategy for a smooth density, of 25 rows, erred by 105."""
+    grid, truth, rng, errors = CellGrid(box=((0.0, 1.0),) * 2, per_side=6), np.zeros(36), np.random.default_rng(0), []
+    truth[[1, 8, 12, 17, 22, 28, 33]] = 168, 96, 72, 48, 48, 24, 24
     for _ in range(20):
-        found = counts_given(grid, int(truth.sum()), B, 0.5, B @ truth + 0.5 * rng.standard_normal(len(B)))
+        found = counts_given(grid, 480, np.eye(36), 9.9, truth + 9.9 * rng.standard_normal(36))
         errors.append(found.mean - truth)
-    assert len(B) > grid.size / 2
-    assert np.sqrt(np.mean(np.square(errors))) < 2.0
+    assert np.sqrt(np.square(errors).sum(axis=1).mean()) < 50
 
 
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)

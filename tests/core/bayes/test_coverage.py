@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import dpgp_core.bayes.cell_moments as cells_filter
-import dpgp_core.bayes.cells as counts
+from benchmarks.fit import as_if_inputs_were_even
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, World, wage
 from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bayes.cells import cells_of, plan_counts
+from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.engine import measure_distances, run_stages
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.filter_records import record_filter
@@ -99,7 +98,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     first, left = counts_apart(noise_multiplier(epsilon, 0.01))
     shares = split_budget(left)
-    counts = CellCounts(B=plan_counts(grid, n, first, GAP), noise_multiplier=first)
+    counts = CellCounts(B=np.eye(grid.size), noise_multiplier=first)
     stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(shares.curve, 6)]
     public = {"x_names": "xz"[:dim], "x_units": ("",) * dim, "x_box": box, "y_bounds": (-HALF, HALF)}
     found, truths = [], {"function": [], "outputs": []}
@@ -235,12 +234,10 @@ def test_a_slope_that_changes_is_covered_and_seen(curve):
 
 
 @pytest.mark.parametrize("where", ["five_values", "even_ages", "one_heap"])
-def test_counts_that_must_be_smooth_are_found_out_and_intervals_widened(where, monkeypatch):
+def test_counts_that_must_be_smooth_are_found_out_and_intervals_widened(where):
     """As before this could be right: the release itself says that it is not, and its intervals hold."""
-    monkeypatch.setattr(counts, "ROUGHNESS", (0.0,))
-    monkeypatch.setattr(counts, "PLANNED", 0.0)
-    monkeypatch.setattr(cells_filter, "ONE_PLACE", False)
-    judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, "inputs", FEW)
+    with as_if_inputs_were_even():
+        judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, "inputs", FEW)
     assert not any(fit.fits for fit in fits)
     assert judged.inside >= 0.9
 
