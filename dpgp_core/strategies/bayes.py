@@ -21,7 +21,7 @@ from ..checks import check_positive
 from .bayes_solver import minimise_risk
 from .mixture_risk import MixtureRisk
 from .risk_model import Labels, RiskModel, features, nearest_of_spread, of_sums, sums
-from .strategy import Strategy, lower_bound
+from .strategy import Strategy
 
 LARGEST_RANK = 256
 _UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
@@ -53,15 +53,6 @@ def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:
     """Risk given y itself: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
     return _mixture(models, 1.0).least
-
-
-def certificate(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
-    """A risk that no strategy with columns of norm <= 1 can fall below, computed at B (r, n).
-
-    It holds for any B, good or bad, and is tight only where B is optimal; see the module ``certificate`` for the proof.
-    """
-    mixture = _mixture(models, t)
-    return lower_bound(mixture, mixture.at(B))
 
 
 def bayes(
