@@ -27,7 +27,6 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
-from dpgp_core.bayes.stages import counts_apart, stage_multipliers
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy
 from dpgp_core.table import Dataset
@@ -69,7 +68,7 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     [released], found = release.measured, list[Strategy]()
     of = plan.cells.with_counts(released.counts, released.z)
     now = of.begin()
-    multipliers = stage_multipliers(counts_apart(mechanism.noise_multiplier)[1], mechanism.stages)
+    multipliers = mechanism.multipliers(plan.public.kind, of.n)
     for seen, s in zip(released.stages, multipliers, strict=True):
         linear = of.linearised(now, seen)
         found.append(of.plan_stage(now, linear, s))
