@@ -111,7 +111,7 @@ def inside(release: Release, truth: FloatArray) -> list[float]:
     """Share of truths inside each interval for one more output; cut to the bounds where the intervals are."""
     found = release.uncertainty
     if isinstance(found, MixtureUncertainty) and "outputs" in found.cut:
-        truth = np.clip(truth, *found.bounds)
+        truth = np.clip(truth, *found.outcome.bounds)
     return judged.inside(release, truth)
 
 

@@ -46,7 +46,7 @@ def rows(
         X_test = np.stack(np.meshgrid(*axes), -1).reshape(-1, data.dim)
         for epsilon, gap in product(epsilons, gaps):
             start = time.process_time()
-            plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap).plan_for(data, X_test)
+            plan = BayesCloaking(epsilon=epsilon, delta=0.01, gap=gap, binned=False).plan_for(data, X_test)
             seconds = time.process_time() - start
             found = [stage.planned for stage in plan.stages]
             yield {
