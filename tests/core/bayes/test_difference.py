@@ -73,7 +73,8 @@ def test_a_small_group_much_rougher_than_the_other_is_not_taken_for_smooth():
 @pytest.mark.full
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 def test_intervals_of_rougher_groups_hold_what_they_say(protects):
-    large, small = of_the_rougher(3000, 10, protects=protects).mean(axis=0)
+    """Some five of forty draws take it for smooth with inputs protected too: a mean of .88, standard error .03."""
+    large, small = of_the_rougher(3000, 40, protects=protects).mean(axis=0)
     assert large >= 0.92
     assert small >= 0.85
 
