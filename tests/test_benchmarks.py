@@ -36,6 +36,24 @@ def test_every_benchmark_says_what_it_prints(name, capsys):
     assert f"python -m benchmarks {name}" in said
 
 
+SMALL = {
+    "bayes_inputs": "--data kung --epsilons 1 --draws 1",
+    "bayes_planning": "--data kung --epsilons 1 --gaps 0.1",
+    "coverage": "--draws 1 --worlds 1 --epsilons 1",
+    "dates": "--repeats 1",
+    "inputs": "--places even towns --outcomes normal --sizes 100 --epsilons 1 --repeats 1",
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", SMALL)
+def test_small_tables_are_printed_to_their_end(name, capsys, monkeypatch):
+    """Those that no other test runs: two named what was gone, and stopped."""
+    monkeypatch.setattr("benchmarks.bayes.inputs.SIZES", (1000,))
+    runner.main([name, *SMALL[name].split()])
+    assert capsys.readouterr().out.count("\n|") >= 2
+
+
 def test_the_runner_lists_them_in_a_line_each():
     shown = subprocess.run([sys.executable, "-m", "benchmarks"], cwd=ROOT, capture_output=True, text=True, check=True)
     lines = shown.stdout.splitlines()
