@@ -48,7 +48,7 @@ SMALL = {
 @pytest.mark.full
 @pytest.mark.parametrize("name", SMALL)
 def test_small_tables_are_printed_to_their_end(name, capsys, monkeypatch):
-    """Those that no other test runs: two named what was gone, and stopped."""
+    """Those that no other test runs: three asked for what was gone, and stopped."""
     monkeypatch.setattr("benchmarks.bayes.inputs.SIZES", (1000,))
     runner.main([name, *SMALL[name].split()])
     assert capsys.readouterr().out.count("\n|") >= 2

@@ -37,7 +37,9 @@ MOST = {1: 90, 2: 20, 3: 8}
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
-_FAST, _ENOUGH = 1.5, {2: 81, 3: 216}  # how they grow on two and three sides at first, and up to how many
+_FAST = 1.5  # how they grow on two and three sides at first
+_ENOUGH = {False: {1: 0, 2: 81, 3: 216}, True: {1: 0, 2: 0, 3: 216}}
+"""Up to how many, by whether inputs are public and the number of sides."""
 _CROWD = {1: 8, 2: 4, 3: 4}
 """People in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians."""
 _TIMES = 2  # as many cells along a side at most where public inputs leave most of them empty
@@ -175,7 +177,7 @@ def cells_of(
     81 or 216, where that is more. With little noise there are no more than leave each 8 people, or 4: the count of
     fewer, where it is not public, says too little. Where counts are public, and cost nothing, up to twice as many pay
     with little noise, and no more than others with much: then a plane of 300 people in 6 x 6 cells errs by 2.8, and in
-    4 x 4 by 2.3; ``finer_where_used`` does the rest.
+    4 x 4 by 2.3. On planes of public inputs ``finer_where_used`` does the rest.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
@@ -192,7 +194,7 @@ def cells_of(
     elif numbers in MOST:
         strength = people / (groups * _STRENGTH * noise_multiplier)
         finer = float(np.clip(strength**_FINER, 1.0, _PUBLIC)) if public else 1.0
-        fast = 0.0 if numbers == 1 or (numbers == 2 and public) else min(strength**_FAST * _CELLS, _ENOUGH[numbers])
+        fast = min(_CELLS * strength**_FAST, _ENOUGH[public][numbers])
         cells = max(finer * _CELLS * strength**_POWER, fast)
         cells = cells if public else min(cells, people / (groups * _CROWD[numbers]))
         per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
