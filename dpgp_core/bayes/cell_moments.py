@@ -22,6 +22,9 @@ Short lengthscales would be ruled out, by hundreds of nats for 300,000 people in
 So evidence is the mean of the densities under four shares of that variance, each share the same in all stages i,
 
     p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
+
+Where inputs are public, all places are known: means over a cell are those over its people (``cells.OccupiedGrid``), and
+in place of the variation within a cell only that stands which a curve may do between the points where it is known.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from ..linalg import column_norms, sturdy_cholesky
 from ..seasons import lifted
-from .cells import CellGrid, Counts
+from .cells import CellGrid, OccupiedGrid
+from .counts import Counts
 from .engine import Observation
 from .models import Model, family_of, looked_for
 from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
@@ -48,6 +52,7 @@ from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
 _TINY = 1e-14
+_ROUNDING = 1e-9  # of the prior variance
 _FAILED = 1e4  # taken off the log evidence of a model that cannot be computed
 ONE_PLACE = True  # whether all of a cell may share one place in it; False: everybody has a place of their own
 PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one place in a cell, equally probable; all of it last
@@ -70,6 +75,7 @@ class CellModel:
         family: the same for models that differ in noise or amplitude alone.
         looked_for: whether plans look for the curve whatever its probability.
         label: the same for models of one kernel.
+        left_out: variance (M,) of f about phi a over a cell, where people's places are known; None where they are not.
     """
 
     grid: CellGrid
@@ -83,6 +89,7 @@ class CellModel:
     family: object
     looked_for: bool
     label: int
+    left_out: FloatArray | None
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, k)."""
@@ -171,15 +178,16 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
-    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray, FloatArray]] = {}
+    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray, FloatArray, FloatArray | None]] = {}
     for kernel in dict.fromkeys(model.kernel for model in models):
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
         cells = grid.averages(nodes)
-        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, cells, cells @ cells.T
+        left_out = _left_out(kernel, grid, nodes) if isinstance(grid, OccupiedGrid) else None
+        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, cells, cells @ cells.T, left_out
     on_cells = []
     for model in models:
-        label, features, nodes, cells, prior_over_cells = of_kernel[model.kernel]
+        label, features, nodes, cells, prior_over_cells, left_out = of_kernel[model.kernel]
         on_cells.append(
             CellModel(
                 grid=grid,
@@ -193,9 +201,17 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
                 family=family_of(model.kernel),
                 looked_for=looked_for(model.kernel),
                 label=label,
+                left_out=left_out,
             )
         )
     return tuple(on_cells)
+
+
+def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:
+    """k(x, x) - |phi(x)|^2, the mean over the nodes of each cell (M,); 0 where that is rounding."""
+    rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
+    mean = CellGrid.averages(grid, rest)
+    return np.where(mean > _ROUNDING * kernel.variance, mean, 0.0)
 
 
 def cell_prior(model: CellModel, counts: Counts) -> CellState:
@@ -265,7 +281,7 @@ def linearise(
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
-    people, within = counts.numbers, one.gain**2 * within
+    people, within = counts.numbers, one.gain**2 * (within if model.left_out is None else model.left_out)
     shared = ONE_PLACE and model.bias.shape[1] > 0
     place = _LOOKS * people**2 * within if shared else np.zeros(M)
     own = people * own + (place if shared else people * within)

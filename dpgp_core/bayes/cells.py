@@ -1,34 +1,32 @@
-"""Public cells over the declared box, public functions on a finer public grid, and how many records lie in each cell.
+"""Public cells over the declared box, how many there are, and public functions on a finer public grid.
 
 A record is placed by its own input alone, clipped to the box first: no finite number is refused, and no product mixes
-records. Counts are released, or public; they need not be exact for a cell's sum to say much about the curve.
+records. Where inputs are public, so is where in its cell each record stands, and sums over a cell say more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.ndimage import map_coordinates
-from scipy.special import expit, log_ndtr, softmax
-from scipy.stats import norm
 
 from ..arrays import FloatArray
-from ..gp.grid import Grid
-from ..gp.pivoted import factorise
-from ..kernels import EQ, AcrossLevels, Kernel
+from ..gp.grid import Grid, IndexArray
 from ..levels import groups_of, level_columns, number_sides
-from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along
 from ..seasons import Periods, lifted, lifted_box
+
+Interpolation = Callable[[FloatArray], FloatArray]
+"""From values (F,) at the nodes of a grid to those at n points."""
 
 FEWEST = {1: 12, 2: 4, 3: 2}
 """Cells along each side at least, by the number of sides that are of numbers."""
@@ -42,16 +40,9 @@ _ENOUGH = {False: {1: 0, 2: 81, 3: 216}, True: {1: 0, 2: 0, 3: 216}}
 """Up to how many, by whether inputs are public and the number of sides."""
 _CROWD = {1: 8, 2: 4, 3: 4}
 """People in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians."""
+_NOBODY = 0.5 / GRID  # people of a node on average
 _TIMES = 2  # as many cells along a side at most where public inputs leave most of them empty
 _PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
-_LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
-_DENSITY = 2.0  # of that density over its mean squared
-_SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
-ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
-ROUGH = 3.0  # the least tau whose cells may be empty
-_TINY = 1e-6  # of a variance that is left
-_FAR = 1e4  # most standard deviations that are distinguished
-_ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,14 +111,14 @@ class CellGrid:
         """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
         return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
 
-    def at(self, X: FloatArray, values: FloatArray) -> FloatArray:
-        """Linear interpolation (n,) at X (n, D) of ``values`` (F,) at the nodes; none between levels."""
-        low, high = np.array(self.sides).T
-        coordinates = ((self._lifted(X) - low) / (high - low)).T * np.array(self.fine)[:, None] - 0.5
+    def at(self, X: FloatArray) -> Interpolation:
+        """Values at X (n, D) of functions that are linear between nodes; there is nothing between levels."""
+        coordinates = self._along(X, self.fine).T - 0.5
         levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
-        interpolated: FloatArray = map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
-        return interpolated
+        return lambda values: np.asarray(
+            map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
+        )
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""
@@ -146,6 +137,21 @@ class CellGrid:
         low, high = np.array(self.sides).T
         return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
+    def positions(self, X: FloatArray) -> Positions:
+        """Of X (n, D) in their cells."""
+        cells, t = np.unravel_index(self.index(X), self.shape), self._along(X, self.shape).T
+        levels, nodes_per_cell = level_columns(self.sides), np.array(self.fine) // self.shape
+        return Positions(
+            first=np.asarray(np.ravel_multi_index(tuple(nodes_per_cell[:, None] * cells), self.fine)),
+            along=tuple(np.ones((1, len(X))) if d in levels else _lagrange(t[d] - cells[d]) for d in range(self.dim)),
+            steps=tuple(math.prod(self.fine[d + 1 :]) for d in range(self.dim)),
+        )
+
+    def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
+        """Distances from the low ends of all sides (n, D + K), in parts of which a side has so many."""
+        low, high = np.array(self.sides).T
+        return np.asarray((self._lifted(X) - low) / (high - low) * counts)
+
     @property
     def _split(self) -> tuple[int, ...]:
         """Cells and nodes of each along each side in turn."""
@@ -158,6 +164,84 @@ class CellGrid:
         points, levels = Grid(box=self.sides, bins=tuple(counts)).centres, list(level_columns(self.sides))
         points[:, levels] = np.rint(points[:, levels])
         return points
+
+
+class Positions(NamedTuple):
+    """Where records stand in their cells. A function is a polynomial there, of second degree along each side:
+
+        f(x) = sum_i L_i(x) f_i,    L_i(x) = prod_d l_i(t_d),    t_d from 0 to 1 along side d of the cell,
+
+    f_i at the cell's nodes, and l the Lagrange polynomials of 1/6, 1/2 and 5/6, or 1 along a category.
+
+    Attributes:
+        first: the first node of each record's cell (n,).
+        along: of each side, l of its nodes in the cell (3, n), or (1, n).
+        steps: of each side, from a node to the next one.
+    """
+
+    first: IndexArray
+    along: tuple[FloatArray, ...]
+    steps: tuple[int, ...]
+
+    def terms(self) -> Iterator[tuple[IndexArray, FloatArray]]:
+        """For each node of a cell, its index for every record, and L there (n,)."""
+        for nodes in product(*(range(len(each)) for each in self.along)):
+            offset = sum(i * step for i, step in zip(nodes, self.steps, strict=True))
+            yield self.first + offset, math.prod(each[i] for i, each in zip(nodes, self.along, strict=True))
+
+
+def _lagrange(t: FloatArray) -> FloatArray:
+    """The polynomials (3, n) that are 1 at one of 1/6, 1/2, 5/6 and 0 at the others."""
+    return np.stack(
+        [4.5 * (t - 1 / 2) * (t - 5 / 6), -9.0 * (t - 1 / 6) * (t - 5 / 6), 4.5 * (t - 1 / 6) * (t - 1 / 2)]
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OccupiedGrid(CellGrid):
+    """Cells whose people stand at public places: means over a cell are means over its people.
+
+    With f as in ``Positions``, sum_j f(x_j) over the people of a cell is sum_i f_i sum_j L_i(x_j): of all places, one
+    number for each node is needed. It is exact for parabolas; what a rough curve does between the nodes is left out.
+
+    Args:
+        places: sum_j w_j L_i(x_j) over the people of each node's cell (F,), w_j their weights. Public.
+    """
+
+    places: FloatArray
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+    def at(self, X: FloatArray) -> Interpolation:
+        """Values at X (n, D), see ``Positions``."""
+        positions = self.positions(X)
+        return lambda values: np.asarray(sum(L * values[nodes] for nodes, L in positions.terms()))
+
+    def averages(self, values: FloatArray) -> FloatArray:
+        """Means (M, ...) over the people of each cell; over its nodes where nobody is."""
+        return super().averages(values * self._shares.reshape(-1, *[1] * (values.ndim - 1)))
+
+    def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Least and largest (M,) at the nodes of each cell, and of the means: people may stand beyond the nodes."""
+        (least, most), means = super().extremes(values), self.averages(values)
+        return np.minimum(least, means), np.maximum(most, means)
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        """Of a cell's people at each of its m nodes, times m (F,)."""
+        people = super().averages(self.places).reshape(self.shape)
+        for d, (cells, fine) in enumerate(zip(self.shape, self.fine, strict=True)):
+            people = np.repeat(people, fine // cells, axis=d)
+        there = people.ravel() > _NOBODY
+        return np.where(there, self.places / np.where(there, people.ravel(), 1.0), 1.0)
+
+
+def occupied(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> OccupiedGrid:
+    """The grid of public inputs X (n, D); where ``person`` says whose row each is, of people who count once each."""
+    weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
+    places = np.zeros(math.prod(grid.fine))
+    for nodes, L in grid.positions(X).terms():
+        places += np.bincount(nodes, weights * L, minlength=len(places))
+    return OccupiedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
 
 
 def cells_of(
@@ -221,144 +305,3 @@ def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
         if len(np.unique(finer.index(X))) <= grid.size:
             return finer
     return grid
-
-
-class Counts(NamedTuple):
-    """Gaussian posterior of the numbers N of records in M cells, all public.
-
-    Attributes:
-        mean: n^, of sum n (M,); below 0 by chance where few are.
-        covariance: (M, M).
-        misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
-    """
-
-    mean: FloatArray
-    covariance: FloatArray
-    misfit: tuple[float, int] | None = None
-
-    @property
-    def numbers(self) -> FloatArray:
-        """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
-        return np.maximum(self.mean, 0.0)
-
-
-def counts_given(
-    grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
-) -> Counts:
-    """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
-
-    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
-    ``ROUGHNESS``, weighted by the evidence of z.
-
-    Args:
-        B: strategy (r, M): I, each cell by itself. One planned for a smooth density errs by a tenth less where inputs
-            are even, and by two to three times as much where they stand in towns or along a curve.
-        noise_sd: standard deviation of the noise on each entry of z.
-        z: released (r,).
-        rough: whether counts may be; False for releases that were made, and are read, as if they were not.
-    """
-    root, mean = _root(grid, n), n / grid.size
-    H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
-    # the last row is the public total: of no noise to speak of, and S stays well conditioned
-    noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
-    surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
-    HU, HH = H @ root, H @ H.T
-    smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
-    for tau in ROUGHNESS if rough else ROUGHNESS[:1]:
-        own = mean + tau * mean**2
-        L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
-        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
-        squares.append(float(w @ w))
-        logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
-        posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
-        if not rough:
-            each.append(posterior)
-        elif tau < ROUGH:
-            each.append(_not_negative(*posterior, n))
-        else:
-            each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
-    weights = softmax(logs)
-    expected = weights @ np.stack([m for m, _ in each])
-    covariance = np.zeros_like(smooth)
-    for weight, (m, C) in zip(weights, each, strict=True):
-        covariance += weight * (C + np.outer(m - expected, m - expected))
-    return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
-
-
-def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
-
-    Where few people are in a cell, noise may say that fewer than none are, and a curve is then read from a sum over -2
-    people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
-
-        E N = m + sqrt v h,    var N = v (1 - h (h + z)).
-    """
-    variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
-    expected, variances = _above_zero(mean, variance)
-    return _of_marginals(expected, variances, K, variance, n)
-
-
-def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of N(m, v) cut at 0."""
-    sd = np.sqrt(v)
-    z = np.maximum(m / sd, -_FAR)
-    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
-    return m + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
-
-
-def _of_marginals(
-    expected: FloatArray, variances: FloatArray, K: FloatArray, variance: FloatArray, n: int
-) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of such marginals, with correlations as they are in K, of the sum n.
-
-    P keeps the sum n, taking the excess from each cell by its variance.
-    """
-    shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
-    P = np.eye(len(expected)) - taken[:, None]
-    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
-
-
-def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances V (M,).
-
-    Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
-    as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
-    none; no covariance says so, since n^ - N is then n^ itself. So the observation of a cell, N(m, v) with
-    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
-    else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
-
-        p(m | empty) = phi(m / sqrt v) / sqrt v,
-        p(m | full) = r exp(r (r v / 2 - m)) Phi((m - r v) / sqrt v),    N then normal of mean m - r v, cut at 0.
-
-    pi is the mean of P(empty | m). Correlations stay as they were, and the sum is n.
-    """
-    M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
-    v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
-    m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
-    log_empty, share = norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd), 0.5
-    for _ in range(_ROUNDS):
-        r = (1 - share) * M / n
-        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR))
-        full = expit(log_full - log_empty + math.log((1 - share) / share))
-        share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
-    above, left = _above_zero(m - r * v, v)
-    return _of_marginals(full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V, K, variance, n)
-
-
-def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
-    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
-    weights = None if person is None else person_weights(person) / GRID
-    return known_counts(np.bincount(grid.index(X), weights, minlength=grid.size).astype(float))
-
-
-def known_counts(numbers: FloatArray) -> Counts:
-    """Numbers of records (M,) that are public."""
-    return Counts(numbers, np.zeros((len(numbers), len(numbers))))
-
-
-def _root(grid: CellGrid, n: int) -> FloatArray:
-    lengths = [math.ldexp(_LENGTHSCALE * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
-    along = EQ(variance=_DENSITY * (n / grid.size) ** 2, lengthscale=lengths)
-    columns = level_columns(grid.sides)
-    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
-    return factorise(kernel, grid.centres, 1e-6).features.values()

@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 from ..measurement.fit import Fit, fits_of
 from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
-from .cells import Counts
+from .counts import Counts
 from .mixture import Mixture, side_by_side
 from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split_stage
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values

@@ -41,7 +41,8 @@ from .cell_moments import (
     linearise,
     not_read,
 )
-from .cells import CellGrid, Counts, counts_given
+from .cells import CellGrid
+from .counts import Counts, counts_given
 from .engine import NOTHING, Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import Model
@@ -235,7 +236,9 @@ class CellFilter(Filter[CellState]):
         +-c, c = clip sqrt(E (y - g)^2), cut to the range of outputs; before any stage g is 0.
         """
         g, h = self.curve(posterior), self.half_range
-        square, (least, most) = self.mean_square(posterior, g)[0], self.grid.extremes(g[0])
+        # a polynomial overshoots where the curve is cut, and the mean of a constant rounds
+        least, most = (np.clip(end, -h, h) for end in self.grid.extremes(g[0]))
+        square = self.mean_square(posterior, g)[0]
         queries = []
         for clip in clips:
             c = np.maximum(clip * np.sqrt(square), 2 * NARROWEST * h)

@@ -18,8 +18,9 @@ from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
 from ..table import Dataset, Kind
-from .cells import CellGrid, known_counts
-from .engine import Measured, Observation, Reader, Squares
+from .cells import CellGrid, OccupiedGrid
+from .counts import Counts, known_counts
+from .engine import NOTHING, Measured, Observation, Reader, Squares
 from .settings import reading_for
 from .spread import Distances
 from .stages import Public
@@ -122,7 +123,7 @@ class CellReader:
 
     def __init__(self, dataset: Dataset, grid: CellGrid, rng: np.random.Generator | None) -> None:
         self._dataset, self._y, self._grid, self._rng = dataset, dataset.standardised(), grid, rng
-        self._cells = grid.index(dataset.X)
+        self._cells, self._at = grid.index(dataset.X), grid.at(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
@@ -160,10 +161,10 @@ class CellReader:
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
         """All measurements, with the promise for them and the public part of the data set."""
-        data, counts, people = self._dataset, measured.counts, self._weights is not None
+        data, counts = self._dataset, measured.counts
         assert counts is not None
         return CellStatistics(
-            counts=counts if isinstance(counts, CellCounts) else KnownCounts(numbers=counts.mean, people=people),
+            counts=counts if isinstance(counts, CellCounts) else self._known(counts),
             z=measured.z,
             stages=tuple(self._stages),
             n=data.people,
@@ -179,9 +180,14 @@ class CellReader:
             distances=self._distances,
         )
 
+    def _known(self, counts: Counts) -> KnownCounts:
+        """Of public inputs."""
+        places = self._grid.places if isinstance(self._grid, OccupiedGrid) else NOTHING
+        return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=places)
+
     def _residuals(self, g: FloatArray) -> FloatArray:
         """Of every record about g, given at the nodes (1, F)."""
-        return self._y - self._grid.at(self._dataset.X, g[0])
+        return self._y - self._at(g[0])
 
     def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
         """Z (r,) of the records' values, with the reader's noise."""

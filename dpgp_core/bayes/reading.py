@@ -20,9 +20,10 @@ from ..kernels import Kernel
 from ..levels import check_codes
 from ..linalg import check_columns
 from ..measurement.fit import Fit
+from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
-from .cells import CellGrid
-from .engine import Filter, Measured, Posterior
+from .cells import CellGrid, OccupiedGrid
+from .engine import NOTHING, Filter, Measured, Posterior
 from .filter_cells import CellFilter, cell_filter
 from .filter_records import record_filter
 from .mixture import Joint, Mixture, People
@@ -133,7 +134,9 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Re
     if isinstance(statistics, Statistics):
         public = public_of(statistics)
         return Reading(models=tuple(models), measured=measured, x_box=x_box, X=statistics.X, public=public)
-    grid = CellGrid(box=x_box, per_side=statistics.per_side, periods=statistics.periods)
+    cells_of_box: dict[str, Any] = {"box": x_box, "per_side": statistics.per_side, "periods": statistics.periods}
+    places = statistics.counts.places if isinstance(statistics.counts, KnownCounts) else NOTHING
+    grid = OccupiedGrid(**cells_of_box, places=places) if len(places) else CellGrid(**cells_of_box)
     cells = cell_filter(
         on_dates(models, grid.periods),
         grid,

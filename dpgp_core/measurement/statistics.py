@@ -22,6 +22,8 @@ from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measuremen
 Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
 """Clipped sums are read as those of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
 
+_OFF = 1e-9  # of the records, by which rounding puts sums of places off
+_PLACES = 1.875**3  # of one record at a node at most: in a corner of a cell of three sides
 NODES = 3  # to a cell and side that is of numbers, for public functions
 
 
@@ -74,7 +76,8 @@ class Stage:
             cells of residuals, in model units.
         z: the noisy numbers (r,).
         g: over cells the curve subtracted from outputs (F,), in model units: values at nodes that divide each cell's
-            sides in three, linear between them. None where outputs themselves were measured.
+            sides in three, linear between them, or of second degree within a cell where people's places are known. None
+            where outputs themselves were measured.
         squares: of the same records, if they were measured.
 
     Raises:
@@ -282,11 +285,26 @@ class CellStatistics(Released):
         columns = counts.B.shape[1] if isinstance(counts, CellCounts) else len(counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {cells}:
             raise ValueError(f"every strategy must have {cells} columns, one per cell of the box")
-        if isinstance(counts, KnownCounts) and counts.numbers.sum() != self.n:
-            raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
+        if isinstance(counts, KnownCounts):
+            self._check_known(counts, nodes)
         curves = [stage.g for stage in self.stages] + ([] if self.distances is None else [self.distances.g])
         if any(len(g) != nodes for g in curves):
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
+
+    def _check_known(self, counts: KnownCounts, nodes: int) -> None:
+        """Raise ValueError unless the numbers add up to n, and the places of each cell to its number."""
+        if counts.numbers.sum() != self.n:
+            raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
+        if not len(counts.places):
+            return
+        _check("places", counts.places, nodes)
+        cells, fine = (along(self.x_box, self.per_side, self.periods) for along in (cells_along, nodes_along))
+        split = tuple(count for each, most in zip(cells, fine, strict=True) for count in (each, most // each))
+        by_cell = counts.places.reshape(split)
+        of_nodes = tuple(range(1, len(split), 2))
+        sums, most = by_cell.sum(axis=of_nodes).ravel(), np.abs(by_cell).max(axis=of_nodes).ravel()
+        if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > _PLACES * (counts.numbers + _OFF)).any():
+            raise ValueError("the places in a cell must add up to its number of records")
 
 
 def _check(name: str, values: FloatArray, length: int) -> None:

@@ -117,7 +117,7 @@ def _counts_card(statistics: CellStatistics) -> dict[str, Any]:
     counts = statistics.counts
     people = {"people": True} if counts.people else {}  # files of before say nothing
     if isinstance(counts, KnownCounts):
-        return _PUBLIC_COUNTS | people
+        return _PUBLIC_COUNTS | people | ({"places": True} if len(counts.places) else {})
     return {"noise_multiplier": counts.noise_multiplier, "numbers": len(statistics.z)} | people
 
 
@@ -129,7 +129,7 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
     if not isinstance(statistics, CellStatistics):
         real["X"] = statistics.X
     elif isinstance(statistics.counts, KnownCounts):
-        real["N"] = statistics.counts.numbers
+        real |= {"N": statistics.counts.numbers, "places": statistics.counts.places}
     else:
         strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
     for i, stage in enumerate(statistics.stages, start=int(over_cells)):
@@ -163,6 +163,7 @@ def _announced(card: Mapping[str, Any]) -> _Shapes:
         counts = card["counts"]
         measured = [] if "known" in counts else [(0, whole(counts["numbers"]))]
         shapes = {} if measured else {"N": ((n,), _REAL)}
+        shapes |= {"places": ((nodes,), _REAL)} if counts.get("places") is True and not measured else {}
         for i, r in measured + [(i, r) for i, (r, _) in enumerate(stages, start=1)]:
             shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, r, "z")}
         for i, (_, squares) in enumerate(stages, start=1):
@@ -253,7 +254,7 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
 def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
     people = part.get("people") is True
     if "known" in part:
-        return KnownCounts(numbers=floats["N"], people=people)
+        return KnownCounts(numbers=floats["N"], people=people, places=floats.get("places", np.zeros(0)))
     s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
 

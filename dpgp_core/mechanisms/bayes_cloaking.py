@@ -10,7 +10,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells import Counts, cells_of, finer_where_used, public_counts
+from ..bayes.cells import OccupiedGrid, cells_of, finer_where_used, occupied
+from ..bayes.counts import Counts, public_counts
 from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
@@ -260,7 +261,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         counts = None
         if not self._inputs_too:
             check_columns(np.empty((1, len(x_box))), dataset.X)
-            grid = finer_where_used(grid, dataset.X)
+            grid = occupied(finer_where_used(grid, dataset.X), dataset.X, dataset.person)
             counts = public_counts(grid, dataset.X, dataset.person)
         models, two_valued = self.models(x_box, half_range, reading_for(kind), n), kind == "yes/no"
         return BayesPlan(
@@ -400,8 +401,9 @@ class BayesCloaking(BayesSettings, Mechanism):
             return f"people who {'have' if plan.people else 'have not'} several rows"
         if plan.counts is None:
             return ""
-        found = public_counts(cells.grid, dataset.X, dataset.person)
-        return "" if np.array_equal(plan.counts.mean, found.mean) else "other records"
+        assert isinstance(cells.grid, OccupiedGrid)
+        found = occupied(cells.grid, dataset.X, dataset.person)
+        return "" if np.array_equal(cells.grid.places, found.places) else "other records"
 
     def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
         """The mixture on records or cells and at test inputs (P, D)."""

@@ -13,7 +13,8 @@ from dpgp_core.bayes.cell_moments import (
     downdate,
     linearise,
 )
-from dpgp_core.bayes.cells import CellGrid, Counts, cells_of, counts_given, finer_where_used
+from dpgp_core.bayes.cells import CellGrid, cells_of, finer_where_used
+from dpgp_core.bayes.counts import Counts
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
@@ -35,10 +36,10 @@ def test_a_function_is_linear_between_nodes_of_each_input_and_constant_beyond_th
     grid = CellGrid(box=((0.0, 1.0),), per_side=4)
     values = 3 - 2 * grid.nodes[:, 0]
     inside = np.linspace(grid.nodes[0, 0], grid.nodes[-1, 0], 50)[:, None]
-    np.testing.assert_allclose(grid.at(inside, values), 3 - 2 * inside[:, 0], atol=1e-12)
-    np.testing.assert_allclose(grid.at(np.array([[-5.0], [7.0]]), values), values[[0, -1]], atol=1e-12)
+    np.testing.assert_allclose(grid.at(inside)(values), 3 - 2 * inside[:, 0], atol=1e-12)
+    np.testing.assert_allclose(grid.at(np.array([[-5.0], [7.0]]))(values), values[[0, -1]], atol=1e-12)
     grid, X = CellGrid(box=BOX, per_side=4), np.array([[0.3, 10.4], [1.7, 10.7]])
-    np.testing.assert_allclose(grid.at(X, grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
+    np.testing.assert_allclose(grid.at(X)(grid.nodes @ [2.0, -5.0]), X @ [2.0, -5.0], atol=1e-9)
 
 
 def levels(count):
@@ -122,7 +123,7 @@ def test_a_function_of_one_level_says_nothing_of_another():
     values = np.where(grid.nodes[:, 0] == 1, 5.0 * grid.nodes[:, 1], 0.0)
     x = np.linspace(2.0, 8.0, 13)
     for level, slope in ((0.0, 0.0), (1.0, 5.0), (2.0, 0.0)):
-        np.testing.assert_allclose(grid.at(np.stack([np.full(13, level), x], axis=1), values), slope * x, atol=1e-12)
+        np.testing.assert_allclose(grid.at(np.stack([np.full(13, level), x], axis=1))(values), slope * x, atol=1e-12)
 
 
 def test_cells_of_a_period_are_told_apart_by_position_and_phase():
@@ -141,7 +142,7 @@ def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     values = grid.nodes @ [0.01, 2.0]
     days = np.array([[100.0], [333.0], [410.0]])
-    np.testing.assert_allclose(grid.at(days, values), 0.01 * days[:, 0] + 2 * (days[:, 0] % 7 + 0.5), atol=1e-9)
+    np.testing.assert_allclose(grid.at(days)(values), 0.01 * days[:, 0] + 2 * (days[:, 0] % 7 + 0.5), atol=1e-9)
     np.testing.assert_array_equal(grid.index(np.array([[-50.0], [9e9]])), grid.index(np.array([[0.0], [699.0]])))
 
 
@@ -151,123 +152,6 @@ def test_a_days_cell_depends_on_that_day_alone():
     alone = [grid.index(days[k : k + 1])[0] for k in range(50)]
     np.testing.assert_array_equal(grid.index(days), alone)
     np.testing.assert_array_equal(grid.index(days[10:])[:5], alone[10:15])
-
-
-GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
-
-
-TRUE = np.array([5, 10, 30, 60, 90, 110, 105, 80, 60, 30, 15, 5])
-
-
-def test_counts_known_almost_exactly_are_found():
-    found = counts_given(GRID, N, np.eye(12), 1e-3, TRUE.astype(float))
-    np.testing.assert_allclose(found.mean, TRUE, atol=0.02)
-    assert found.covariance.diagonal().max() < 1e-4
-
-
-def test_counts_add_up_and_shares_are_not_negative():
-    rng = np.random.default_rng(0)
-    for noise in (0.1, 10.0, 1e4):
-        found = counts_given(GRID, N, np.eye(12), noise, TRUE + noise * rng.standard_normal(12))
-        assert found.mean.sum() == pytest.approx(N, rel=1e-9)
-        assert (found.numbers >= 0).all()
-        assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
-
-
-@pytest.fixture(scope="module")
-def five_values():
-    """30,000 people in five of 90 cells: their numbers, and what twenty releases say of them."""
-    grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
-    truth = np.zeros(90)
-    truth[[9, 27, 45, 63, 81]] = n / 5
-    B, noise, rng = np.eye(90), 12.0, np.random.default_rng(0)
-    return truth, [counts_given(grid, n, B, noise, truth + noise * rng.standard_normal(90)) for _ in range(20)]
-
-
-def test_empty_cells_take_nobody_from_full_ones(five_values):
-    """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
-    truth, given = five_values
-    full = truth > 0
-    missing = truth.sum() - np.array([found.mean[full].sum() for found in given])
-    sd = np.sqrt(given[0].covariance[np.ix_(full, full)].sum())
-    assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
-
-
-def test_cells_where_nobody_is_are_found_empty(five_values):
-    """Each was given what its noise said, of sd 12: strategies added these people up, with their signs."""
-    truth, (found, *_) = five_values
-    nobody = truth == 0
-    assert np.sqrt(np.mean(found.mean[nobody] ** 2)) < 0.5
-    assert np.sqrt(found.covariance.diagonal()[nobody]).mean() < 1
-    assert (np.abs(found.mean - truth)[~nobody] < 6 * np.sqrt(found.covariance.diagonal()[~nobody])).all()
-
-
-def test_few_people_in_a_cell_are_not_taken_for_nobody():
-    """One of four cells holds five standard deviations of the noise: errors are as large as their variances say."""
-    grid, truth, noise = CellGrid(box=((0.0, 1.0),), per_side=80), np.tile([60.0, 0.0, 0.0, 0.0], 20), 12.0
-    errors, variances = [], []
-    for repeat in range(20):
-        z = truth + noise * np.random.default_rng(repeat).standard_normal(80)
-        found = counts_given(grid, int(truth.sum()), np.eye(80), noise, z)
-        errors.append(found.mean - truth)
-        variances.append(found.covariance.diagonal())
-    assert np.mean(errors, axis=0)[::4].mean() > -20
-    assert 0.5 < np.mean(np.square(errors)) / np.mean(variances) < 1.5
-
-
-def test_a_few_people_in_every_cell_are_no_fewer_than_none():
-    """Even inputs, 1.5 people a cell on average: as a Gaussian has them, errors of n^ are a fifth larger."""
-    grid, errors = CellGrid(box=((0.0, 1.0),), per_side=26), {True: [], False: []}
-    for repeat in range(200):
-        rng = np.random.default_rng(repeat)
-        truth = rng.multinomial(39, np.full(26, 1 / 26)).astype(float)
-        z = truth + 1.5 * rng.standard_normal(26)
-        for rough, found in errors.items():
-            counts = counts_given(grid, 39, np.eye(26), 1.5, z, rough=rough)
-            found.append((counts.mean - truth) ** 2)
-            if rough:
-                assert counts.mean.sum() == pytest.approx(39)
-    assert np.mean(errors[True]) < 0.95 * np.mean(errors[False])
-
-
-@pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0, 1e3, 1e9])
-@pytest.mark.parametrize("shift", [-1e12, -1e3, 0.0, 1e3, 1e12])
-def test_whatever_is_released_of_counts_can_be_read(noise, shift):
-    """Nothing may fail after it was charged, however unlikely the noise."""
-    for B in (np.eye(12), np.full((1, 12), 0.1)):
-        for n in (1, 10**6):
-            found = counts_given(GRID, n, B, noise, np.full(len(B), shift))
-            assert np.isfinite(found.mean).all()
-            assert np.isfinite(found.covariance).all()
-            assert found.covariance.diagonal().min() >= -1e-9 * (1 + n)
-
-
-def test_their_variances_hold_on_counts_from_the_prior():
-    """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
-    rng, M = np.random.default_rng(1), 12
-    centres = GRID.centres
-    K = 2 * 50**2 * np.exp(-0.5 * ((centres - centres.T) / 0.15) ** 2) + 50 * np.eye(M)
-    # given that they add up to n
-    K -= np.outer(K.sum(axis=0), K.sum(axis=0)) / K.sum()
-    values, vectors = np.linalg.eigh(K)
-    worlds = 50 + (rng.standard_normal((400, M)) * np.sqrt(np.maximum(values, 0))) @ vectors.T
-    B, noise = np.eye(12) / 1e3, 0.05  # noise as strong as the prior: nothing is cut at zero on average
-    scores = []
-    for N_cells in worlds[(worlds > 0).all(axis=1)]:
-        found = counts_given(GRID, N, B, noise, B @ N_cells + noise * rng.standard_normal(len(B)))
-        scores.append((found.mean - N_cells) ** 2 / found.covariance.diagonal())
-    assert len(scores) > 20
-    assert 0.3 < np.mean(scores) < 1.6
-
-
-def test_counts_in_towns_are_known_cell_by_cell_however_rough_their_density():
-    """480 people in seven of 36 cells, noise of 10: a strategy for a smooth density, of 25 rows, erred by 105."""
-    grid, truth, rng, errors = CellGrid(box=((0.0, 1.0),) * 2, per_side=6), np.zeros(36), np.random.default_rng(0), []
-    truth[[1, 8, 12, 17, 22, 28, 33]] = 168, 96, 72, 48, 48, 24, 24
-    for _ in range(20):
-        found = counts_given(grid, 480, np.eye(36), 9.9, truth + 9.9 * rng.standard_normal(36))
-        errors.append(found.mean - truth)
-    assert np.sqrt(np.square(errors).sum(axis=1).mean()) < 50
 
 
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)

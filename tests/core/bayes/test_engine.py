@@ -110,7 +110,7 @@ def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(measurem
             X, values = data.X.copy(), data.standardised().copy()
             X[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF_OF_TWELVE, HALF_OF_TWELVE)
             cells = CELLS.index(X)
-            residuals = None if g is None else values - CELLS.at(X, g)
+            residuals = None if g is None else values - CELLS.at(X)(g)
             more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
             exact.append([int(v) for v in measurement._exact(*more, cells)])
         largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(exact, repeat=2))

@@ -9,7 +9,8 @@ import pytest
 from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
 from dpgp_core.bayes import filter_cells
-from dpgp_core.bayes.cells import CellGrid, known_counts
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import WIDTHS, PlannedStage

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cell_moments import KAPPA
-from dpgp_core.bayes.cells import CellGrid, known_counts
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.engine import NOTHING, Observation, Posterior, Squares
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.filter_records import record_filter

@@ -101,6 +101,13 @@ def known_cells():
     return of_cells(counts=KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0])), z=np.zeros(0))
 
 
+def placed_cells():
+    """The same, everybody in the middle of a cell."""
+    places = np.zeros(81)
+    places[[10, 37, 67]] = 20, 25, 5
+    return replace(known_cells(), counts=replace(known_cells().counts, places=places))
+
+
 def cells_of_groups():
     """One stage over three cells of each of three levels."""
     inputs = columns(("region", "age"), ("", "years"), ((0.0, 90.0),), (("a", "b", "other"), None))

@@ -16,6 +16,7 @@ from tests.core.measurement.sealing import (
     known_cells,
     of_cells,
     of_records,
+    placed_cells,
     records_of_groups,
     sealed,
     written,
@@ -145,6 +146,9 @@ SEALED = [
     (of_cells, put("low_2", 0, 6.0), "interval"),
     (of_cells, lambda card, arrays: card["stages"][0].update(noise="none"), "stage 1 has an unknown kind of noise"),
     (known_cells, put("N", 0, 21.0), "the counts must add up to 50 records, not 51"),
+    (placed_cells, put("places", 10, 21.0), "the places in a cell must add up to its number of records"),
+    (placed_cells, put("places", [0, 1], [1e6, -1e6]), "the places in a cell must add up to its number of records"),
+    (placed_cells, put("places", 0, np.nan), "places must be 81 finite numbers"),
     (cells_of_groups, lambda card, arrays: card["inputs"]["box"].__setitem__(0, [0.0, 3.0]), "which is a category"),
     *(
         (records_of_groups, inputs(levels=found), "statistics")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.cells import public_counts
+from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.reading import refit
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
@@ -126,6 +126,7 @@ def test_a_file_over_public_cells_holds_counts_and_no_input_and_gives_the_values
     with np.load(io.BytesIO(npz)) as archive:
         assert set(archive.files) == {
             "N",
+            "places",
             *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
             *(f"squares_{name}_{i}" for name in ("high", "z") for i in (2, 3)),
             *(f"distances_{name}" for name in ("B", "g", "z", "reach", "sd")),

@@ -1,0 +1,173 @@
+"""How many records lie in each cell: a posterior given noisy counts, or the numbers themselves where inputs are public.
+
+Counts need not be exact for a cell's sum to say much about the curve.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import expit, log_ndtr, softmax
+from scipy.stats import norm
+
+from ..arrays import FloatArray
+from ..gp.pivoted import factorise
+from ..kernels import EQ, AcrossLevels, Kernel
+from ..levels import level_columns, number_sides
+from ..linalg import sturdy_cholesky
+from ..measurement.integers import GRID, person_weights
+from .cells import CellGrid
+
+_LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
+_DENSITY = 2.0  # of that density over its mean squared
+_SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
+ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own people, over its mean squared
+ROUGH = 3.0  # the least tau whose cells may be empty
+_TINY = 1e-6  # of a variance that is left
+_FAR = 1e4  # most standard deviations that are distinguished
+_ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
+
+
+class Counts(NamedTuple):
+    """Gaussian posterior of the numbers N of records in M cells, all public.
+
+    Attributes:
+        mean: n^, of sum n (M,); below 0 by chance where few are.
+        covariance: (M, M).
+        misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
+    """
+
+    mean: FloatArray
+    covariance: FloatArray
+    misfit: tuple[float, int] | None = None
+
+    @property
+    def numbers(self) -> FloatArray:
+        """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
+        return np.maximum(self.mean, 0.0)
+
+
+def counts_given(
+    grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
+) -> Counts:
+    """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
+
+    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
+    ``ROUGHNESS``, weighted by the evidence of z.
+
+    Args:
+        B: strategy (r, M): I, each cell by itself. One planned for a smooth density errs by a tenth less where inputs
+            are even, and by two to three times as much where they stand in towns or along a curve.
+        noise_sd: standard deviation of the noise on each entry of z.
+        z: released (r,).
+        rough: whether counts may be; False for releases that were made, and are read, as if they were not.
+    """
+    root, mean = _root(grid, n), n / grid.size
+    H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
+    # the last row is the public total: of no noise to speak of, and S stays well conditioned
+    noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
+    surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
+    HU, HH = H @ root, H @ H.T
+    smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
+    for tau in ROUGHNESS if rough else ROUGHNESS[:1]:
+        own = mean + tau * mean**2
+        L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
+        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
+        squares.append(float(w @ w))
+        logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
+        posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
+        if not rough:
+            each.append(posterior)
+        elif tau < ROUGH:
+            each.append(_not_negative(*posterior, n))
+        else:
+            each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
+    weights = softmax(logs)
+    expected = weights @ np.stack([m for m, _ in each])
+    covariance = np.zeros_like(smooth)
+    for weight, (m, C) in zip(weights, each, strict=True):
+        covariance += weight * (C + np.outer(m - expected, m - expected))
+    return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
+
+
+def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
+
+    Where few people are in a cell, noise may say that fewer than none are, and a curve is then read from a sum over -2
+    people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
+
+        E N = m + sqrt v h,    var N = v (1 - h (h + z)).
+    """
+    variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
+    expected, variances = _above_zero(mean, variance)
+    return _of_marginals(expected, variances, K, variance, n)
+
+
+def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of N(m, v) cut at 0."""
+    sd = np.sqrt(v)
+    z = np.maximum(m / sd, -_FAR)
+    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
+    return m + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
+
+
+def _of_marginals(
+    expected: FloatArray, variances: FloatArray, K: FloatArray, variance: FloatArray, n: int
+) -> tuple[FloatArray, FloatArray]:
+    """Mean and covariance of such marginals, with correlations as they are in K, of the sum n.
+
+    P keeps the sum n, taking the excess from each cell by its variance.
+    """
+    shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
+    P = np.eye(len(expected)) - taken[:, None]
+    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
+
+
+def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances V (M,).
+
+    Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
+    as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
+    none; no covariance says so, since n^ - N is then n^ itself. So the observation of a cell, N(m, v) with
+    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
+    else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
+
+        p(m | empty) = phi(m / sqrt v) / sqrt v,
+        p(m | full) = r exp(r (r v / 2 - m)) Phi((m - r v) / sqrt v),    N then normal of mean m - r v, cut at 0.
+
+    pi is the mean of P(empty | m). Correlations stay as they were, and the sum is n.
+    """
+    M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
+    v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
+    m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
+    log_empty, share = norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd), 0.5
+    for _ in range(_ROUNDS):
+        r = (1 - share) * M / n
+        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR))
+        full = expit(log_full - log_empty + math.log((1 - share) / share))
+        share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
+    above, left = _above_zero(m - r * v, v)
+    return _of_marginals(full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V, K, variance, n)
+
+
+def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
+    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
+    weights = None if person is None else person_weights(person) / GRID
+    return known_counts(np.bincount(grid.index(X), weights, minlength=grid.size).astype(float))
+
+
+def known_counts(numbers: FloatArray) -> Counts:
+    """Numbers of records (M,) that are public."""
+    return Counts(numbers, np.zeros((len(numbers), len(numbers))))
+
+
+def _root(grid: CellGrid, n: int) -> FloatArray:
+    lengths = [math.ldexp(_LENGTHSCALE * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
+    along = EQ(variance=_DENSITY * (n / grid.size) ** 2, lengthscale=lengths)
+    columns = level_columns(grid.sides)
+    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
+    return factorise(kernel, grid.centres, 1e-6).features.values()

@@ -1,0 +1,123 @@
+"""Counts of people in public cells, given noisy ones."""
+
+import numpy as np
+import pytest
+
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.counts import counts_given
+
+GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
+
+
+TRUE = np.array([5, 10, 30, 60, 90, 110, 105, 80, 60, 30, 15, 5])
+
+
+def test_counts_known_almost_exactly_are_found():
+    found = counts_given(GRID, N, np.eye(12), 1e-3, TRUE.astype(float))
+    np.testing.assert_allclose(found.mean, TRUE, atol=0.02)
+    assert found.covariance.diagonal().max() < 1e-4
+
+
+def test_counts_add_up_and_shares_are_not_negative():
+    rng = np.random.default_rng(0)
+    for noise in (0.1, 10.0, 1e4):
+        found = counts_given(GRID, N, np.eye(12), noise, TRUE + noise * rng.standard_normal(12))
+        assert found.mean.sum() == pytest.approx(N, rel=1e-9)
+        assert (found.numbers >= 0).all()
+        assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
+
+
+@pytest.fixture(scope="module")
+def five_values():
+    """30,000 people in five of 90 cells: their numbers, and what twenty releases say of them."""
+    grid, n = CellGrid(box=((0.0, 1.0),), per_side=90), 30_000
+    truth = np.zeros(90)
+    truth[[9, 27, 45, 63, 81]] = n / 5
+    B, noise, rng = np.eye(90), 12.0, np.random.default_rng(0)
+    return truth, [counts_given(grid, n, B, noise, truth + noise * rng.standard_normal(90)) for _ in range(20)]
+
+
+def test_empty_cells_take_nobody_from_full_ones(five_values):
+    """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
+    truth, given = five_values
+    full = truth > 0
+    missing = truth.sum() - np.array([found.mean[full].sum() for found in given])
+    sd = np.sqrt(given[0].covariance[np.ix_(full, full)].sum())
+    assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
+
+
+def test_cells_where_nobody_is_are_found_empty(five_values):
+    """Each was given what its noise said, of sd 12: strategies added these people up, with their signs."""
+    truth, (found, *_) = five_values
+    nobody = truth == 0
+    assert np.sqrt(np.mean(found.mean[nobody] ** 2)) < 0.5
+    assert np.sqrt(found.covariance.diagonal()[nobody]).mean() < 1
+    assert (np.abs(found.mean - truth)[~nobody] < 6 * np.sqrt(found.covariance.diagonal()[~nobody])).all()
+
+
+def test_few_people_in_a_cell_are_not_taken_for_nobody():
+    """One of four cells holds five standard deviations of the noise: errors are as large as their variances say."""
+    grid, truth, noise = CellGrid(box=((0.0, 1.0),), per_side=80), np.tile([60.0, 0.0, 0.0, 0.0], 20), 12.0
+    errors, variances = [], []
+    for repeat in range(20):
+        z = truth + noise * np.random.default_rng(repeat).standard_normal(80)
+        found = counts_given(grid, int(truth.sum()), np.eye(80), noise, z)
+        errors.append(found.mean - truth)
+        variances.append(found.covariance.diagonal())
+    assert np.mean(errors, axis=0)[::4].mean() > -20
+    assert 0.5 < np.mean(np.square(errors)) / np.mean(variances) < 1.5
+
+
+def test_a_few_people_in_every_cell_are_no_fewer_than_none():
+    """Even inputs, 1.5 people a cell on average: as a Gaussian has them, errors of n^ are a fifth larger."""
+    grid, errors = CellGrid(box=((0.0, 1.0),), per_side=26), {True: [], False: []}
+    for repeat in range(200):
+        rng = np.random.default_rng(repeat)
+        truth = rng.multinomial(39, np.full(26, 1 / 26)).astype(float)
+        z = truth + 1.5 * rng.standard_normal(26)
+        for rough, found in errors.items():
+            counts = counts_given(grid, 39, np.eye(26), 1.5, z, rough=rough)
+            found.append((counts.mean - truth) ** 2)
+            if rough:
+                assert counts.mean.sum() == pytest.approx(39)
+    assert np.mean(errors[True]) < 0.95 * np.mean(errors[False])
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0, 1e3, 1e9])
+@pytest.mark.parametrize("shift", [-1e12, -1e3, 0.0, 1e3, 1e12])
+def test_whatever_is_released_of_counts_can_be_read(noise, shift):
+    """Nothing may fail after it was charged, however unlikely the noise."""
+    for B in (np.eye(12), np.full((1, 12), 0.1)):
+        for n in (1, 10**6):
+            found = counts_given(GRID, n, B, noise, np.full(len(B), shift))
+            assert np.isfinite(found.mean).all()
+            assert np.isfinite(found.covariance).all()
+            assert found.covariance.diagonal().min() >= -1e-9 * (1 + n)
+
+
+def test_their_variances_hold_on_counts_from_the_prior():
+    """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
+    rng, M = np.random.default_rng(1), 12
+    centres = GRID.centres
+    K = 2 * 50**2 * np.exp(-0.5 * ((centres - centres.T) / 0.15) ** 2) + 50 * np.eye(M)
+    # given that they add up to n
+    K -= np.outer(K.sum(axis=0), K.sum(axis=0)) / K.sum()
+    values, vectors = np.linalg.eigh(K)
+    worlds = 50 + (rng.standard_normal((400, M)) * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    B, noise = np.eye(12) / 1e3, 0.05  # noise as strong as the prior: nothing is cut at zero on average
+    scores = []
+    for N_cells in worlds[(worlds > 0).all(axis=1)]:
+        found = counts_given(GRID, N, B, noise, B @ N_cells + noise * rng.standard_normal(len(B)))
+        scores.append((found.mean - N_cells) ** 2 / found.covariance.diagonal())
+    assert len(scores) > 20
+    assert 0.3 < np.mean(scores) < 1.6
+
+
+def test_counts_in_towns_are_known_cell_by_cell_however_rough_their_density():
+    """480 people in seven of 36 cells, noise of 10: a strategy for a smooth density, of 25 rows, erred by 105."""
+    grid, truth, rng, errors = CellGrid(box=((0.0, 1.0),) * 2, per_side=6), np.zeros(36), np.random.default_rng(0), []
+    truth[[1, 8, 12, 17, 22, 28, 33]] = 168, 96, 72, 48, 48, 24, 24
+    for _ in range(20):
+        found = counts_given(grid, 480, np.eye(36), 9.9, truth + 9.9 * rng.standard_normal(36))
+        errors.append(found.mean - truth)
+    assert np.sqrt(np.square(errors).sum(axis=1).mean()) < 50
