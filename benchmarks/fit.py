@@ -75,7 +75,9 @@ def waves_of_counts(mechanism: BayesCloaking, plan: BayesPlan) -> CellCounts:
     M = plan.cells.grid.size
     B = np.cos(np.pi * np.arange(min(WAVES, M))[:, None] * (np.arange(M) + 0.5) / M)
     norms = np.linalg.norm(B, axis=0).max()
-    return CellCounts(B=B / norms, noise_multiplier=mechanism.counts_multiplier(plan.public.kind), people=plan.people)
+    return CellCounts(
+        B=B / norms, noise_multiplier=mechanism.counts_multiplier(plan.public.kind, plan.cells.n), people=plan.people
+    )
 
 
 @contextmanager

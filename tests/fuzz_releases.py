@@ -7,10 +7,12 @@ equal outcomes, bounds that all outcomes pass. Prints what raised, and what was 
 import argparse
 import traceback
 import warnings
+from unittest import mock
 
 import numpy as np
 
 from benchmarks.shared.simulated import simulated
+from dpgp_core.bayes import settings
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import read_again
 
@@ -77,7 +79,9 @@ def fuzz(count, seed=0):
         if data.x_levels is not None:
             X_test[:, -1] = rng.integers(0, 2, 5)
         try:
-            with warnings.catch_warnings():
+            # positions in cells, which are measured of many people, of few of them too
+            many = mock.patch.object(settings, "MANY_TO_PLACE", rng.choice([0, settings.MANY_TO_PLACE]))
+            with warnings.catch_warnings(), many:
                 warnings.simplefilter("error")
                 plan = mechanism.plan_for(data, X_test)
                 source = None if rng.random() < 0.2 else rng

@@ -66,7 +66,7 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     Largest certified gap, and largest share of the whole expected squared error that may be avoidable.
     """
     [released], found = release.measured, list[Strategy]()
-    of = plan.cells.with_counts(released.counts, released.z)
+    of = plan.cells.with_counts(released.counts, released.z, released.positions)
     now = of.begin()
     multipliers = mechanism.multipliers(plan.public.kind, of.n)
     for seen, s in zip(released.stages, multipliers, strict=True):

@@ -31,7 +31,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +77,8 @@ class CellModel:
         looked_for: whether plans look for the curve whatever its probability.
         label: the same for models of one kernel.
         left_out: variance (M,) of f about phi a over a cell, where people's places are known; None where they are not.
+        even: means of phi over cells filled evenly (M, k), and which part of the variance within them is not known of
+            people (M,), where their positions were measured; None where they were not.
     """
 
     grid: CellGrid
@@ -89,7 +92,8 @@ class CellModel:
     family: object
     looked_for: bool
     label: int
-    left_out: FloatArray | None
+    left_out: FloatArray | None = None
+    even: tuple[FloatArray, FloatArray] | None = None
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, k)."""
@@ -111,6 +115,7 @@ class CellState(NamedTuple):
         prior: variances before any stage (k + M + q,).
         rows: (R, k + M + q), of R numbers released so far.
         rows_over_cells: the same of f's means over the cells (R, M).
+        rows_over_even: of its means over cells filled evenly (R, M), where these differ; else (R, 0).
         node_variance: of f at the grid's nodes (F,).
         log_evidences: log p(z of all stages | model, share), one for each of ``PLACE_SHARES``.
         misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
@@ -121,6 +126,7 @@ class CellState(NamedTuple):
     prior: FloatArray
     rows: FloatArray
     rows_over_cells: FloatArray
+    rows_over_even: FloatArray
     node_variance: FloatArray
     log_evidences: FloatArray
     misfit: tuple[float, ...] = ()
@@ -148,7 +154,7 @@ class CurveMoments(NamedTuple):
         shift: mean over the cells (M,).
         V: covariance of f over the cells (M, M).
         v: its diagonal, above 0 (M,).
-        within: variance over a cell, were the inputs spread evenly in it (M,).
+        within: variance over a cell (M,), were the inputs spread evenly in it, or of it the part that is not known.
     """
 
     shift: FloatArray
@@ -207,6 +213,25 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
     return tuple(on_cells)
 
 
+def placed_models(models: Sequence[CellModel], grid: OccupiedGrid, unknown: FloatArray) -> tuple[CellModel, ...]:
+    """The models, of people whose mean positions in cells are known but for a part of the variance within (M,)."""
+    of_label: dict[int, tuple[FloatArray, FloatArray]] = {}
+    for model in models:
+        if model.label not in of_label:
+            cells = grid.averages(model.nodes)
+            of_label[model.label] = cells, cells @ cells.T
+    return tuple(
+        replace(
+            model,
+            grid=grid,
+            cells=of_label[model.label][0],
+            prior_over_cells=of_label[model.label][1],
+            even=(model.cells, unknown),
+        )
+        for model in models
+    )
+
+
 def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:
     """k(x, x) - |phi(x)|^2, the mean over the nodes of each cell (M,); 0 where that is rounding."""
     rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
@@ -223,6 +248,7 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
         prior=variance,
         rows=np.zeros((0, len(variance))),
         rows_over_cells=np.zeros((0, len(model.cells))),
+        rows_over_even=np.zeros((0, 0 if model.even is None else len(model.cells))),
         node_variance=column_norms(model.nodes.T),
         log_evidences=np.zeros(len(PLACE_SHARES)),
         misfit=() if counts.misfit is None else (counts.misfit[0],),
@@ -236,7 +262,11 @@ def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMom
     V = model.prior_over_cells - state.rows_over_cells.T @ state.rows_over_cells
     v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
     square = state.node_variance + (model.nodes @ mean - g) ** 2
-    return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
+    if model.even is None:
+        return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
+    (even, unknown), averages = model.even, partial(CellGrid.averages, grid)
+    of_mean = column_norms(even.T) - column_norms(state.rows_over_even) + (even @ mean - averages(g)) ** 2
+    return CurveMoments(shift, V, v, unknown * np.maximum(averages(square) - of_mean, 0.0))
 
 
 def linearise(
@@ -311,7 +341,7 @@ def cell_update(
     if linear.place.any():
         P = (B * linear.place) @ B.T
         log_densities[:-1] = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES[:-1]]
-    mean, of_f = state.mean + white @ Q, Q[:, : model.cells.shape[1]]
+    mean, of_f, even = state.mean + white @ Q, Q[:, : model.cells.shape[1]], model.even
     if not (np.isfinite(mean).all() and np.isfinite(Q).all() and np.isfinite(log_densities).all()):
         # a model that cannot be computed has no say; nothing may fail after it was measured
         return state._replace(log_evidences=state.log_evidences - _FAILED, misfit=(*state.misfit, 0.0))
@@ -319,6 +349,7 @@ def cell_update(
         mean=mean,
         rows=np.vstack([state.rows, Q]),
         rows_over_cells=np.vstack([state.rows_over_cells, of_f @ model.cells.T]),
+        rows_over_even=np.vstack([state.rows_over_even, of_f @ (model.cells[:0] if even is None else even[0]).T]),
         node_variance=state.node_variance - column_norms(of_f @ model.nodes.T),
         log_evidences=state.log_evidences + log_densities,
         misfit=(*state.misfit, float(white @ white)),

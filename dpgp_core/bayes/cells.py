@@ -137,13 +137,28 @@ class CellGrid:
         low, high = np.array(self.sides).T
         return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
-    def positions(self, X: FloatArray) -> Positions:
+    def polynomial(self, X: FloatArray) -> Interpolation:
+        """Values at X (n, D) of a polynomial in each cell, see ``NodeWeights``."""
+        weights = self.node_weights(X)
+        return lambda values: np.asarray(sum(L * values[nodes] for nodes, L in weights.terms()))
+
+    @property
+    def numbers(self) -> list[int]:
+        """Sides that are of numbers, or phases."""
+        return [d for d, (cells, fine) in enumerate(zip(self.shape, self.fine, strict=True)) if fine > cells]
+
+    def offsets(self, X: FloatArray) -> FloatArray:
+        """How far each record X (n, D) stands in its cell along each side (D + K, n), from 0 to 1."""
+        cells = np.unravel_index(self.index(X), self.shape)
+        return np.clip(self._along(X, self.shape).T - np.array(cells), 0.0, 1.0)
+
+    def node_weights(self, X: FloatArray) -> NodeWeights:
         """Of X (n, D) in their cells."""
-        cells, t = np.unravel_index(self.index(X), self.shape), self._along(X, self.shape).T
+        cells, t = np.unravel_index(self.index(X), self.shape), self.offsets(X)
         levels, nodes_per_cell = level_columns(self.sides), np.array(self.fine) // self.shape
-        return Positions(
+        return NodeWeights(
             first=np.asarray(np.ravel_multi_index(tuple(nodes_per_cell[:, None] * cells), self.fine)),
-            along=tuple(np.ones((1, len(X))) if d in levels else _lagrange(t[d] - cells[d]) for d in range(self.dim)),
+            along=tuple(np.ones((1, len(X))) if d in levels else _lagrange(t[d]) for d in range(self.dim)),
             steps=tuple(math.prod(self.fine[d + 1 :]) for d in range(self.dim)),
         )
 
@@ -166,7 +181,7 @@ class CellGrid:
         return points
 
 
-class Positions(NamedTuple):
+class NodeWeights(NamedTuple):
     """Where records stand in their cells. A function is a polynomial there, of second degree along each side:
 
         f(x) = sum_i L_i(x) f_i,    L_i(x) = prod_d l_i(t_d),    t_d from 0 to 1 along side d of the cell,
@@ -201,7 +216,7 @@ def _lagrange(t: FloatArray) -> FloatArray:
 class OccupiedGrid(CellGrid):
     """Cells whose people stand at public places: means over a cell are means over its people.
 
-    With f as in ``Positions``, sum_j f(x_j) over the people of a cell is sum_i f_i sum_j L_i(x_j): of all places, one
+    With f as in ``NodeWeights``, sum_j f(x_j) over the people of a cell is sum_i f_i sum_j L_i(x_j): of all places, one
     number for each node is needed. It is exact for parabolas; what a rough curve does between the nodes is left out.
 
     Args:
@@ -212,9 +227,8 @@ class OccupiedGrid(CellGrid):
     __eq__, __hash__ = object.__eq__, object.__hash__
 
     def at(self, X: FloatArray) -> Interpolation:
-        """Values at X (n, D), see ``Positions``."""
-        positions = self.positions(X)
-        return lambda values: np.asarray(sum(L * values[nodes] for nodes, L in positions.terms()))
+        """Values at X (n, D) by polynomials."""
+        return self.polynomial(X)
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Means (M, ...) over the people of each cell; over its nodes where nobody is."""
@@ -239,8 +253,32 @@ def occupied(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None =
     """The grid of public inputs X (n, D); where ``person`` says whose row each is, of people who count once each."""
     weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
     places = np.zeros(math.prod(grid.fine))
-    for nodes, L in grid.positions(X).terms():
+    for nodes, L in grid.node_weights(X).terms():
         places += np.bincount(nodes, weights * L, minlength=len(places))
+    return OccupiedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
+
+
+def placed(grid: CellGrid, positions: FloatArray, squares: FloatArray) -> OccupiedGrid:
+    """The grid of people whose mean positions in their cells are known, along sides of numbers.
+
+    Means of l over the people of a cell, with t - 1/2 of mean m and mean square q, are 4.5 q -+ 1.5 m and 1 - 9 q; of
+    several sides their products are taken.
+
+    Args:
+        positions: m (sides, M), from -1/2 to 1/2.
+        squares: q (sides, M).
+    """
+    numbers, weights = iter(zip(positions, squares, strict=True)), np.ones((grid.size, 1))
+    for cells, fine in zip(grid.shape, grid.fine, strict=True):
+        along = np.ones((grid.size, 1))
+        if fine > cells:  # a side of numbers
+            m, q = next(numbers)
+            along = np.stack([4.5 * q - 1.5 * m, 1 - 9 * q, 4.5 * q + 1.5 * m], axis=1)
+        weights = (weights[:, :, None] * along[:, None]).reshape(grid.size, -1)
+    nodes = [fine // cells for cells, fine in zip(grid.shape, grid.fine, strict=True)]
+    # from (cells of each side, nodes of each side) to cells and nodes of each side in turn
+    order = [axis for d in range(grid.dim) for axis in (d, grid.dim + d)]
+    places = weights.reshape(*grid.shape, *nodes).transpose(order).ravel()
     return OccupiedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
 
 

@@ -20,7 +20,7 @@ from ..kernels import EQ, AcrossLevels, Kernel
 from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
-from .cells import CellGrid
+from .cells import CellGrid, OccupiedGrid, placed
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
@@ -29,6 +29,8 @@ ROUGHNESS = (0.0, 0.03, 0.3, 3.0, 10.0, 30.0)  # tau: variance of a cell's own p
 ROUGH = 3.0  # the least tau whose cells may be empty
 _TINY = 1e-6  # of a variance that is left
 _FAR = 1e4  # most standard deviations that are distinguished
+_OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
+_SQUARES = 0.02  # of the variance within a cell, what curvature may do of which positions tell nothing
 _ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
 
 
@@ -49,6 +51,18 @@ class Counts(NamedTuple):
     def numbers(self) -> FloatArray:
         """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
         return np.maximum(self.mean, 0.0)
+
+
+class Positions(NamedTuple):
+    """Sums of t - 1/2 over the records of each cell, t from 0 to 1 along each side of numbers. Public.
+
+    Attributes:
+        s: noise multiplier of each side.
+        z: noisy sums (sides, M), once they are measured.
+    """
+
+    s: float
+    z: FloatArray = np.zeros(0)
 
 
 def counts_given(
@@ -152,6 +166,27 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
         share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
     above, left = _above_zero(m - r * v, v)
     return _of_marginals(full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V, K, variance, n)
+
+
+def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[OccupiedGrid, FloatArray]:
+    """Mean positions of people in their cells, and which part of the variance within a cell stays unknown (M,).
+
+    A cell's P = sum_j (t_j - 1/2) is read with the prior that all N share one place, P ~ N(0, N^2 / 12), which leaves
+    people who are spread as they are once noise is little. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
+
+        E P = share z,    m = E P / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
+
+    Of squares nothing is measured: (t - m)^2 is taken to be halfway between that of a point and of people everywhere.
+    """
+    N = np.maximum(counts.mean, 1.0)
+    prior = N**2 / 12
+    share = prior / (prior + positions.s**2)
+    m = np.clip(share * positions.z / N, -0.5, 0.5)
+    variance = (1 - share) / 12 + m**2 * counts.covariance.diagonal() / N**2
+    unknown = np.minimum(12 * variance.mean(axis=0) + _SQUARES, 1.0)
+    # no variance about m is more than (1 - 4 m^2) times the one about the middle
+    about = (1 - 4 * m**2) * (unknown * _OF_NODES + (1 - unknown) / 24)
+    return placed(grid, m, m**2 + about), unknown
 
 
 def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:

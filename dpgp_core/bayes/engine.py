@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 from ..measurement.fit import Fit, fits_of
 from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
-from .counts import Counts
+from .counts import Counts, Positions
 from .mixture import Mixture, side_by_side
 from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split_stage
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
@@ -81,12 +81,14 @@ class Measured(NamedTuple):
         distances: of outcomes to the curve that the stages gave, if they were measured.
         counts: measurement of the numbers of records in cells, or these numbers where they are public.
         z: noisy counts (r,).
+        positions: of the records in cells, if they were measured.
     """
 
     stages: tuple[Observation, ...]
     distances: Distances | None = None
     counts: CellCounts | Counts | None = None
     z: FloatArray = NOTHING
+    positions: Positions | None = None
 
     def draws(self, some: slice) -> Measured:
         """Some of the draws."""
@@ -116,6 +118,10 @@ class Reader(Protocol):
     def counts(self, measurement: CellCounts) -> FloatArray:
         """Numbers of records in public cells (r,); where every record has a column of its own, there are none."""
         raise TypeError("there are no cells to count records in")
+
+    def positions(self, query: Positions) -> Positions:
+        """Where in public cells records are."""
+        raise TypeError("there are no cells to stand in")
 
     def sums(self, query: Observation) -> Observation:
         """Clipped outputs, or residuals."""

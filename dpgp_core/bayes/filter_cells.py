@@ -40,9 +40,10 @@ from .cell_moments import (
     downdate,
     linearise,
     not_read,
+    placed_models,
 )
 from .cells import CellGrid
-from .counts import Counts, counts_given
+from .counts import Counts, Positions, counts_given, positions_given
 from .engine import NOTHING, Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import Model
@@ -145,11 +146,16 @@ class CellFilter(Filter[CellState]):
         """A curve that is 0."""
         return np.zeros((1, len(self.grid.nodes)))
 
-    def with_counts(self, counts: CellCounts | Counts, z: FloatArray = NOTHING) -> CellFilter:
-        """The same given counts, of noisy numbers z (r,) where they are not public."""
+    def with_counts(
+        self, counts: CellCounts | Counts, z: FloatArray = NOTHING, positions: Positions | None = None
+    ) -> CellFilter:
+        """The same given counts, of noisy numbers z (r,) where they are not public, and noisy positions in cells."""
         if isinstance(counts, CellCounts):
             counts = counts_given(self.grid, self.n, counts.B, counts.noise_sd, z, rough=self.biased)
-        return replace(self, counts=counts)
+        if positions is None:
+            return replace(self, counts=counts)
+        grid, unknown = positions_given(self.grid, counts, positions)
+        return replace(self, counts=counts, grid=grid, models=placed_models(self.models, grid, unknown))
 
     def at(self, X_test: FloatArray) -> CellFilter:
         """The same at other test inputs (P, D)."""
@@ -355,7 +361,8 @@ class CellFilter(Filter[CellState]):
         """See ``Filter``."""
         models = self.spread.models
         labels = tuple(model.label for model in models)
-        return replace(self, models=models, labels=labels, half_range=1.0, gap=GAP, two_valued=False)
+        grid = self.spread.grid
+        return replace(self, grid=grid, models=models, labels=labels, half_range=1.0, gap=GAP, two_valued=False)
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
         """See ``Filter``."""

@@ -16,10 +16,18 @@ from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
-from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
+from ..measurement.statistics import (
+    Above,
+    CellStatistics,
+    MeasuredDistances,
+    MeasuredPositions,
+    Stage,
+    StageSquares,
+    Statistics,
+)
 from ..table import Dataset, Kind
 from .cells import CellGrid, OccupiedGrid
-from .counts import Counts, known_counts
+from .counts import Counts, Positions, known_counts
 from .engine import NOTHING, Measured, Observation, Reader, Squares
 from .settings import reading_for
 from .spread import Distances
@@ -127,12 +135,21 @@ class CellReader:
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
+        self._positions: MeasuredPositions | None = None
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """See ``engine.Reader``."""
         if self._rng is None:
             return measurement.measure(self._cells, weights=self._weights)
         return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
+
+    def positions(self, query: Positions) -> Positions:
+        """See ``engine.Reader``."""
+        X, cells = self._dataset.X, self._grid.size
+        measurement = from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), query.s)
+        z = np.array([self._measured(measurement, t) for t in self._grid.offsets(X)[self._grid.numbers]])
+        self._positions, self._at = MeasuredPositions(measurement=measurement, z=z), self._grid.polynomial(X)
+        return query._replace(s=measurement.noise_sd, z=z)
 
     def sums(self, query: Observation) -> Observation:
         """See ``engine.Reader``."""
@@ -166,6 +183,7 @@ class CellReader:
         return CellStatistics(
             counts=counts if isinstance(counts, CellCounts) else self._known(counts),
             z=measured.z,
+            positions=self._positions,
             stages=tuple(self._stages),
             n=data.people,
             per_side=self._grid.per_side,
@@ -224,7 +242,9 @@ def measured_of(statistics: Statistics | CellStatistics) -> Measured:
         return Measured(tuple(stages), distances)
     released = statistics.counts
     counts = released if isinstance(released, CellCounts) else known_counts(released.numbers)
-    return Measured(tuple(map(_observed_cells, statistics.stages)), distances, counts, statistics.z)
+    measured = statistics.positions
+    positions = None if measured is None else Positions(measured.measurement.noise_sd, measured.z)
+    return Measured(tuple(map(_observed_cells, statistics.stages)), distances, counts, statistics.z, positions)
 
 
 def public_of(statistics: Statistics) -> Public | None:

@@ -124,7 +124,7 @@ class Reading:
         if self.cells is None:
             return None
         assert self.measured.counts is not None
-        filtered = self.cells.with_counts(self.measured.counts, self.measured.z)
+        filtered = self.cells.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
         return filtered, filtered.read(self.measured.stages)
 
 

@@ -37,6 +37,7 @@ Where little can be learnt, intervals stay as wide as the bounds and there is no
 stage is then planned for the level, which the next one tells better. Of 300 people at epsilon .2 (n / s = 18) curves
 err by 6.3 in six stages, 4.9 in three and 4.7 in two; at epsilon .5 (46) by 3.2, 3.2 and 3.3 (``python -m benchmarks
 inputs``)."""
+MANY_TO_PLACE = 300  # people to a unit of noise, from which positions in cells are measured
 MANY_RECORDS = 100
 """Above, records of one cell share a column by default, and stages are planned on the way.
 
@@ -204,16 +205,26 @@ class BayesSettings:
 
     def multipliers(self, kind: Kind, people: int) -> tuple[float, ...]:
         """Noise multipliers of the stages; where inputs are private, of the budget left by the counts."""
-        return stage_multipliers(self.curve_multiplier(kind), self.stages_of(kind, people))
+        return stage_multipliers(self.curve_multiplier(kind, people), self.stages_of(kind, people))
 
-    def curve_multiplier(self, kind: Kind) -> float:
+    def curve_multiplier(self, kind: Kind, people: int) -> float:
         """Noise multiplier of all stages together."""
-        s = self.shares(kind).curve
-        return counts_apart(s)[1] if self._inputs_too else s
+        return self._apart(kind, people)[2] if self._inputs_too else self.shares(kind).curve
 
-    def counts_multiplier(self, kind: Kind) -> float:
+    def counts_multiplier(self, kind: Kind, people: int) -> float:
         """Noise multiplier of the counts of records in cells, where inputs are private."""
-        return counts_apart(self.shares(kind).curve)[0]
+        return self._apart(kind, people)[0]
+
+    def positions_multiplier(self, kind: Kind, people: int) -> float:
+        """Noise multiplier of people's positions in cells, all sides together, where inputs are private; or infinity.
+
+        They are measured where people are many for the budget: else noise leaves open where in its cell a crowd is.
+        """
+        return self._apart(kind, people)[1]
+
+    def _apart(self, kind: Kind, people: int) -> tuple[float, float, float]:
+        many = people >= MANY_TO_PLACE * self.noise_multiplier and not self.waves
+        return counts_apart(self.shares(kind).curve, positions=many)
 
     def stages_of(self, kind: Kind, people: int) -> int:
         """Number of stages, from public numbers.

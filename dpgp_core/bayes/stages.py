@@ -42,6 +42,7 @@ from ..strategies.strategy import Strategy
 from ..table import Kind
 
 COUNTS_SHARE = 0.15  # of mu^2, where inputs are private
+POSITIONS_SHARE = 0.02  # of it, where people are many for the budget
 _LARGEST_PART = 8  # share of 1/s^2 of a stage over that of the first
 
 
@@ -74,9 +75,19 @@ def stage_multipliers(noise_multiplier: float, stages: int) -> tuple[float, ...]
     return tuple(noise_multiplier * math.sqrt(sum(parts) / part) for part in parts)
 
 
-def counts_apart(noise_multiplier: float) -> tuple[float, float]:
-    """s_0 of the counts of records in cells, with ``COUNTS_SHARE`` of 1/s^2, and s of all stages together."""
-    return noise_multiplier / math.sqrt(COUNTS_SHARE), noise_multiplier / math.sqrt(1 - COUNTS_SHARE)
+def counts_apart(noise_multiplier: float, *, positions: bool = False) -> tuple[float, float, float]:
+    """What is measured of private inputs, and all stages together: s of counts, of positions, and of the stages.
+
+    ``COUNTS_SHARE`` of 1/s^2 is of the counts of records in cells, ``POSITIONS_SHARE`` of their positions in them.
+
+    Args:
+        noise_multiplier: s of all.
+        positions: whether they are measured; their s is infinite where they are not.
+    """
+    shares = COUNTS_SHARE, POSITIONS_SHARE if positions else 0.0
+    each = (*shares, 1 - sum(shares))
+    counts, of_positions, stages = (noise_multiplier / math.sqrt(share) if share else math.inf for share in each)
+    return counts, of_positions, stages
 
 
 def rescaled(planned: Sequence[PlannedStage], noise_multiplier: float) -> tuple[PlannedStage, ...]:

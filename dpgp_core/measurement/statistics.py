@@ -156,6 +156,29 @@ class MeasuredDistances:
         return float(self.measurement.high[0])
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredPositions:
+    """Noisy sums of t - 1/2 over the records of each cell, t from 0 to 1 along a side of it. Public.
+
+    Args:
+        measurement: of one side, each cell by itself; intervals [0, 1].
+        z: the noisy sums (sides, M), along all sides of numbers.
+
+    Raises:
+        ValueError: z does not fit, or a number is not finite.
+    """
+
+    measurement: Measurement
+    z: FloatArray
+
+    def __post_init__(self) -> None:
+        cells = len(self.measurement.B)
+        if self.z.ndim != 2 or not len(self.z):
+            raise ValueError(f"positions must have a row for each side, got shape {self.z.shape}")
+        for row in self.z:
+            _check("z of positions", row, cells)
+
+
 class _InUnits:
     """Units of a release: models are of (y - midpoint) / y_scale."""
 
@@ -265,6 +288,7 @@ class CellStatistics(Released):
             all are divided by periods.
         bounds: declared (low, high) of the output.
         periods: of each input, whose phase divides the cells too; () where none has one.
+        positions: of records in their cells, if they were measured.
     """
 
     counts: CellCounts | KnownCounts
@@ -274,6 +298,7 @@ class CellStatistics(Released):
     bounds: tuple[float, float]
     reading: Reading = "any outcomes"
     periods: Periods = ()
+    positions: MeasuredPositions | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -288,8 +313,23 @@ class CellStatistics(Released):
         if isinstance(counts, KnownCounts):
             self._check_known(counts, nodes)
         curves = [stage.g for stage in self.stages] + ([] if self.distances is None else [self.distances.g])
+        sides = sum(fine > each for each, fine in zip(*self._along, strict=True))
+        if self.positions is not None and len(self.positions.z) != sides:
+            raise ValueError(f"positions must have {sides} rows, one for each side of numbers")
         if any(len(g) != nodes for g in curves):
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
+
+    @property
+    def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
+        """See ``Released``; and positions, a measurement for each side."""
+        positions = () if self.positions is None else ((self.positions.measurement, row) for row in self.positions.z)
+        return (*super().measured, *positions)
+
+    @property
+    def _along(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Cells and nodes along each side."""
+        given = self.x_box, self.per_side, self.periods
+        return cells_along(*given), nodes_along(*given)
 
     def _check_known(self, counts: KnownCounts, nodes: int) -> None:
         """Raise ValueError unless the numbers add up to n, and the places of each cell to its number."""
@@ -298,7 +338,7 @@ class CellStatistics(Released):
         if not len(counts.places):
             return
         _check("places", counts.places, nodes)
-        cells, fine = (along(self.x_box, self.per_side, self.periods) for along in (cells_along, nodes_along))
+        cells, fine = self._along
         split = tuple(count for each, most in zip(cells, fine, strict=True) for count in (each, most // each))
         by_cell = counts.places.reshape(split)
         of_nodes = tuple(range(1, len(split), 2))

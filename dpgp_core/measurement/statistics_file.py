@@ -24,6 +24,7 @@ from .statistics import (
     Above,
     CellStatistics,
     MeasuredDistances,
+    MeasuredPositions,
     Reading,
     Stage,
     StageSquares,
@@ -90,6 +91,8 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
     card |= {"inputs": inputs, "guarantee": dict(statistics.guarantee)}
     if statistics.reading != READINGS[-1]:
         card["reading"] = statistics.reading
+    if isinstance(statistics, CellStatistics) and (positions := statistics.positions) is not None:
+        card["positions"] = _noise_card(positions.measurement) | {"sides": len(positions.z)}
     if (distances := statistics.distances) is not None:
         card["distances"] = _noise_card(distances.measurement) | {"numbers": len(distances.z)}
         if distances.above is not None:
@@ -132,6 +135,8 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         real |= {"N": statistics.counts.numbers, "places": statistics.counts.places}
     else:
         strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
+    if isinstance(statistics, CellStatistics) and statistics.positions is not None:
+        real["positions"] = statistics.positions.z
     for i, stage in enumerate(statistics.stages, start=int(over_cells)):
         m = stage.measurement
         strategies[f"B_{i}"] = m.B
@@ -164,6 +169,8 @@ def _announced(card: Mapping[str, Any]) -> _Shapes:
         measured = [] if "known" in counts else [(0, whole(counts["numbers"]))]
         shapes = {} if measured else {"N": ((n,), _REAL)}
         shapes |= {"places": ((nodes,), _REAL)} if counts.get("places") is True and not measured else {}
+        if (part := card.get("positions")) is not None:
+            shapes["positions"] = (whole(part["sides"]), n), _REAL
         for i, r in measured + [(i, r) for i, (r, _) in enumerate(stages, start=1)]:
             shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, r, "z")}
         for i, (_, squares) in enumerate(stages, start=1):
@@ -237,6 +244,7 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         per_side=whole(card["cells_per_side"]),
         bounds=pair(output["bounds"]),
         periods=_periods(card),
+        positions=_positions(card, floats),
         **common,
     )
 
@@ -257,6 +265,16 @@ def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCo
         return KnownCounts(numbers=floats["N"], people=people, places=floats.get("places", np.zeros(0)))
     s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
+
+
+def _positions(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredPositions | None:
+    if "positions" not in card:
+        return None
+    if card["positions"]["noise"] != _GAUSSIAN:
+        raise ValueError(f"the positions hold what no release can have; {AGAIN}")
+    z = floats["positions"]
+    s, cells = number(card["positions"]["noise_multiplier"]), z.shape[1]
+    return MeasuredPositions(measurement=from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), s), z=z)
 
 
 def _stage(

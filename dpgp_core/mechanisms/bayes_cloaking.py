@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.cells import OccupiedGrid, cells_of, finer_where_used, occupied
-from ..bayes.counts import Counts, public_counts
+from ..bayes.counts import Counts, Positions, public_counts
 from ..bayes.engine import NOTHING, Measured, Reader, measure_distances, run_stages, together
 from ..bayes.filter_cells import CellFilter, cell_filter
 from ..bayes.filter_records import RecordFilter, record_filter
@@ -174,7 +174,8 @@ class BayesCloaking(BayesSettings, Mechanism):
     and by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, and the stages measure sums over the records of each cell (see ``bayes.filter_cells``).
+    records in public cells, for many people another to where in their cells they stand, and the stages measure sums over
+    the records of each cell (see ``bayes.filter_cells``).
     Nothing is planned from inputs then but their number, and test points do not enter. Very many records with public
     inputs share the columns of their cells (see ``bayes.filter_cells``).
 
@@ -342,12 +343,14 @@ class BayesCloaking(BayesSettings, Mechanism):
             like: another draw over cells, whose strategies are taken instead of planning anew.
         """
         kind = plan.public.kind
-        shares, stages = self.shares(kind), rescaled(plan.stages, self.curve_multiplier(kind))
-        B, counts, z = None if plan.distances is None else plan.distances.B, None, NOTHING
+        shares, stages = self.shares(kind), rescaled(plan.stages, self.curve_multiplier(kind, filtered.n))
+        B, counts, z, positions = None if plan.distances is None else plan.distances.B, None, NOTHING, None
         if isinstance(filtered, CellFilter):
             counts = self._counts(plan)
             z = reader.counts(counts) if isinstance(counts, CellCounts) else NOTHING
-            filtered = filtered.with_counts(counts, z)
+            if self._inputs_too and (s := self.positions_multiplier(kind, filtered.n)) < math.inf:
+                positions = reader.positions(Positions(s * len(filtered.grid.numbers) ** 0.5))
+            filtered = filtered.with_counts(counts, z, positions)
             if like is not None:
                 pairs = zip(stages, like.stages, strict=True)
                 stages = tuple(replayed(stage, draw.B, draw.width) for stage, draw in pairs)
@@ -355,7 +358,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         observations, posterior = run_stages(filtered, stages, reader, draws)
         distances = None if shares.distances is None else measure_distances(filtered, posterior, shares, reader, B)
         prediction = filtered.with_people(filtered.predict(posterior), distances)
-        return Measured(observations, distances, counts, z), prediction
+        return Measured(observations, distances, counts, z, positions), prediction
 
     def _over_cells(self, dataset: Dataset, *, planned: bool | None = None) -> bool:
         """Whether records share the columns of cells: if inputs are private, if many, or if people have several.
@@ -416,7 +419,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         if plan.counts is not None:
             return plan.counts
         assert plan.cells is not None
-        s = self.counts_multiplier(plan.public.kind)
+        s = self.counts_multiplier(plan.public.kind, plan.cells.n)
         return CellCounts(B=np.eye(plan.cells.grid.size), noise_multiplier=s, people=plan.people)
 
 

@@ -96,7 +96,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     )
     filtered = cell_filter(models, grid, n, HALF, gap=GAP)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
-    first, left = counts_apart(noise_multiplier(epsilon, 0.01))
+    first, _, left = counts_apart(noise_multiplier(epsilon, 0.01))
     shares = split_budget(left)
     counts = CellCounts(B=np.eye(grid.size), noise_multiplier=first)
     stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(shares.curve, 6)]

@@ -64,7 +64,7 @@ def test_log_likelihood_ratio_has_the_claimed_law(records, planned):
 
 
 CELLS, HALF_OF_TWELVE = CellGrid(box=((0.0, 10.0),), per_side=8), 1.0
-S0, LEFT = counts_apart(0.8)
+S0, _, LEFT = counts_apart(0.8)
 MULTIPLIERS = stage_multipliers(LEFT, 3)
 
 
@@ -84,10 +84,12 @@ def measurements(make_dataset):
 
 @pytest.mark.parametrize("stages", [1, 5, 10])
 def test_multipliers_spend_the_whole_budget(stages):
-    first, left = counts_apart(1.7)
-    others = stage_multipliers(left, stages)
-    assert 1 / first**2 + sum(1 / s**2 for s in others) == pytest.approx(1 / 1.7**2, rel=1e-12)
-    assert 1 / first**2 == pytest.approx(0.15 / 1.7**2, rel=1e-12)
+    for positions in (False, True):
+        counts, of_positions, left = counts_apart(1.7, positions=positions)
+        measured = (counts, of_positions, *stage_multipliers(left, stages))
+        assert sum(1 / s**2 for s in measured) == pytest.approx(1 / 1.7**2, rel=1e-12)
+        assert 1 / counts**2 == pytest.approx(0.15 / 1.7**2, rel=1e-12)
+        assert np.isinf(of_positions) != positions
 
 
 def test_every_stage_is_measured_once_with_its_own_noise(measurements):
