@@ -37,7 +37,7 @@ Where little can be learnt, intervals stay as wide as the bounds and there is no
 stage is then planned for the level, which the next one tells better. Of 300 people at epsilon .2 (n / s = 18) curves
 err by 6.3 in six stages, 4.9 in three and 4.7 in two; at epsilon .5 (46) by 3.2, 3.2 and 3.3 (``python -m benchmarks
 inputs``)."""
-MANY_TO_PLACE = 300  # people to a unit of noise, from which positions in cells are measured
+MANY_TO_PLACE = 100  # people to a unit of noise, from which positions in cells are measured
 MANY_RECORDS = 100
 """Above, records of one cell share a column by default, and stages are planned on the way.
 

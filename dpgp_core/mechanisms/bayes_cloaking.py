@@ -174,10 +174,9 @@ class BayesCloaking(BayesSettings, Mechanism):
     and by the squares; anything computed from the measurements is free.
 
     Where inputs are private too (``protects="inputs and outputs"``), a share of 1 / s^2 goes to noisy counts of the
-    records in public cells, for many people another to where in their cells they stand, and the stages measure sums over
-    the records of each cell (see ``bayes.filter_cells``).
-    Nothing is planned from inputs then but their number, and test points do not enter. Very many records with public
-    inputs share the columns of their cells (see ``bayes.filter_cells``).
+    records in public cells, for many people another to where in their cells they stand, and the stages measure sums
+    over the records of each cell (see ``bayes.filter_cells``). Nothing is planned from inputs then but their number,
+    and test points do not enter. Very many records with public inputs share the columns of their cells.
 
     Where a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of one person are
     hidden together at the price of one (see ``measurement.measurement``).

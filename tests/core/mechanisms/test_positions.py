@@ -15,7 +15,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.neighbours import allowed, costs
 from tests.core.tables import read_again
 
-MANY = 300  # people to a unit of noise
+MANY = 100  # people to a unit of noise
 BOXES = {
     "a side": (((0.0, 1.0),), {}),
     "a plane": (((0.0, 1.0), (0.0, 1.0)), {}),
