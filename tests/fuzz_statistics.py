@@ -31,7 +31,7 @@ from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
-from tests.core.measurement.sealing import cells_of_groups, known_cells, of_cells, placed_cells
+from tests.core.measurement.sealing import cells_of_groups, known_cells, of_cells, placed_cells, positioned_cells
 from tests.pages.reading import ROOT
 
 EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
@@ -219,6 +219,7 @@ KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
     "cells": partial(of_nine, of_cells),
     "known cells": partial(of_nine, known_cells),
     "places": partial(of_nine, placed_cells),
+    "positions": partial(of_nine, positioned_cells),
     "levels": of_levels,
 }
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from dpgp_core.measurement.described_arrays import pack
-from dpgp_core.measurement.measurement import CellCounts, LaplaceMeasurement, Measurement
-from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, Stage, Statistics
+from dpgp_core.measurement.measurement import CellCounts, LaplaceMeasurement, Measurement, from_zero
+from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, MeasuredPositions, Stage, Statistics
 from dpgp_core.measurement.statistics_file import statistics_to_files
 from tests.core.tables import columns
 
@@ -94,6 +94,13 @@ def of_cells(**changes):
         "guarantee": {"epsilon": 1.0},
     }
     return CellStatistics(**made | PUBLIC | changes)
+
+
+def positioned_cells():
+    """The same with positions in the cells, along both sides."""
+    measurement = from_zero(np.eye(9), np.ones(9), (0.0, 1.0), 3.0)
+    z = np.random.default_rng(6).standard_normal((2, 9))
+    return of_cells(positions=MeasuredPositions(measurement=measurement, z=z))
 
 
 def known_cells():

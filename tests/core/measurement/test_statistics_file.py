@@ -18,6 +18,7 @@ from tests.core.measurement.sealing import (
     of_cells,
     of_records,
     placed_cells,
+    positioned_cells,
     records_of_groups,
     sealed,
     through_json,
@@ -26,7 +27,16 @@ from tests.core.measurement.sealing import (
 from tests.core.replay import assert_same
 from tests.core.tables import changed
 
-KINDS = [of_records, records_of_groups, of_cells, known_cells, placed_cells, cells_of_groups, cells_of_days]
+KINDS = [
+    of_records,
+    records_of_groups,
+    of_cells,
+    known_cells,
+    placed_cells,
+    positioned_cells,
+    cells_of_groups,
+    cells_of_days,
+]
 X_TEST = np.linspace(0, 10, 5)[:, None]
 
 
