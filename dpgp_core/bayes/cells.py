@@ -30,7 +30,7 @@ Interpolation = Callable[[FloatArray], FloatArray]
 
 FEWEST = {1: 12, 2: 4, 3: 2}
 """Cells along each side at least, by the number of sides that are of numbers."""
-MOST = {1: 90, 2: 20, 3: 8}
+MOST = {1: 90, 2: 16, 3: 8}
 """The same at most."""
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too."""

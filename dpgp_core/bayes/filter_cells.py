@@ -24,7 +24,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..linalg import column_norms
 from ..measurement.measurement import CellCounts
-from ..strategies.bayes import bayes
+from ..strategies.bayes import bayes, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .cell_moments import (
@@ -53,6 +53,7 @@ from .waves import on_dates
 
 LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
+_FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
 _OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less
@@ -291,6 +292,8 @@ class CellFilter(Filter[CellState]):
         """B (r, M), columns of norm <= 1, multiples of 2^-20, of least risk of f at the cells, weighted by records.
 
         Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
+        Where people are very many and nothing is known, each cell by itself is as good as any; a few steps of the
+        solver are not better then, and no more are made.
 
         Args:
             posterior: so far.
@@ -299,9 +302,29 @@ class CellFilter(Filter[CellState]):
             start: a B to start from.
         """
         pairs = likeliest(self.models, posterior.weights[0], self.active(posterior))
+        if start is None:
+            first = self._strategy(posterior, linear, pairs, s, gap=self.gap, max_iterations=_FIRST_STEPS)
+            if first.iterations < _FIRST_STEPS:
+                return on_the_grid(first)
+            if (alone := self._each_cell(posterior, linear, pairs, s)).risk <= first.risk:
+                return replace(alone, bound=first.bound)
         return on_the_grid(
             self._strategy(posterior, linear, pairs, s, gap=self.gap, start=start, max_iterations=_STEPS)
         )
+
+    def _each_cell(
+        self,
+        posterior: Posterior[CellState],
+        linear: Mapping[int, Linear],
+        pairs: Sequence[tuple[int, float]],
+        s: float,
+    ) -> Strategy:
+        """Every cell by itself, and its risk; infinite where that cannot be computed."""
+        alone = each_column(self.grid.size)
+        try:
+            return replace(alone, risk=risk([self.moments(posterior, linear, pairs)], alone.B, s**2), gap=1.0)
+        except _NUMERICAL:
+            return alone
 
     def _strategy(
         self,

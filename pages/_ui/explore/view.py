@@ -272,7 +272,10 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
 def _measured(chosen: Chosen) -> str:
     if chosen.explored.guarantee.protects == "outputs":
         return "the outputs"
-    return "sums over public cells of the outputs less a public curve, after noisy counts of their records"
+    first = "counts of their records"
+    if getattr(chosen.explored.statistics, "positions", None) is not None:
+        first += ", and noisy sums of where in their cells these are"
+    return f"sums over public cells of the outputs less a public curve, after noisy {first}"
 
 
 def pictured(chosen: Chosen) -> pd.DataFrame:
