@@ -25,6 +25,7 @@ So evidence is the mean of the densities under four shares of that variance, eac
 
 Where inputs are public, all places are known: means over a cell are those over its people (``cells.OccupiedGrid``), and
 in place of the variation within a cell only that stands which a curve may do between the points where it is known.
+Where inputs are private and positions in cells were measured, it is the part of the variation that noise leaves open.
 """
 
 from __future__ import annotations
@@ -95,6 +96,12 @@ class CellModel:
     left_out: FloatArray | None = None
     even: tuple[FloatArray, FloatArray] | None = None
 
+    def not_known(self, within: FloatArray) -> FloatArray:
+        """What of the variance of f - g within a cell (M,) people's places leave open."""
+        if self.left_out is not None:
+            return self.left_out
+        return within if self.even is None else self.even[1] * within
+
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, k)."""
         return self.features.at(lifted(X, self.grid.periods)).values()
@@ -154,7 +161,7 @@ class CurveMoments(NamedTuple):
         shift: mean over the cells (M,).
         V: covariance of f over the cells (M, M).
         v: its diagonal, above 0 (M,).
-        within: variance over a cell (M,), were the inputs spread evenly in it, or of it the part that is not known.
+        within: variance over a cell (M,), of its people where their places are known, else were it filled evenly.
     """
 
     shift: FloatArray
@@ -264,9 +271,9 @@ def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMom
     square = state.node_variance + (model.nodes @ mean - g) ** 2
     if model.even is None:
         return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
-    (even, unknown), averages = model.even, partial(CellGrid.averages, grid)
+    (even, _), averages = model.even, partial(CellGrid.averages, grid)
     of_mean = column_norms(even.T) - column_norms(state.rows_over_even) + (even @ mean - averages(g)) ** 2
-    return CurveMoments(shift, V, v, unknown * np.maximum(averages(square) - of_mean, 0.0))
+    return CurveMoments(shift, V, v, np.maximum(averages(square) - of_mean, 0.0))
 
 
 def linearise(
@@ -311,7 +318,7 @@ def linearise(
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
-    people, within = counts.numbers, one.gain**2 * (within if model.left_out is None else model.left_out)
+    people, within = counts.numbers, one.gain**2 * model.not_known(within)
     shared = ONE_PLACE and model.bias.shape[1] > 0
     place = _LOOKS * people**2 * within if shared else np.zeros(M)
     own = people * own + (place if shared else people * within)
