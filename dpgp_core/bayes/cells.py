@@ -132,11 +132,6 @@ class CellGrid:
         axes = tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
-    def _lifted(self, X: FloatArray) -> FloatArray:
-        """Inputs clipped to the box, and their phases (n, D + K)."""
-        low, high = np.array(self.sides).T
-        return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
-
     def polynomial(self, X: FloatArray) -> Interpolation:
         """Values at X (n, D) of a polynomial in each cell, see ``NodeWeights``."""
         weights = self.node_weights(X)
@@ -161,6 +156,11 @@ class CellGrid:
             along=tuple(np.ones((1, len(X))) if d in levels else _lagrange(t[d]) for d in range(self.dim)),
             steps=tuple(math.prod(self.fine[d + 1 :]) for d in range(self.dim)),
         )
+
+    def _lifted(self, X: FloatArray) -> FloatArray:
+        """Inputs clipped to the box, and their phases (n, D + K)."""
+        low, high = np.array(self.sides).T
+        return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
     def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
         """Distances from the low ends of all sides (n, D + K), in parts of which a side has so many."""
