@@ -23,7 +23,7 @@ from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
-from dpgp_core.bayes import cell_moments, counts
+from dpgp_core.bayes import cell_moments, counts, settings
 from dpgp_core.bayes.models import curve_models
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.fit import Fit
@@ -87,6 +87,7 @@ def as_if_inputs_were_even() -> Iterator[None]:
         mock.patch.object(counts, "ROUGHNESS", (0.0,)),
         mock.patch.object(BayesCloaking, "_counts", waves_of_counts),
         mock.patch.object(cell_moments, "ONE_PLACE", False),
+        mock.patch.object(settings, "MANY_TO_PLACE", math.inf),
     ):
         yield
 
