@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import expit, log_ndtr, softmax
+from scipy.special import log_ndtr, softmax
 from scipy.stats import norm
 
 from ..arrays import FloatArray
@@ -36,7 +36,9 @@ _TINY = 1e-6  # of a variance that is left
 _FAR = 1e4  # most standard deviations that are distinguished
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
 _SQUARES = 0.02  # of the variance within a cell, what curvature may do of which positions tell nothing
-_ROUNDS = 10  # until the share of empty cells agrees with the cells that are taken for empty
+_SMALLEST = -3  # power of two of the smallest mean of a full cell
+_MORE = 0.1  # cells that are taken to be of each mean besides
+_ROUNDS = 40  # until shares agree with the cells
 
 
 class Counts(NamedTuple):
@@ -152,25 +154,34 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
     as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
     none; no covariance says so, since n^ - N is then n^ itself. So the observation of a cell, N(m, v) with
-    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability pi,
-    else exponential with rate r = (1 - pi) M / n, as all numbers that are full together make n:
+    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability
+    pi_0, else exponential of mean 1 / r_k with probability pi_k, means being powers of two times n / M:
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
-        p(m | full) = r exp(r (r v / 2 - m)) Phi((m - r v) / sqrt v),    N then normal of mean m - r v, cut at 0.
+        p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),    N then normal of mean m - r_k v, cut at 0.
 
-    pi is the mean of P(empty | m). Correlations stay as they were, and the sum is n.
+    The pi are found by expectation and maximisation, largest under a Dirichlet prior (Dempster, Laird & Rubin 1977).
+    One mean for all took 40 people in each of 21 cells for nobody, beside 2,100 in one, which got most of them.
+    Correlations stay as they were, and the sum is n.
     """
     M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
     v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
     m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
-    log_empty, share = norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd), 0.5
+    r = M / n * 2.0 ** -np.arange(_SMALLEST, math.ceil(math.log2(M)) + 1)[:, None]
+    logs = np.vstack(
+        [
+            norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd),
+            np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR)),
+        ]
+    )
+    shares = np.full((len(logs), 1), 1 / len(logs))
     for _ in range(_ROUNDS):
-        r = (1 - share) * M / n
-        log_full = np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR))
-        full = expit(log_full - log_empty + math.log((1 - share) / share))
-        share = float(np.clip(1 - full.mean(), 0.5 / M, 1 - 0.5 / M))
+        of_cells = softmax(logs + np.log(shares), axis=0)
+        shares = (of_cells.sum(axis=1, keepdims=True) + _MORE) / (M + _MORE * len(logs))
     above, left = _above_zero(m - r * v, v)
-    return _of_marginals(full * above, full * (left + (1 - full) * above**2) + _TINY**2 * V, K, variance, n)
+    expected = (of_cells[1:] * above).sum(axis=0)
+    square = (of_cells[1:] * (left + above**2)).sum(axis=0)
+    return _of_marginals(expected, np.maximum(square - expected**2, _TINY**2 * V), K, variance, n)
 
 
 def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[OccupiedGrid, FloatArray]:
