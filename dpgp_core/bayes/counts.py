@@ -37,7 +37,7 @@ _FAR = 1e4  # most standard deviations that are distinguished
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
 _SQUARES = 0.02  # of the variance within a cell, what curvature may do of which positions tell nothing
 _SMALLEST = -3  # power of two of the smallest mean of a full cell
-_MORE = 0.1  # cells that are taken to be of each mean besides
+_MORE, _NOISY = 0.1, 0.15  # cells that are taken to be of each mean besides, and by noise over n / M
 _ROUNDS = 40  # until shares agree with the cells
 
 
@@ -174,10 +174,10 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
             np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR)),
         ]
     )
-    shares = np.full((len(logs), 1), 1 / len(logs))
+    shares, more = np.full((len(logs), 1), 1 / len(logs)), max(_MORE, _NOISY * float(np.median(sd)) * M / n)
     for _ in range(_ROUNDS):
         of_cells = softmax(logs + np.log(shares), axis=0)
-        shares = (of_cells.sum(axis=1, keepdims=True) + _MORE) / (M + _MORE * len(logs))
+        shares = (of_cells.sum(axis=1, keepdims=True) + more) / (M + more * len(logs))
     above, left = _above_zero(m - r * v, v)
     expected = (of_cells[1:] * above).sum(axis=0)
     square = (of_cells[1:] * (left + above**2)).sum(axis=0)
