@@ -191,52 +191,43 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
     """
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
-    of_kernel: dict[Kernel, tuple[int, Features, FloatArray, FloatArray, FloatArray, FloatArray | None]] = {}
-    for kernel in dict.fromkeys(model.kernel for model in models):
+    of_kernel = dict[Kernel, CellModel]()
+    for model in models:
+        kernel = model.kernel
+        if kernel in of_kernel:
+            continue
         features = factorise(kernel, grid.centres, _TOLERANCE).features
         nodes = features.at(grid.nodes).values()
         cells = grid.averages(nodes)
-        left_out = _left_out(kernel, grid, nodes) if isinstance(grid, OccupiedGrid) else None
-        of_kernel[kernel] = len(of_kernel), features.at(grid.centres), nodes, cells, cells @ cells.T, left_out
-    on_cells = []
-    for model in models:
-        label, features, nodes, cells, prior_over_cells, left_out = of_kernel[model.kernel]
-        on_cells.append(
-            CellModel(
-                grid=grid,
-                features=features,
-                nodes=nodes,
-                cells=cells,
-                prior_over_cells=prior_over_cells,
-                bias=bias,
-                noise_variance=model.noise_variance,
-                weight=model.weight,
-                family=family_of(model.kernel),
-                looked_for=looked_for(model.kernel),
-                label=label,
-                left_out=left_out,
-            )
+        of_kernel[kernel] = CellModel(
+            grid=grid,
+            features=features.at(grid.centres),
+            nodes=nodes,
+            cells=cells,
+            prior_over_cells=cells @ cells.T,
+            bias=bias,
+            noise_variance=model.noise_variance,
+            weight=model.weight,
+            family=family_of(kernel),
+            looked_for=looked_for(kernel),
+            label=len(of_kernel),
+            left_out=_left_out(kernel, grid, nodes) if isinstance(grid, OccupiedGrid) else None,
         )
-    return tuple(on_cells)
+    return tuple(
+        replace(of_kernel[model.kernel], noise_variance=model.noise_variance, weight=model.weight) for model in models
+    )
 
 
 def placed_models(models: Sequence[CellModel], grid: OccupiedGrid, unknown: FloatArray) -> tuple[CellModel, ...]:
     """The models, of people whose mean positions in cells are known but for a part of the variance within (M,)."""
-    of_label: dict[int, tuple[FloatArray, FloatArray]] = {}
+    of_label, on_cells = dict[int, tuple[FloatArray, FloatArray]](), list[CellModel]()
     for model in models:
         if model.label not in of_label:
-            cells = grid.averages(model.nodes)
-            of_label[model.label] = cells, cells @ cells.T
-    return tuple(
-        replace(
-            model,
-            grid=grid,
-            cells=of_label[model.label][0],
-            prior_over_cells=of_label[model.label][1],
-            even=(model.cells, unknown),
-        )
-        for model in models
-    )
+            means = grid.averages(model.nodes)
+            of_label[model.label] = means, means @ means.T
+        cells, prior = of_label[model.label]
+        on_cells.append(replace(model, grid=grid, cells=cells, prior_over_cells=prior, even=(model.cells, unknown)))
+    return tuple(on_cells)
 
 
 def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:

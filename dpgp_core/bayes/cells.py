@@ -22,7 +22,7 @@ from ..gp.grid import Grid, IndexArray
 from ..levels import groups_of, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
-from ..measurement.statistics import cells_along, nodes_along
+from ..measurement.statistics import cells_along, nodes_along, split_by_cell
 from ..seasons import Periods, lifted, lifted_box
 
 Interpolation = Callable[[FloatArray], FloatArray]
@@ -170,9 +170,7 @@ class CellGrid:
     @property
     def _split(self) -> tuple[int, ...]:
         """Cells and nodes of each along each side in turn."""
-        return tuple(
-            count for cells, fine in zip(self.shape, self.fine, strict=True) for count in (cells, fine // cells)
-        )
+        return split_by_cell(self.shape, self.fine)
 
     def _points(self, counts: Sequence[int]) -> FloatArray:
         """So many along each side; along categories, the numbers of levels."""
@@ -214,7 +212,7 @@ def _lagrange(t: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OccupiedGrid(CellGrid):
-    """Cells whose people stand at public places: means over a cell are means over its people.
+    """Cells whose people stand at known places: means over a cell are means over its people.
 
     With f as in ``NodeWeights``, sum_j f(x_j) over the people of a cell is sum_i f_i sum_j L_i(x_j): of all places, one
     number for each node is needed. It is exact for parabolas; what a rough curve does between the nodes is left out.

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -292,8 +292,6 @@ class CellFilter(Filter[CellState]):
         """B (r, M), columns of norm <= 1, multiples of 2^-20, of least risk of f at the cells, weighted by records.
 
         Planned for second moments of the mixture, each kernel with the likeliest of its noises and all its weight.
-        Where people are very many and nothing is known, each cell by itself is as good as any; a few steps of the
-        solver are not better then, and no more are made.
 
         Args:
             posterior: so far.
@@ -302,29 +300,9 @@ class CellFilter(Filter[CellState]):
             start: a B to start from.
         """
         pairs = likeliest(self.models, posterior.weights[0], self.active(posterior))
-        if start is None:
-            first = self._strategy(posterior, linear, pairs, s, gap=self.gap, max_iterations=_FIRST_STEPS)
-            if first.iterations < _FIRST_STEPS:
-                return on_the_grid(first)
-            if (alone := self._each_cell(posterior, linear, pairs, s)).risk <= first.risk:
-                return replace(alone, bound=first.bound)
         return on_the_grid(
             self._strategy(posterior, linear, pairs, s, gap=self.gap, start=start, max_iterations=_STEPS)
         )
-
-    def _each_cell(
-        self,
-        posterior: Posterior[CellState],
-        linear: Mapping[int, Linear],
-        pairs: Sequence[tuple[int, float]],
-        s: float,
-    ) -> Strategy:
-        """Every cell by itself, and its risk; infinite where that cannot be computed."""
-        alone = each_column(self.grid.size)
-        try:
-            return replace(alone, risk=risk([self.moments(posterior, linear, pairs)], alone.B, s**2), gap=1.0)
-        except _NUMERICAL:
-            return alone
 
     def _strategy(
         self,
@@ -334,9 +312,9 @@ class CellFilter(Filter[CellState]):
         s: float,
         **options: Any,
     ) -> Strategy:
-        """The best one by ``bayes``; where it fails on released numbers, every cell by itself."""
+        """The best one by ``solved``; where it fails on released numbers, every cell by itself."""
         try:
-            return bayes([self.moments(posterior, linear, pairs)], s**2, of_risk=_OF_RISK, **options)
+            return solved(self.moments(posterior, linear, pairs), s, **options)
         except _NUMERICAL:
             return each_column(self.grid.size)
 
@@ -473,3 +451,20 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
         weight=weight,
         signs=np.sign(values),
     )
+
+
+def solved(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
+    """The best strategy by ``bayes``, at noise multiplier s.
+
+    Where people are very many and nothing is known, each cell by itself is as good as any: where the first steps from
+    no start are not better, no more are made.
+    """
+    best = partial(bayes, [model], s**2, of_risk=_OF_RISK, **options)
+    if options.get("start") is None and max_iterations > _FIRST_STEPS:
+        first = best(max_iterations=_FIRST_STEPS)
+        if first.iterations < _FIRST_STEPS:
+            return first
+        alone = each_column(len(model.noise))
+        if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
+            return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
+    return best(max_iterations=max_iterations)

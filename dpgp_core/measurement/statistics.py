@@ -38,6 +38,11 @@ def nodes_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -
     return cells_along(box, NODES * per_side) + tuple(NODES * cells for cells in phase_cells(periods))
 
 
+def split_by_cell(cells: Sequence[int], nodes: Sequence[int]) -> tuple[int, ...]:
+    """Cells, and nodes of each, along each side in turn: a shape in which every second axis is within cells."""
+    return tuple(count for each, fine in zip(cells, nodes, strict=True) for count in (each, fine // each))
+
+
 def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
     """Numbers of cells and of nodes of a box."""
     return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
@@ -338,10 +343,8 @@ class CellStatistics(Released):
         if not len(counts.places):
             return
         _check("places", counts.places, nodes)
-        cells, fine = self._along
-        split = tuple(count for each, most in zip(cells, fine, strict=True) for count in (each, most // each))
-        by_cell = counts.places.reshape(split)
-        of_nodes = tuple(range(1, len(split), 2))
+        by_cell = counts.places.reshape(split_by_cell(*self._along))
+        of_nodes = tuple(range(1, by_cell.ndim, 2))
         sums, most = by_cell.sum(axis=of_nodes).ravel(), np.abs(by_cell).max(axis=of_nodes).ravel()
         if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > _PLACES * (counts.numbers + _OFF)).any():
             raise ValueError("the places in a cell must add up to its number of records")
