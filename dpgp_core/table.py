@@ -295,6 +295,11 @@ class Dataset(Inputs):
         return self.outcome.width
 
     @property
+    def half_range(self) -> float:
+        """Half the range of the public bounds, in model units."""
+        return self.output_range / self.y_scale / 2
+
+    @property
     def clipped_y(self) -> FloatArray:
         """Outputs clipped to the public bounds (n,), in ``y_unit``. Private."""
         return np.clip(self.y, *self.y_bounds)

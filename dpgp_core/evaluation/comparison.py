@@ -252,12 +252,11 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     bounds. Rough curves are among them where records left out are clearly better predicted so: by evidence alone the
     !Kung's height would follow every few people up and down, and be no nearer to others.
     """
-    half_range = dataset.output_range / dataset.y_scale / 2
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
 
     def mixed(people: int | None) -> tuple[FloatArray, float]:
         """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
-        models = _MECHANISM.models(dataset.x_box, half_range, reading_for(dataset.y_kind), people)
+        models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
         filtered = record_filter(models, dataset.X, X_test)
         each = (_exact_posterior(model, filtered.tests, y) for model in filtered.models)
         means, left_out, evidence = zip(*each, strict=True)

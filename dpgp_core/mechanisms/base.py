@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, NewType, Self, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, NewType, Self
 
 import numpy as np
 
@@ -133,11 +133,7 @@ class EachDraw(Sequence[Statistics]):
     def __len__(self) -> int:
         return len(self.z[0])
 
-    @overload
-    def __getitem__(self, draw: int) -> Statistics: ...
-    @overload
-    def __getitem__(self, draw: slice) -> list[Statistics]: ...
-    def __getitem__(self, draw: int | slice) -> Statistics | list[Statistics]:
+    def __getitem__(self, draw: int | slice) -> Any:
         """The statistics of one draw, or of several: its stages, the public part, and the promise for all draws."""
         if isinstance(draw, slice):
             return [self[i] for i in range(len(self))[draw]]
@@ -151,24 +147,6 @@ class EachDraw(Sequence[Statistics]):
             y_scale=public.y_scale,
             guarantee=promise_of(promised) | {"releases": promised.releases, "established": promised.established},
         )
-
-
-R = TypeVar("R", bound=Release)
-
-
-def teaching(release: R, mean: FloatArray | None, kind: type[Any] = TeachingRelease) -> R:
-    """Numbered draws, whose card says that they are no release, with the curve without noise if that is given.
-
-    Args:
-        release: of numbered draws.
-        mean: the curve without noise (P,). Not private.
-        kind: of the result, a ``TeachingRelease`` that is as the release otherwise.
-    """
-    card = release.guarantee.taught()
-    if mean is None:
-        return replace(release, guarantee=card)
-    taught: R = kind(**{**vars(release), "guarantee": card, "mean": NotPrivate(mean)})
-    return taught
 
 
 class Draws(NamedTuple):
@@ -211,7 +189,7 @@ class Mechanism(ABC):
     kernel_names: ClassVar[tuple[str, ...]] = tuple(kernel.__name__ for kernel in KERNELS)
     """Names of the kernels it works with."""
     taught: ClassVar[type[TeachingRelease]] = TeachingRelease
-    """Class of numbered draws with the curve without noise."""
+    """Class of numbered draws with the curve without noise; it has the fields of the release otherwise."""
 
     @classmethod
     def rows_for(cls, inputs: int) -> int:
@@ -263,7 +241,7 @@ class Mechanism(ABC):
         Args:
             plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
             rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
-                draws for teaching, a ``TeachingRelease``.
+                draws for teaching, a ``TeachingRelease``, whose card says that it is no release.
             mean: whether numbered draws come with the curve without noise, which may take long; else a ``Release``.
 
         Raises:
@@ -271,7 +249,12 @@ class Mechanism(ABC):
         """
         all_draws = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
         release, hidden = self.drawn(plan, dataset, X_test, all_draws)
-        return release if rng is None else teaching(release, hidden() if mean else None, self.taught)
+        if rng is None:
+            return release
+        card = release.guarantee.taught()
+        if not mean:
+            return replace(release, guarantee=card)
+        return self.taught(**{**vars(release), "guarantee": card, "mean": NotPrivate(hidden())})
 
     @abstractmethod
     def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:

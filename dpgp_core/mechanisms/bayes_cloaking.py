@@ -23,7 +23,7 @@ from ..bayes.reading import Difference, difference
 from ..bayes.settings import ONE_PLAN, BayesSettings, reading_for
 from ..bayes.stages import PlannedStage, Public, replayed, rescaled
 from ..gp.uncertainty import Of
-from ..kernels import AcrossLevels, Kernel, LevelAndCurve
+from ..kernels import AcrossLevels, LevelAndCurve
 from ..levels import check_codes, groups_of, number_sides
 from ..linalg import check_columns
 from ..measurement.fit import Fit
@@ -123,7 +123,9 @@ class BayesRelease(Release):
     def detail(self) -> str:
         """How fine a curve this release can show, of its first draw, in a sentence; "" for declared kernels. Public."""
         prediction = self.uncertainty.prediction
-        if not self.models or not isinstance(_inner(self.models[0]), LevelAndCurve):
+        kernel = self.models[0].kernel if self.models else None
+        of_numbers = kernel.inner if isinstance(kernel, AcrossLevels) else kernel
+        if not isinstance(of_numbers, LevelAndCurve):
             return ""
         width = visible_width(self.models, prediction.variances[0], prediction.weights[0])
         if width is None:
@@ -150,11 +152,6 @@ class BayesRelease(Release):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
     """Numbered draws; ``mean`` is the prediction of the same stages without noise. Not private."""
-
-
-def _inner(model: Model) -> Kernel:
-    """The kernel of the inputs that are numbers."""
-    return model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,9 +243,10 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
         """The plan for the public part of a data set; nothing private is read."""
-        public = Public(dataset.x_box, dataset.output_range / dataset.y_scale / 2, dataset.y_kind)
-        over_cells = self._over_cells(dataset)
-        return self._plan_cells(dataset, public) if over_cells else self.plan(dataset.X, X_test, **public._asdict())
+        public = Public(dataset.x_box, dataset.half_range, dataset.y_kind)
+        if self._over_cells(dataset):
+            return self._plan_cells(dataset, public)
+        return self.plan(dataset.X, X_test, **public._asdict())
 
     def _plan_cells(self, dataset: Dataset, public: Public) -> BayesPlan:
         """Public plan over cells: their models, and the counts where inputs are public.
@@ -290,14 +288,18 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def drawn(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[BayesRelease, Hidden]:
         """See ``Mechanism``: as many draws side by side as fit."""
-        self._check(plan, dataset, X_test)
-        count, rng, promise = draws
-        filtered = self._filtered(plan, dataset, X_test)
-        batch = (
-            1
-            if rng is None
-            else filtered.batch_size(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
-        )
+        if other := self._mismatch(plan, dataset):
+            raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
+        check_columns(np.empty((1, len(plan.public.x_box))), X_test)
+        check_codes(X_test, dataset.x_box, dataset.x_names)
+        filtered: RecordFilter | CellFilter
+        if plan.cells is None:
+            filtered = record_filter(plan.models, dataset.X, X_test, public=plan.public)
+        else:
+            filtered = plan.cells.at(X_test)
+        (count, rng, promise), batch = draws, 1
+        if rng is not None:
+            batch = filtered.batch_size(sum(stage.planned.rank for stage in plan.stages if stage.strategy))
         parts, predictions, statistics = list[Measured](), list[Mixture](), list[Statistics | CellStatistics]()
         for done in range(0, count, batch):
             some = min(batch, count - done)
@@ -343,10 +345,15 @@ class BayesCloaking(BayesSettings, Mechanism):
         """
         kind = plan.public.kind
         shares, stages = self.shares(kind), rescaled(plan.stages, self.curve_multiplier(kind, filtered.n))
-        B, counts, z, positions = None if plan.distances is None else plan.distances.B, None, NOTHING, None
+        B = None if plan.distances is None else plan.distances.B
+        counts: CellCounts | Counts | None = None
+        z, positions = NOTHING, None
         if isinstance(filtered, CellFilter):
-            counts = self._counts(plan)
-            z = reader.counts(counts) if isinstance(counts, CellCounts) else NOTHING
+            counts = plan.counts
+            if counts is None:
+                noise = self.counts_multiplier(kind, filtered.n)
+                counts = CellCounts(B=np.eye(filtered.grid.size), noise_multiplier=noise, people=plan.people)
+                z = reader.counts(counts)
             if self._inputs_too and (s := self.positions_multiplier(kind, filtered.n)) < math.inf:
                 positions = reader.positions(Positions(s * len(filtered.grid.numbers) ** 0.5))
             filtered = filtered.with_counts(counts, z, positions)
@@ -376,13 +383,6 @@ class BayesCloaking(BayesSettings, Mechanism):
             )
         return True
 
-    def _check(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> None:
-        """Raise ValueError unless the plan is for these records, this protection and these test inputs."""
-        if other := self._mismatch(plan, dataset):
-            raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
-        check_columns(np.empty((1, len(plan.public.x_box))), X_test)
-        check_codes(X_test, dataset.x_box, dataset.x_names)
-
     def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
         """The first difference of a plan from these records or this protection; "" for none."""
         inputs_public, cells = plan.counts is not None, plan.cells
@@ -392,7 +392,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         x_box, half_range, kind = plan.public
         if kind != dataset.y_kind:
             return f"outcomes declared {kind}, not {dataset.y_kind}"
-        if not math.isclose(half_range, dataset.output_range / dataset.y_scale / 2, rel_tol=1e-9):
+        if not math.isclose(half_range, dataset.half_range, rel_tol=1e-9):
             return "other bounds, or another scale"
         if cells is None:
             return ""
@@ -406,20 +406,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         assert isinstance(cells.grid, OccupiedGrid)
         found = occupied(cells.grid, dataset.X, dataset.person)
         return "" if np.array_equal(cells.grid.places, found.places) else "other records"
-
-    def _filtered(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray) -> RecordFilter | CellFilter:
-        """The mixture on records or cells and at test inputs (P, D)."""
-        if plan.cells is not None:
-            return plan.cells.at(X_test)
-        return record_filter(plan.models, dataset.X, X_test, public=plan.public)
-
-    def _counts(self, plan: BayesPlan) -> CellCounts | Counts:
-        """Measurement of the numbers of records in cells; the numbers themselves where they are public."""
-        if plan.counts is not None:
-            return plan.counts
-        assert plan.cells is not None
-        s = self.counts_multiplier(plan.public.kind, plan.cells.n)
-        return CellCounts(B=np.eye(plan.cells.grid.size), noise_multiplier=s, people=plan.people)
 
 
 def _reader(

@@ -78,21 +78,13 @@ class BinMeans(Mechanism):
             not_covered=BEYOND_ONE_RELEASE,
         )
 
-    def plan(self, X: FloatArray, box: tuple[tuple[float, float], ...]) -> BinPlan:
-        """Public plan: the bins occupied by inputs X (n, D).
-
-        Args:
-            X: inputs (n, D), all inside the box.
-            box: D public (low, high) pairs that the bins divide.
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
+        """Public plan: the bins of the box that inputs occupy; X_test may be anything.
 
         Raises:
-            ValueError: an input lies outside the box, or the number of columns does not fit.
+            ValueError: an input lies outside the box.
         """
-        return plan_bins(self.grid(box), X)
-
-    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
-        """The same for the inputs and the box of a data set; X_test may be anything."""
-        return self.plan(dataset.X, dataset.x_box)
+        return plan_bins(self.grid(dataset.x_box), dataset.X)
 
     def drawn(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
         """See ``Mechanism``: the only step that reads outputs."""
@@ -337,7 +329,7 @@ class BinInterval:
         f = model.outputs(rng, _SIMULATED)
         h, v = (
             _bin_means(each, self.plan.members[rows], len(counts))
-            for each in clipped_moments(f, mechanism.white_noise, public.output_range / public.y_scale / 2)
+            for each in clipped_moments(f, mechanism.white_noise, public.half_range)
         )
         sds = mechanism.noise_sds(self.plan, public) / public.y_scale
         noise = v / counts + sds**2 * rng.standard_exponential(v.shape)

@@ -21,21 +21,21 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.inducing import choose_inducing, declared_inputs, inducing_matrix
-from ..gp.regression import Inference, InferenceChoice, describe, output_covariance
-from ..gp.uncertainty import Predictive, predictive
-from ..kernels import Kernel
+from ..gp.regression import Inference, describe, output_covariance
+from ..gp.uncertainty import Predictive
 from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import ObjectiveName, design_noise
 from ..table import Dataset
-from .base import Plan, within_unit
-from .gaussian import GaussianMechanism, OfModel
+from .base import EXACT_ROWS, Plan, within_unit
+from .gaussian import OfModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimisedNoise(GaussianMechanism):
+class OptimisedNoise(OfModel):
     """A public GP model and the design of its noise, common to all cloaking mechanisms.
 
     Args:
+        inference, tolerance: exact or low-rank, see ``InferenceChoice``.
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
         weights: public importance of each test point (P,) for "trace"; default uniform.
         gap, rank_tolerance: see ``design_noise``.
@@ -45,18 +45,12 @@ class OptimisedNoise(GaussianMechanism):
         ValueError: a parameter is out of range.
     """
 
-    kernel: Kernel
-    noise_variance: float
     objective: ObjectiveName = "trace"
     weights: Sequence[float] | None = None
     gap: float = 1e-3
     rank_tolerance: float = 1e-7
 
     theorem: ClassVar[str] = "every column of the measured strategy is at most 1 long, checked in integers"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_positive("noise_variance", self.noise_variance)
 
     @property
     def test_weights(self) -> FloatArray | None:
@@ -88,14 +82,13 @@ class OptimisedNoise(GaussianMechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cloaking(OfModel, OptimisedNoise):
+class Cloaking(OptimisedNoise):
     """Measure root^-1 U^T C y and map back by U root: only directions in which some record moves C y receive noise.
 
     Args:
         shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
             lowers the error at small epsilon when the prior variance is honest.
-        inference, tolerance: exact or low-rank, see ``InferenceChoice``.
-        kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
+        inference, tolerance, kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -155,6 +148,7 @@ class CloakingInducing(OptimisedNoise):
         Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
         n_inducing: number m of inducing inputs to place by k-means on the public inputs.
         seed: of the k-means; public, the noise does not depend on it.
+        inference, tolerance: of the model behind intervals; see ``InferenceChoice``.
         kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
@@ -171,6 +165,7 @@ class CloakingInducing(OptimisedNoise):
     label: ClassVar[str] = "Cloaking, inducing inputs"
     reference: ClassVar[str] = "Lawrence 2017, keynote"
     uses_cells: ClassVar[bool] = True
+    max_rows: ClassVar[int] = EXACT_ROWS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,10 +179,9 @@ class CloakingInducing(OptimisedNoise):
             return np.array(self.Z, dtype=float)
         return choose_inducing(X, self.n_inducing, np.random.default_rng(self.seed))
 
-    def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D): stages C and M."""
-        C = inducing_matrix(self.kernel, X, X_test, self.inducing_inputs(X), self.noise_variance)
-        model = predictive(InferenceChoice(), self.kernel, X, X_test, self.noise_variance)
+    def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """The same from the declared model at X_test (P, D), where that is in hand: stages C and M."""
+        C = inducing_matrix(self.kernel, model.X, X_test, self.inducing_inputs(model.X), self.noise_variance)
         return self.designed(C, self.test_weights, model)
 
 
@@ -197,7 +191,7 @@ SHARES = 0.25, 0.75
 
 
 @dataclass(frozen=True, kw_only=True)
-class RefinedCloaking(OfModel, OptimisedNoise):
+class RefinedCloaking(OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
 
     With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
@@ -243,14 +237,9 @@ class RefinedCloaking(OfModel, OptimisedNoise):
         return replace(whole, theorem=theorem, assumptions=(*whole.assumptions, FIXED_STAGES))
 
     @property
-    def stage_mus(self) -> tuple[float, ...]:
-        """mu_i of each stage: the largest shift of one record in units of that stage's noise."""
-        return tuple(math.sqrt(share) / self.noise_multiplier for share in SHARES)
-
-    @property
     def stage_multipliers(self) -> tuple[float, ...]:
-        """s_i = 1 / mu_i."""
-        return tuple(1 / mu for mu in self.stage_mus)
+        """s_i = 1 / mu_i, mu_i the largest shift of one record in units of that stage's noise."""
+        return tuple(1 / (math.sqrt(share) / self.noise_multiplier) for share in SHARES)
 
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
         """The whole range first, then B, in the output's unit."""

@@ -1,13 +1,17 @@
-"""Releases by Gaussian noise on a strategy: parameters, accounting, and the one path from outputs to curves."""
+"""Releases by Gaussian noise on a strategy: parameters, accounting, and the one path from outputs to curves.
+
+Stages measure; statistics, and intervals that are simulated, follow from the same path.
+"""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,11 +21,68 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.regression import InferenceChoice
-from ..gp.uncertainty import Predictive, Uncertainty, predictive
+from ..gp.uncertainty import Of, Predictive, Uncertainty, mixture_half_width, predictive
 from ..kernels import Kernel
+from ..linalg import column_norms, columns_of
+from ..measurement.integers import exact_sums
+from ..measurement.measurement import STEPS, Measurement
+from ..measurement.noise import GaussianNoise, with_noise
+from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import FACTORED_ROWS, Draws, Hidden, Mechanism, Plan, Release
-from .gaussian_stages import ClippedStage, EachDrawOfStages, Measure, SimulatedInterval, exact, noiseless, numbered
+from .base import FACTORED_ROWS, Draws, EachDraw, Hidden, Mechanism, Plan, Release
+
+
+class ClippedStage(NamedTuple):
+    """One stage as it is measured: in intervals in the output's unit, one row for all draws or one for each.
+
+    Attributes:
+        noise_multiplier: s.
+        low, high: ends of the intervals (k, n), k = 1 or draws.
+        widest: u (k, 1), the largest width; columns of the strategy shrink by width / u.
+        offset: the part of the curve without noise (k, P), about the midpoint.
+    """
+
+    plan: Plan
+    noise_multiplier: float
+    low: FloatArray
+    high: FloatArray
+    widest: FloatArray
+    offset: FloatArray
+
+    def curve(self, z: FloatArray) -> FloatArray:
+        """Offset + u L z (draws, rows), about the midpoint, for measured numbers z (draws, r)."""
+        return np.asarray(self.offset + self.widest * (z @ self.plan.factor.T))
+
+
+Measure = Callable[[ClippedStage], FloatArray]
+"""z (draws, r) of a stage."""
+
+
+def exact(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
+    """Measure for real: exact integers, discrete noise from the operating system, fresh at every call."""
+    noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
+    sums = [
+        exact_sums(stage.plan.strategy, (high - low) / widest, dataset.clipped_y, low, high)
+        for low, high, widest in zip(stage.low, stage.high, stage.widest, strict=True)
+    ]
+    each = sums * draws if len(sums) == 1 else sums
+    return np.concatenate([with_noise(own, noise, STEPS) for own in each])
+
+
+def numbered(stage: ClippedStage, y: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
+    """Measure in floats, for teaching and for outputs that are made up.
+
+    Args:
+        y: outputs (1, n), or (draws, n) for others in every draw.
+    """
+    noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
+    return noiseless(stage, y) + noise.teaching(rng, (draws, len(stage.plan.strategy))) / STEPS
+
+
+def noiseless(stage: ClippedStage, y: FloatArray) -> FloatArray:
+    """B diag(width / u) q (k, r), without noise, of outputs y (1 or k, n). Not private."""
+    q = (np.clip(y, stage.low, stage.high) - (stage.low / 2 + stage.high / 2)) / stage.widest
+    return np.asarray((stage.plan.strategy @ q.T).T)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +182,12 @@ class GaussianMechanism(Mechanism):
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         plan, (count, rng, promise) = self.mapped(plan, dataset), draws
-        measure = exact(dataset, count) if rng is None else numbered(dataset.clipped_y[None], rng, count)
+
+        def measure(stage: ClippedStage) -> FloatArray:
+            if rng is None:
+                return exact(stage, dataset, count)
+            return numbered(stage, dataset.clipped_y[None], rng, count)
+
         stages, numbers = zip(*self.measured(plan, dataset, measure), strict=True)
         last: ClippedStage = stages[-1]
         curve = dataset.midpoint + last.curve(numbers[-1])
@@ -143,11 +209,11 @@ class GaussianMechanism(Mechanism):
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """The released statistics, one a draw."""
         public = dataset.public_part()
-        return EachDrawOfStages(run=self.measured, plan=plan, public=public, z=z, guarantee=guarantee)
+        return EachDrawOfStages(mechanism=self, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """Behind ``Release.interval``, for released curves (draws, P)."""
-        return SimulatedInterval(run=self.measured, plan=plan, public=dataset.public_part(), centre=curve)
+        return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,3 +237,114 @@ class OfModel(InferenceChoice, GaussianMechanism):
     @abstractmethod
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """The same from the declared model at X_test (P, D), where that is in hand."""
+
+
+_SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
+_AT_ONCE = 1 << 22  # numbers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EachDrawOfStages(EachDraw):
+    """The statistics of draws, from each stage's numbers: intervals and maps follow from z."""
+
+    mechanism: GaussianMechanism
+    plan: Plan
+
+    @property
+    def size(self) -> int:
+        """Numbers in all strategies."""
+        return sum(math.prod(stage.strategy.shape) for stage in self.plan.stages)
+
+    def stages(self, draw: int) -> list[Stage]:
+        """Strategies, intervals and outcomes of one draw."""
+        stages = []
+        for stage, (z,) in self._replayed(draw):
+            low, high = stage.low[0], stage.high[0]
+            B = columns_of(stage.plan.strategy, slice(None)) * ((high - low) / stage.widest[0])
+            measurement = Measurement(
+                B=B, low=low, high=high, bounds=self.public.y_bounds, noise_multiplier=stage.noise_multiplier
+            )
+            stages.append(Stage(measurement=measurement, z=z))
+        return stages
+
+    def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Offset, map and z of one draw, of its last stage."""
+        *_, (last, (z,)) = self._replayed(draw)
+        return self.public.midpoint + last.offset[0], last.widest[0] * last.plan.factor, z
+
+    def _replayed(self, draw: int) -> Iterator[tuple[ClippedStage, FloatArray]]:
+        """The stages of one draw as they were."""
+        waiting = iter(self.z)
+        return self.mechanism.measured(self.plan, self.public, lambda stage: next(waiting)[[draw]])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulatedInterval:
+    """Intervals about released curves, from outputs that the declared model makes up.
+
+    With y ~ N(0, K) and R(y) the curve released of it, f - R = (f - C y) + (C y - R): the first is N(0, variance) and
+    independent of the second, whose last noise is Gaussian too. Clipping and earlier stages are simulated, so
+    f - R is a mixture of Gaussians, one for each simulated y.
+
+    Attributes:
+        mechanism, plan: of the release; ``plan.model`` is the declared model.
+        centre: released curves (draws, P), in the output's unit.
+    """
+
+    mechanism: GaussianMechanism
+    plan: Plan
+    public: Dataset
+    centre: FloatArray
+
+    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+        """See ``Uncertainty``."""
+        half = self.half_width(level, of)
+        return self.centre - half, self.centre + half
+
+    def half_width(self, level: float, of: Of) -> FloatArray:
+        """Half of each interval (P,), in the output's unit: the same for every draw."""
+        model, (bias, _, noise) = self._model, self._simulated
+        variance = model.variance + (model.noise_variance if of == "outputs" else 0.0)
+        return mixture_half_width(bias, noise + self.public.y_scale**2 * variance, level)
+
+    def noise_half_width(self, level: float) -> FloatArray:
+        """How far privacy moves the curve (P,): with probability ``level`` no further from C clip(y), the
+        model's prediction from the same clipped outputs without noise, in the output's unit.
+
+        Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
+        from the declared model.
+        """
+        _, moved, noise = self._simulated
+        return mixture_half_width(moved, noise, level)
+
+    @property
+    def _model(self) -> Predictive:
+        assert self.plan.model is not None
+        return self.plan.model
+
+    @cached_property
+    def _simulated(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """C y - R (S, P), C clip(y) - R (S, P), and the variance of the last noise, which R is without here.
+
+        The variance is (S, P), or (1, P) where it is much the same in all.
+        """
+        model, scale, half = self._model, self.public.y_scale, self.public.output_range / 2
+        rng = np.random.default_rng(0)  # of outputs and noise that are made up
+        size = max(1, min(_SIMULATED, _AT_ONCE // self.public.n))
+        bias, moved, variances = [], [], []
+        for _ in range(0, _SIMULATED, size):
+            y = scale * model.outputs(rng, size)
+            measure = partial(self._last_noiseless, self.public.midpoint + y, rng)
+            *_, (last, z) = self.mechanism.measured(self.plan, self.public, measure)
+            curve = last.curve(z)
+            bias.append((model.C @ y.T).T - curve)
+            moved.append((model.C @ np.clip(y, -half, half).T).T - curve)
+            sd = last.noise_multiplier * last.widest
+            variances.append(sd**2 * column_norms(last.plan.factor.T))
+        variance = np.concatenate(variances)
+        if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # they barely differ in shape from their mean
+            variance = variance.mean(axis=0)[None]
+        return np.concatenate(bias), np.concatenate(moved), variance
+
+    def _last_noiseless(self, y: FloatArray, rng: np.random.Generator, stage: ClippedStage) -> FloatArray:
+        return noiseless(stage, y) if stage.plan is self.plan else numbered(stage, y, rng, len(y))

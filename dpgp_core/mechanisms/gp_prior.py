@@ -20,7 +20,7 @@ from ..checks import check_positive
 from ..gp.regression import output_covariance
 from ..gp.uncertainty import NoInterval, Predictive, Uncertainty
 from ..kernels import Kernel
-from ..linalg import Matrix, check_columns, column_norms
+from ..linalg import check_columns, column_norms
 from ..table import Dataset
 from .base import Plan, within_unit
 from .gaussian import GaussianMechanism, OfModel
@@ -49,29 +49,18 @@ class GPPrior(OfModel):
     theorem: ClassVar[str] = "Hall et al. 2013, corollary 9: noise from the GP prior, RKHS sensitivity"
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand."""
+        """Strategy B = L^-1 C / Delta and map Delta L, K_** = L L^T: noise of covariance Delta^2 K_**.
+
+        Delta is the RKHS sensitivity per unit change of one output, or the longest column of L^-1 C as computed if that
+        is longer: an ill-conditioned model has rounding errors in C that no formula for the sensitivity knows of.
+        """
         if model.low is not None:
             unit = model.low.sensitivity(self.noise_variance, executor)
         else:
             unit = exact_sensitivity(self.kernel, model.X, self.noise_variance)
-        plan = prior_plan(model.C, self.kernel(X_test, X_test), unit)
-        return replace(plan, inference=model.inference, model=model)
-
-
-def prior_plan(C: Matrix, K_test: FloatArray, unit_sensitivity: float) -> Plan:
-    """Strategy B = L^-1 C / Delta and map Delta L, K_** = L L^T: noise of covariance Delta^2 K_**.
-
-    Delta is the RKHS sensitivity, or the longest column of L^-1 C as computed if that is longer: an ill-conditioned
-    model has rounding errors in C that no formula for the sensitivity knows of.
-
-    Args:
-        C: cloaking matrix (P, n), an array or factored.
-        K_test: prior covariance of the test points (P, P).
-        unit_sensitivity: Delta, the RKHS sensitivity per unit change of one output.
-    """
-    L, inverse = prior_root(K_test)
-    strategy, factor = within_unit((inverse / unit_sensitivity) @ C, unit_sensitivity * L)
-    return Plan(strategy=strategy, factor=factor)
+        L, inverse = prior_root(self.kernel(X_test, X_test))
+        strategy, factor = within_unit((inverse / unit) @ model.C, unit * L)
+        return Plan(strategy=strategy, factor=factor, inference=model.inference, model=model)
 
 
 def prior_root(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -25,7 +25,6 @@ RECORD_ASSUMPTIONS = (
     "outputs are clipped to bounds declared without looking at them",
 )
 RECORD_NOT_COVERED = ("the number of records", *BEYOND_ONE_RELEASE[1:])
-FLOATS = "floating-point arithmetic: paths are drawn in floats, whose lowest digits may tell records apart"
 _LEAST_EPSILON = 1e-4  # a budget below this is stated as this
 
 
@@ -133,7 +132,11 @@ class PosteriorSampling(Mechanism):
             unit=RECORD_UNIT,
             theorem="Maciazek 2026, theorem 3.1; sensitivities and covariance term as in accounting/posterior_paths.py",
             assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
-            not_covered=("the posterior mean and spread", FLOATS, *RECORD_NOT_COVERED),
+            not_covered=(
+                "the posterior mean and spread",
+                "floating-point arithmetic: paths are drawn in floats, whose lowest digits may tell records apart",
+                *RECORD_NOT_COVERED,
+            ),
         )
 
     def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[PathRelease, Hidden]:
@@ -147,7 +150,11 @@ class PosteriorSampling(Mechanism):
                 "posterior paths are drawn in floating point, which their guarantee does not cover, so there is no "
                 "real release of them. Give a generator to study them, or use another mechanism"
             )
-        self._check_public(dataset)
+        if dataset.n != self.n or dataset.x_box != self.x_box:
+            raise ValueError(
+                f"the guarantee was computed for n = {self.n} and x_box = {self.x_box}, the data set has "
+                f"n = {dataset.n} and x_box = {dataset.x_box}. Use PosteriorSampling.for_dataset"
+            )
         low, high = np.array(self.x_box).T
         half = dataset.output_range / 2
         inputs, outputs = np.clip(dataset.X, low, high), (dataset.clipped_y - dataset.midpoint) / half
@@ -156,18 +163,11 @@ class PosteriorSampling(Mechanism):
         values, factor = draw_paths(process, X_test, draws.times, draws.rng)
         release = PathRelease(
             X_test=X_test,
-            statistics=(),
-            uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
-            mean=mean,
-            noise_factor=NotPrivate(half * factor),
             samples=dataset.midpoint + half * values,
             guarantee=draws.promise,
+            statistics=(),
+            uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
+            noise_factor=NotPrivate(half * factor),
+            mean=mean,
         )
         return release, lambda: mean
-
-    def _check_public(self, dataset: Dataset) -> None:
-        if dataset.n != self.n or dataset.x_box != self.x_box:
-            raise ValueError(
-                f"the guarantee was computed for n = {self.n} and x_box = {self.x_box}, the data set has "
-                f"n = {dataset.n} and x_box = {dataset.x_box}. Use PosteriorSampling.for_dataset"
-            )

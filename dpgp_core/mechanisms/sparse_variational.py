@@ -183,9 +183,8 @@ class SparseVariational(Mechanism):
 
     def integer_sums(self, dataset: Dataset) -> IntegerSums:
         """The same in whole steps. Private."""
-        R_y, R_phi = dataset.output_range / dataset.y_scale / 2, self.feature_bound(dataset)
-        blocks = row_blocks(dataset.X, dataset.standardised())
-        return integer_sums(self.features(dataset), blocks, len(self.inducing_inputs(dataset)), R_y, R_phi)
+        blocks, m = row_blocks(dataset.X, dataset.standardised()), len(self.inducing_inputs(dataset))
+        return integer_sums(self.features(dataset), blocks, m, dataset.half_range, self.feature_bound(dataset))
 
     def features(self, dataset: Dataset) -> Features:
         """Features of inputs clipped to the public box, clipped to the bound; reads no private value."""
@@ -202,8 +201,7 @@ class SparseVariational(Mechanism):
 
     def noise(self, dataset: Dataset) -> NoiseScales:
         """Scales of the noise for the public bounds of a data set, in model units."""
-        R_y = dataset.output_range / dataset.y_scale / 2
-        return noise_scales(self.noise_multiplier, R_y, self.feature_bound(dataset))
+        return noise_scales(self.noise_multiplier, dataset.half_range, self.feature_bound(dataset))
 
     def feature_bound(self, dataset: Dataset) -> float:
         """Bound to which |phi| is clipped: sqrt(v), or R_k."""

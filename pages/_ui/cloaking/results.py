@@ -20,7 +20,7 @@ from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
-from dpgp_core.mechanisms.gaussian_stages import SimulatedInterval
+from dpgp_core.mechanisms.gaussian import SimulatedInterval
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine

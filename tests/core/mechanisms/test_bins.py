@@ -24,7 +24,7 @@ MODEL = {"epsilon": 1.0, "bins": 5, "kernel_variance": 1.3, "lengthscale": 2.0}
 def test_prediction_from_means_times_volumes_as_in_the_paper(make_dataset, white_noise):
     data, mechanism = make_dataset(), IntegralBinning(**MODEL, white_noise=white_noise)
     released = mechanism.release(data, X_TEST, np.random.default_rng(1))
-    bins = mechanism.plan(data.X, data.x_box)
+    bins = mechanism.plan_for(data, X_TEST)
     same_noise = LaplaceBinning(epsilon=1.0, bins=5).release(data, bins.boxes.mean(axis=2), np.random.default_rng(1))
     size = volumes(bins.boxes)
     integrals = (same_noise.samples[0] - data.midpoint) / data.y_scale * size
@@ -42,7 +42,7 @@ def test_guarantee_is_that_of_the_bins(make_dataset):
     assert "post-processing" in mechanism.guarantee.theorem
     assert "parallel composition" in bins.theorem
     assert (bins.protects, bins.neighbours) == ("outputs", ONE_OUTPUT)
-    plan = mechanism.plan(make_dataset().X, make_dataset().x_box)
+    plan = mechanism.plan_for(make_dataset(), X_TEST)
     np.testing.assert_allclose((plan.weights * plan.counts[:, None]).sum(axis=0), 1.0)
 
 
@@ -70,7 +70,7 @@ def test_huge_epsilon_and_smooth_kernel_are_computed(make_dataset):
 
 def test_fitted_noise_maximises_the_marginal_likelihood(make_dataset):
     data, mechanism = make_dataset(), IntegralBinning(**MODEL)
-    plan = mechanism.plan(data.X, data.x_box)
+    plan = mechanism.plan_for(data, X_TEST)
     K = bin_covariance(mechanism.kernel, plan, 0.1 * np.sqrt(2) / plan.counts)
     rng = np.random.default_rng(3)
     for true in (0.0, 0.05, 2.0):
@@ -87,7 +87,7 @@ def test_fitted_noise_maximises_the_marginal_likelihood(make_dataset):
 def test_each_draw_has_its_own_fit(make_dataset):
     data, mechanism = make_dataset(), IntegralBinning(**{**MODEL, "epsilon": 3.0}, fit_noise=True)
     several = mechanism.release(data, X_TEST, np.random.default_rng(1), 6)
-    plan = mechanism.plan(data.X, data.x_box)
+    plan = mechanism.plan_for(data, X_TEST)
     z = mechanism.measured(plan, data, np.random.default_rng(1), 6)
     K = bin_covariance(mechanism.kernel, plan, mechanism.noise_sds(plan, data) / data.y_scale)
     fitted = fit_white_noise(K, plan, (mechanism.means(plan, data, z) - data.midpoint) / data.y_scale, 1.3)

@@ -11,7 +11,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import FIXED_STAGES
-from dpgp_core.mechanisms.gaussian_stages import noiseless, numbered
+from dpgp_core.mechanisms.gaussian import noiseless, numbered
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.evaluation.simulated import draw_errors
 from tests.core.mechanisms.cases import X_TEST, with_output
@@ -21,8 +21,8 @@ S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath
 
 
 def run(mechanism, data, draws, seed=1, X_test=X_TEST):
-    plan = mechanism.plan(data.X, X_test)
-    return list(mechanism.measured(plan, data, numbered(data.clipped_y[None], np.random.default_rng(seed), draws)))
+    plan, rng = mechanism.plan(data.X, X_test), np.random.default_rng(seed)
+    return list(mechanism.measured(plan, data, lambda stage: numbered(stage, data.clipped_y[None], rng, draws)))
 
 
 # ---- the formulas
@@ -85,7 +85,7 @@ def test_values_within_bounds_are_the_others_clipped(make_dataset):
 def test_shares_of_the_budget_add_up():
     mechanism = RefinedCloaking(**MODEL)
     # 02: mu = 1 / s'(epsilon, delta), mu_i^2 = share_i mu^2
-    squares = np.square(mechanism.stage_mus)
+    squares = 1 / np.square(mechanism.stage_multipliers)
     np.testing.assert_allclose(squares, np.array([0.25, 0.75]) / S_PRIME**2, rtol=1e-8)
     assert math.fsum(squares) <= mechanism.guarantee.loss.mu**2 * (1 + 1e-15)
     assert mechanism.guarantee.loss == GaussianLoss(1 / mechanism.noise_multiplier)
