@@ -39,8 +39,7 @@ from dpgp_core import (
     posterior_sampling_epsilon,
     selection_probabilities,
 )
-from dpgp_core.accounting.best_of_many import liu_talwar_constants, zcdp_of
-from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss
+from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss, liu_talwar_constants, zcdp_of
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.densities import fit_mixture

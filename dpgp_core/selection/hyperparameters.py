@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..accounting.best_of_many import ParallelLoss
 from ..accounting.guarantee import Budget, Guarantee
-from ..accounting.losses import GaussianLoss, PureLoss
+from ..accounting.losses import GaussianLoss, ParallelLoss, PureLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.inducing import inducing_root
@@ -75,7 +74,7 @@ def choose_by_evidence(
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
     """
-    _check(candidates)
+    check_candidates(candidates)
     if mechanism.variant != "whitened":
         raise ValueError("a choice by evidence needs whitened statistics; use variant='whitened'")
     reference = mechanism.fit(dataset, rng)
@@ -118,7 +117,7 @@ def choose_jointly(
     Raises:
         ValueError: no candidates, or fewer than two records.
     """
-    _check(candidates)
+    check_candidates(candidates)
     train, validate = halves(dataset)
     kernels = list(dict.fromkeys(each.kernel for each in candidates))
     released = {}
@@ -126,8 +125,7 @@ def choose_jointly(
         one = replace(mechanism, kernel=kernel)
         scales = one.noise(train)
         wider = NoiseScales(sa=math.sqrt(len(kernels)) * scales.sa, sb=math.sqrt(len(kernels)) * scales.sb)
-        sums = one.integer_sums(train)
-        released[kernel] = noisy(sums, wider, rng)
+        released[kernel] = noisy(one.integer_sums(train), wider, rng)
     fits = [with_candidate(mechanism, each).fit_statistics(released[each.kernel], train) for each in candidates]
     top = max(-0.5 * math.log(2 * math.pi * each.noise_variance) for each in candidates)
     scores = np.array(
@@ -184,6 +182,7 @@ def _joint_guarantee(mechanism: SparseVariational, unit: str) -> Guarantee:
     )
 
 
-def _check(candidates: Sequence[Candidate]) -> None:
+def check_candidates(candidates: Sequence[Candidate]) -> None:
+    """Raise ValueError unless there are any."""
     if len(candidates) < 1:
         raise ValueError("there are no candidates to choose from; give at least one")

@@ -11,17 +11,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..accounting.best_of_many import best_of_runs, liu_talwar_constants, zcdp_of
 from ..accounting.guarantee import Budget
-from ..accounting.losses import ApproximateLoss, PrivacyLoss
+from ..accounting.losses import ApproximateLoss, PrivacyLoss, liu_talwar_constants, zcdp_of
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
-from ..sparse.posterior import SparseFit
-from ..sparse.statistics import NoiseScales, noise_scales, noisy
+from ..sparse.statistics import noise_scales, noisy
 from ..table import Dataset
-from .hyperparameters import Candidate, HyperparameterChoice, halves, log_densities, with_candidate
+from .hyperparameters import (
+    Candidate,
+    HyperparameterChoice,
+    check_candidates,
+    halves,
+    log_densities,
+    with_candidate,
+)
 
 _STEPS = 12
 _LAST_SHARE = 0.75  # of rho, for the last step; the others share the rest equally
@@ -76,9 +81,6 @@ def _shares(rho: float) -> tuple[float, ...]:
     """Budget of each step, adding up to rho."""
     early = (1 - _LAST_SHARE) / (_STEPS - 1)
     return (early * rho,) * (_STEPS - 1) + (_LAST_SHARE * rho,)
-
-
-Run = Callable[[], tuple[float, tuple[int, SparseFit]] | None]
 
 
 def choose_liu_talwar(
@@ -146,9 +148,26 @@ def best_of_random_runs(
     Raises:
         ValueError: no candidates, or fewer than two records.
     """
+    check_candidates(candidates)
+    train, validate = halves(dataset)
+    models = [with_candidate(mechanism, each) for each in candidates]
+    of_kernel = {model.kernel: model for model in models}
+    R_y = dataset.half_range
+    sums = {kernel: model.integer_sums(train) for kernel, model in of_kernel.items()}
+    noise = {k: noise_scales(multiplier, R_y, model.feature_bound(train)) for k, model in of_kernel.items()}
     public = _public(rng)
-    runs = number(public)
-    best = best_of_runs(_run(mechanism, candidates, dataset, rng, public, multiplier, rho), runs)
+    highest, best = -math.inf, None
+    for _ in range(number(public)):
+        index = int(public.integers(len(models)))
+        model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
+        fit = model.fit_statistics(noisy(sums[model.kernel], noise[model.kernel], rng), train)
+        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
+        radius = (R_y / sigma) ** 2
+        centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
+        values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
+        score = private_mean(values, centre, radius, rho, rng)
+        if highest < score <= centre + radius:  # beyond, it is impossible
+            highest, best = score, (index, fit)
     one = mechanism.guarantee
     guarantee = replace(
         one,
@@ -162,48 +181,11 @@ def best_of_random_runs(
         # not how many runs there were: their number is no part of the output that the theorems cover
         message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
         return HyperparameterChoice(index=None, fit=None, scores=None, guarantee=guarantee, message=message)
-    _, (index, fit) = best
+    index, fit = best
     message = "the best of a random number of private runs"
     return HyperparameterChoice(
         index=index, fit=replace(fit, guarantee=guarantee), scores=None, guarantee=guarantee, message=message
     )
-
-
-def _run(
-    mechanism: SparseVariational,
-    candidates: Sequence[Candidate],
-    dataset: Dataset,
-    rng: np.random.Generator | None,
-    public: np.random.Generator,
-    multiplier: float,
-    rho: float,
-) -> Run:
-    """One run, to be called as often as there are runs; its score is None where it is refused as impossible."""
-    if len(candidates) < 1:
-        raise ValueError("there are no candidates to choose from; give at least one")
-    train, validate = halves(dataset)
-    models = [with_candidate(mechanism, each) for each in candidates]
-    R_y = dataset.output_range / dataset.y_scale / 2
-    kernels = {model.kernel: model for model in models}
-    sums = {kernel: model.integer_sums(train) for kernel, model in kernels.items()}
-    noise: dict[object, NoiseScales] = {
-        kernel: noise_scales(multiplier, R_y, model.feature_bound(train)) for kernel, model in kernels.items()
-    }
-
-    def run() -> tuple[float, tuple[int, SparseFit]] | None:
-        index = int(public.integers(len(models)))
-        model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
-        whole, scales = sums[model.kernel], noise[model.kernel]
-        released = noisy(whole, scales, rng)
-        fit = model.fit_statistics(released, train)
-        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
-        radius = (R_y / sigma) ** 2
-        centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
-        values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
-        score = private_mean(values, centre, radius, rho, rng)
-        return (score, (index, fit)) if score <= centre + radius else None
-
-    return run
 
 
 def _public(rng: np.random.Generator | None) -> np.random.Generator:

@@ -9,9 +9,18 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from dpgp_core.accounting.best_of_many import ParallelLoss, best_of_runs, liu_talwar_constants, zcdp_of
 from dpgp_core.accounting.gaussian import epsilon_of, rounded_down, rounded_up
-from dpgp_core.accounting.losses import ORDERS, ApproximateLoss, GaussianLoss, PureLoss, compose, rdp_epsilon
+from dpgp_core.accounting.losses import (
+    ORDERS,
+    ApproximateLoss,
+    GaussianLoss,
+    ParallelLoss,
+    PureLoss,
+    compose,
+    liu_talwar_constants,
+    rdp_epsilon,
+    zcdp_of,
+)
 
 
 def test_randomised_response_curve_lies_below_the_bound():
@@ -142,9 +151,3 @@ def test_the_worst_part_counts():
     assert either.epsilon(1e-5) == GaussianLoss(1.0).epsilon(1e-5)
     assert ParallelLoss((GaussianLoss(1e-3), PureLoss(0.7))).epsilon(1e-5) == PureLoss(0.7).epsilon(1e-5)
     np.testing.assert_allclose(either.repeated(4).rdp(orders), 4 * either.rdp(orders))
-
-
-def test_best_of_runs():
-    outcomes = iter([None, (1.0, "a"), (3.0, "b"), None, (2.0, "c")])
-    assert best_of_runs(lambda: next(outcomes), 5) == (3.0, "b")
-    assert best_of_runs(lambda: None, 4) is None

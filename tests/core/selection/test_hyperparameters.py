@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpgp_core.selection.repeated as repeated
+from benchmarks.shared import repeated_runs
 from benchmarks.shared.repeated_runs import choose_repeatedly
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
@@ -34,10 +35,20 @@ def sparse(epsilon, **changes):
 AT_ONCE, CHOICES = [choose_by_evidence, choose_jointly], [repeated.choose_liu_talwar, choose_repeatedly]
 
 
+@pytest.fixture
+def sixty_runs(monkeypatch):
+    """As many runs of a choice whatever is drawn."""
+    best = repeated.best_of_random_runs
+    for module in (repeated, repeated_runs):
+        monkeypatch.setattr(
+            module, "best_of_random_runs", lambda *given, number, **others: best(*given, number=lambda _: 60, **others)
+        )
+
+
+@pytest.mark.usefixtures("sixty_runs")
 @pytest.mark.parametrize("choose", AT_ONCE + CHOICES)
-def test_with_much_budget_the_right_lengthscale_is_chosen(choose, monkeypatch):
-    best, data = repeated.best_of_runs, wave(4000)
-    monkeypatch.setattr(repeated, "best_of_runs", lambda run, runs: best(run, 60))
+def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
+    data = wave(4000)
     if choose in CHOICES:
         found = choose(sparse(60.0), CANDIDATES, data, np.random.default_rng(2), gamma=0.02)
     else:
@@ -92,6 +103,22 @@ def test_one_record_is_in_one_half_and_moves_scores_within_the_range():
     np.testing.assert_allclose(found, -0.5 * np.log(2 * np.pi * total) - residual**2 / (2 * total))
 
 
+@pytest.mark.usefixtures("sixty_runs")
+@pytest.mark.parametrize("choose", CHOICES)
+def test_the_run_of_the_highest_score_is_published_and_impossible_scores_are_not(choose, monkeypatch):
+    scores, tried, densities = iter([np.inf, -9.0, -1.0, np.inf, -5.0, *[-9.0] * 100]), [], log_densities
+
+    def seen(fit, candidate, dataset):
+        tried.append(candidate)
+        return densities(fit, candidate, dataset)
+
+    monkeypatch.setattr(repeated, "log_densities", seen)
+    monkeypatch.setattr(repeated, "private_mean", lambda *arguments: next(scores))
+    found = choose(sparse(1.0), CANDIDATES, wave(20), np.random.default_rng(4))
+    assert len(tried) == 60
+    assert CANDIDATES[found.index] == tried[2]
+
+
 @pytest.mark.parametrize("choose", CHOICES)
 def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
     monkeypatch.setattr(repeated, "private_mean", lambda *arguments: np.inf)
@@ -104,7 +131,11 @@ def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
 
 def test_at_most_so_many_runs(monkeypatch):
     counted, data = [], wave(200)
-    monkeypatch.setattr(repeated, "best_of_runs", lambda run, runs: counted.append(runs))
+
+    def only_counted(mechanism, candidates, dataset, rng, *, number, **others):
+        counted.append(number(rng))
+
+    monkeypatch.setattr(repeated, "best_of_random_runs", only_counted)
     for seed in range(200):
         repeated.choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, data, np.random.default_rng(seed), gamma=0.3)
     most = repeated.liu_talwar_constants(1.0, 0.5, 0.3).draws
