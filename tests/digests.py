@@ -193,9 +193,9 @@ def _attack() -> Figures:
 def _evaluation() -> Figures:
     data, folds = small(40), k_folds(40, 4)
     judged = [built(case) for case in ("cloaking", "sparse")]
-    errors = [sweep(each, data, folds, (each.guarantee.budget.epsilon,), 3, 7).errors[0] for each in judged]
+    swept = [sweep(each, data, folds, (each.guarantee.budget.epsilon,), 3, 7) for each in judged]
     peers = [held_out(peer, data, folds, 0.5, 3, 7) for peer in (Polynomial(2), BinnedMeans(4))]
-    return [*(part for each in errors for part in each), *peers]
+    return [*(part[0] for each in swept for part in (each.errors, each.half_width, each.half_score)), *peers]
 
 
 def _bounds() -> Figures:

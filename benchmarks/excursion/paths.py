@@ -18,13 +18,12 @@ from dpgp_core.excursion.search import (
     PathSetting,
     Progress,
     SearchSpace,
-    exponential,
     loss_of_margins,
     minimise,
 )
 from dpgp_core.excursion.sets import Targets
 from dpgp_core.gp.regression import posterior
-from dpgp_core.kernels import Kernel
+from dpgp_core.kernels import Kernel, Matern12
 
 _LEAST_JITTER, _MOST_JITTER = 1e-12, 1e-6  # relative to the largest variance
 
@@ -126,7 +125,7 @@ def search_hall(
 
 def _hall_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
     """Mean BCE over the targets of Hall's release, r (R,) and scale (R, S) -> (R, S)."""
-    kernel, q, total = exponential(lengthscale), (r * r)[:, None], np.zeros(scale.shape)
+    kernel, q, total = Matern12(lengthscale=lengthscale), (r * r)[:, None], np.zeros(scale.shape)
     for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
         sums = hall_mean(kernel, X, y, targets.grid, 1.0)
         total += loss_of_margins(np.where(truth, 1, -1) * (sums - q * targets.threshold), scale)

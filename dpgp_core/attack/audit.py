@@ -10,7 +10,8 @@ from ..arrays import FloatArray
 from ..checks import check_share
 from .roc import Counts, clopper_pearson_high, clopper_pearson_low
 
-_THRESHOLDS = 400
+_TAILS = np.geomspace(1e-5, 0.5, 200)
+_LEVELS = np.concatenate([_TAILS, 1 - _TAILS])  # of quantiles: denser at both ends, where small probabilities compare
 
 
 def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, confidence: float) -> float:
@@ -36,27 +37,18 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
     tail = (1 - confidence) / 2
     first_in, last_in = np.array_split(inside, 2)
     first_out, last_out = np.array_split(outside, 2)
-    thresholds = np.unique(np.quantile(np.concatenate([first_in, first_out]), _levels(), method="lower"))
+    thresholds = np.unique(np.quantile(np.concatenate([first_in, first_out]), _LEVELS, method="lower"))
     bounds = _bounds(first_in, first_out, thresholds, delta, tail)
     event, best = np.unravel_index(int(bounds.argmax()), bounds.shape)
     tested = _bounds(last_in, last_out, thresholds[[best]], delta, tail)[event, 0]
     return max(0.0, float(tested))
 
 
-def _levels() -> FloatArray:
-    """Quantile levels, denser towards both ends, where small probabilities are compared."""
-    tails = np.geomspace(1e-5, 0.5, _THRESHOLDS // 2)
-    return np.concatenate([tails, 1 - tails])
-
-
 def _bounds(inside: FloatArray, outside: FloatArray, thresholds: FloatArray, delta: float, tail: float) -> FloatArray:
     """Bounds on epsilon (2, len(thresholds)): from scores above each threshold, and from the others."""
-    sides = []
-    for scores in (inside, outside):
-        below = np.searchsorted(np.sort(scores), thresholds, side="right")
-        sides.append((len(scores) - below, below, len(scores)))
-    (in_above, in_below, m), (out_above, out_below, k) = sides
-    above = _log_ratio(in_above, m, out_above, k, delta, tail)
+    in_below, out_below = (np.searchsorted(np.sort(each), thresholds, side="right") for each in (inside, outside))
+    m, k = len(inside), len(outside)
+    above = _log_ratio(m - in_below, m, k - out_below, k, delta, tail)
     return np.stack([above, _log_ratio(out_below, k, in_below, m, delta, tail)])
 
 

@@ -100,5 +100,5 @@ def draw_releases(
     """
     if trials < 1:
         raise ValueError(f"trials must be at least 1, got {trials}")
-    sizes = [BATCH] * (trials // BATCH) + [trials % BATCH] * (trials % BATCH > 0)
+    sizes = (min(BATCH, trials - done) for done in range(0, trials, BATCH))
     return (mechanism.release(dataset, X_test, rng, draws=size).samples for size in sizes)

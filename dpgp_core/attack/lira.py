@@ -123,12 +123,10 @@ class Shadows:
             ValueError: shadows < 1.
         """
         mu, v = self.posterior(self.data(rng, shadows, member=member))
-        if math.isinf(self.sigma):
-            noise = np.sqrt(v / self.L)
-            mean = noise * rng.standard_normal(shadows)  # mu / sigma -> 0
-        else:
-            noise = self.sigma * np.sqrt(v / self.L)
-            mean = mu + noise * rng.standard_normal(shadows)
+        scale = self.sigma
+        if math.isinf(scale):
+            mu, scale = 0 * mu, 1.0  # of f / sigma, whose mean mu / sigma is 0
+        mean = mu + scale * np.sqrt(v / self.L) * rng.standard_normal(shadows)
         variance = v * rng.chisquare(self.L - 1, shadows) / self.L if self.L > 1 else None
         return Observables(mean, variance)
 

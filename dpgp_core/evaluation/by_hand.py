@@ -19,7 +19,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
-from .limits import functions
+from .limits import made_up
 
 
 def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
@@ -49,15 +49,9 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
 def world(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """One world of the prior: outputs at X (n,) and f at the test inputs (P,), in model units.
-
-    Args:
-        noise_variance: of an output about f, >= 0.
-    """
-    check_columns(X, X_test)
-    [f] = functions(kernel, np.vstack([X, X_test]), 1, rng)
-    y: FloatArray = f[: len(X)] + np.sqrt(noise_variance) * rng.standard_normal(len(X))
-    return y, f[len(X) :]
+    """One world of the prior: outputs at X (n,) and f at the test inputs (P,); see ``limits.made_up``."""
+    [y], [f] = made_up(kernel, noise_variance, X, X_test, 1, rng)
+    return y, f
 
 
 Above = Callable[[FloatArray], FloatArray]

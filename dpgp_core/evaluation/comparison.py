@@ -66,22 +66,6 @@ class Held(NamedTuple):
         return self.plans[epsilon]
 
 
-class Errors(NamedTuple):
-    """Held-out performance of one mechanism. Not private.
-
-    Attributes:
-        rmse: of each simulated draw over all folds (draws,), in the output's unit.
-        half_width: half of the 95 % interval for an output, median over test points, in the output's unit; nan for a
-            mechanism that has none.
-        half_score: half of the interval score of those intervals, mean over draws and test points: the half-width plus
-            20 times how far outputs lie outside; in the output's unit, or nan.
-    """
-
-    rmse: FloatArray
-    half_width: float
-    half_score: float
-
-
 class Residuals(NamedTuple):
     """Of one fold: release minus truth (draws, P), half-widths of the first draw's intervals (P,), half scores (P,)."""
 
@@ -143,16 +127,6 @@ def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], 
     return Residuals(residuals, (high[0] - low[0]) / 2, score / 2)
 
 
-def errors_of(parts: Iterable[Residuals]) -> Errors:
-    """Of all folds together."""
-    residuals, widths, scores = zip(*parts, strict=True)
-    return Errors(
-        rmse=held_out_rmse(residuals),
-        half_width=float(np.median(np.concatenate(widths))),
-        half_score=float(np.mean(np.concatenate(scores))),
-    )
-
-
 def rung(epsilon: float) -> float:
     """The power of four next to an epsilon, for which plans at that epsilon are made."""
     return float(_RUNG ** round(math.log(epsilon, _RUNG)))
@@ -163,13 +137,20 @@ Piece = tuple[list[Residuals], float]
 
 
 class Sweep(NamedTuple):
-    """Held-out performance of one mechanism over a range of budgets. Not private.
+    """Held-out performance of one mechanism at E budgets. Not private.
 
     Attributes:
+        errors: root mean square of each simulated draw over all folds (E, draws), in the output's unit.
+        half_width: half of the 95 % interval for an output, median over test points (E,), in the output's unit; nan for
+            a mechanism that has none.
+        half_score: half of the interval score of those intervals, mean over draws and test points (E,): the half-width
+            plus 20 times how far outputs lie outside; in the output's unit, or nan.
         seconds: of one plan and one release, mean over folds, where they ran.
     """
 
-    errors: list[Errors]
+    errors: FloatArray
+    half_width: FloatArray
+    half_score: FloatArray
     seconds: float
 
 
@@ -198,7 +179,7 @@ def sweep(
     pieces: list[Piece] = []
     if executor is None:
         for index, test in enumerate(folds):
-            pieces.append(fold(index, test, partial(_report, progress, index, len(folds))))
+            pieces.append(fold(index, test, lambda part: progress((len(pieces) + part) / len(folds))))
     else:
         for piece in executor.map(fold, list(range(len(folds))), list(folds)):
             pieces.append(piece)
@@ -208,8 +189,12 @@ def sweep(
 
 def gathered(pieces: Sequence[Piece]) -> Sweep:
     """The sweep of the folds that are done, at least one: ``sweep`` itself, if these are all."""
-    by_epsilon = zip(*(residuals for residuals, _ in pieces), strict=True)
-    return Sweep([errors_of(parts) for parts in by_epsilon], float(np.mean([seconds for _, seconds in pieces])))
+    rows = []
+    for parts in zip(*(residuals for residuals, _ in pieces), strict=True):
+        residuals, widths, scores = zip(*parts, strict=True)
+        rows.append((held_out_rmse(residuals), np.median(np.concatenate(widths)), np.mean(np.concatenate(scores))))
+    errors, half_widths, half_scores = map(np.array, zip(*rows, strict=True))
+    return Sweep(errors, half_widths, half_scores, float(np.mean([seconds for _, seconds in pieces])))
 
 
 def sweep_fold(
@@ -232,10 +217,6 @@ def sweep_fold(
         rows.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
         progress(len(rows) / len(epsilons))
     return rows, seconds
-
-
-def _report(progress: Callable[[float], None], done: int, pieces: int, part: float) -> None:
-    progress((done + part) / pieces)
 
 
 NOTHING_HIDDEN = 1000.0

@@ -105,16 +105,13 @@ def plan_folds(
     Raises:
         ValueError: a parameter is out of range.
     """
-    residual_map = np.zeros((sum(map(len, folds)), len(X)))
-    traces, row = [], 0
+    residual_maps, traces = [], []
     for test, C in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):
         design = design_noise(C, objective, gap=gap, rank_tolerance=rank_tolerance)
-        rows = slice(row, row + len(test))
-        train = np.delete(np.arange(len(X)), test)
         # residual = y_T - U U^T C y_S: directions that the rank tolerance drops leave the released mean too
-        residual_map[rows, train] = -design.project(C)
-        residual_map[np.arange(row, row + len(test)), test] = 1
+        residual_map = np.eye(len(X))[test]
+        residual_map[:, np.delete(np.arange(len(X)), test)] = -design.project(C)
+        residual_maps.append(residual_map)
         traces.append(float(design.variance().sum()))
-        row = rows.stop
         progress(len(traces) / len(folds))
-    return FoldPlan(folds=tuple(folds), residual_map=residual_map, noise_trace=np.array(traces))
+    return FoldPlan(folds=tuple(folds), residual_map=np.concatenate(residual_maps), noise_trace=np.array(traces))

@@ -177,19 +177,27 @@ def reached(
     mechanism = BayesCloaking(epsilon=epsilon, delta=delta, kernels=[kernel], noise_variances=[noise_variance], gap=gap)
     plan = mechanism.plan(X, X_test, x_box=x_box, half_range=half_range)
     drawn, noises = np.random.default_rng(seed).spawn(2)
-    f = functions(kernel, np.vstack([X, X_test]), worlds, drawn)
-    y = f[:, : len(X)] + math.sqrt(noise_variance) * drawn.standard_normal((worlds, len(X)))
+    y, f = made_up(kernel, noise_variance, X, X_test, worlds, drawn)
     reader = RecordsInFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
     filtered = record_filter(plan.models, X, X_test, public=Public(x_box, half_range))
     _, posterior = run_stages(filtered, plan.stages, reader, draws=worlds)
     predicted = np.clip(filtered.predict(posterior).mean, -half_range, half_range)
-    truth = clipped_moments(f[:, len(X) :], noise_variance, half_range)[0]
+    truth = clipped_moments(f, noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())
     return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))
 
 
-def functions(kernel: Kernel, X: FloatArray, worlds: int, rng: np.random.Generator) -> FloatArray:
-    """Independent paths of GP(0, kernel) at X (m, D), (worlds, m)."""
-    phi = factorise(kernel, X, _TOLERANCE).features.values()
-    return np.asarray(rng.standard_normal((worlds, phi.shape[1])) @ phi.T)
+def made_up(
+    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, worlds: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Independent worlds of the prior: outputs at X (worlds, n) and f at the test inputs (worlds, P), in model units.
+
+    Args:
+        noise_variance: of an output about f, >= 0.
+    """
+    check_columns(X, X_test)
+    phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()
+    f = rng.standard_normal((worlds, phi.shape[1])) @ phi.T
+    y = f[:, : len(X)] + math.sqrt(noise_variance) * rng.standard_normal((worlds, len(X)))
+    return y, f[:, len(X) :]

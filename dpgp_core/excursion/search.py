@@ -17,7 +17,7 @@ from scipy.special import ndtr
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import Kernel, Matern12
+from ..kernels import Matern12
 from .sets import PROBABILITY_FLOOR, Targets, posterior_marginals
 
 EpsilonOfSetting = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -26,7 +26,7 @@ Evaluate = Callable[[float, FloatArray, FloatArray], FloatArray]
 """Map one lengthscale, r (R,) and scale (R, S) to losses (R, S)."""
 Progress = Callable[[float], None]
 """Receives the fraction of the work done, from 0 to 1."""
-Axes = tuple[FloatArray, FloatArray, FloatArray]
+Axes = tuple[FloatArray, ...]
 """Values of lengthscale, r and scale whose product is a grid."""
 
 _OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # of the last grid step, around the best point so far
@@ -78,14 +78,12 @@ class SearchSpace:
 
     def coarse(self) -> Axes:
         """Return the coarse grid's axes."""
-        a, b, c = (np.geomspace(*each) for each in self.ranges)
-        return a, b, c
+        return tuple(np.geomspace(*each) for each in self.ranges)
 
     def around(self, setting: PathSetting, level: int) -> Axes:
         """Return the axes of refinement ``level`` >= 1: up to 5 points each, half the last step apart."""
         centre = (setting.lengthscale, setting.r, setting.scale)
-        a, b, c = (_zoom(*each, at, level) for each, at in zip(self.ranges, centre, strict=True))
-        return a, b, c
+        return tuple(_zoom(*each, at, level) for each, at in zip(self.ranges, centre, strict=True))
 
 
 def minimise(
@@ -108,9 +106,8 @@ def minimise(
     Raises:
         ValueError: no setting visited keeps within a budget.
     """
-    best = [PathSetting(lengthscale=math.nan, r=math.nan, scale=math.nan, bce=math.inf, epsilon=math.inf)] * len(
-        budgets
-    )
+    nothing = PathSetting(lengthscale=math.nan, r=math.nan, scale=math.nan, bce=math.inf, epsilon=math.inf)
+    best = [nothing] * len(budgets)
     done, work = 0.0, space.lengthscale[2] + len(budgets) * rounds * len(_OFFSETS)
 
     def visit(axes: Axes, share: int) -> None:
@@ -185,11 +182,6 @@ def _zoom(low: float, high: float, points: int, centre: float, level: int) -> Fl
     return np.unique(np.clip(centre * np.exp(step * _OFFSETS), low, high))
 
 
-def exponential(lengthscale: float) -> Kernel:
-    """The exponential kernel, unit variance; lengthscale in input units."""
-    return Matern12(lengthscale=lengthscale)
-
-
 def search(
     targets: Targets,
     epsilon_of_setting: EpsilonOfSetting,
@@ -224,7 +216,7 @@ def search(
 
 def _posterior_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
     """Mean BCE over the targets of posterior sampling, r (R,) and scale (R, S) -> (R, S)."""
-    kernel, total = exponential(lengthscale), np.zeros(scale.shape)
+    kernel, total = Matern12(lengthscale=lengthscale), np.zeros(scale.shape)
     for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
         mean, variance = posterior_marginals(kernel, X, y, targets.grid, r * r)
         total += loss_of_margins(np.where(truth, 1, -1) * (mean - targets.threshold) / np.sqrt(variance), scale)

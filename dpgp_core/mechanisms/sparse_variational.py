@@ -131,12 +131,19 @@ class SparseVariational(Mechanism):
         released = [noisy(sums, scales, draws.rng) for _ in range(draws.times)]
         fits = [self.fit_statistics(each, dataset) for each in released]
         samples = np.stack([fit.predict(X_test)[0] for fit in fits])
+        uncertainty: Uncertainty = NoInterval(
+            reason="the published posterior does not hold at its level; use variant='whitened'"
+        )
+        if self.variant == "whitened":
+            uncertainty = SparseInterval(
+                fits=fits, noise_variance=self.noise_variance, x_box=dataset.x_box, X_test=X_test, centre=samples
+            )
         release = Release(
             X_test=X_test,
             samples=samples,
             guarantee=draws.promise,
             statistics=released,
-            uncertainty=self._uncertainty(fits, samples, dataset, X_test),
+            uncertainty=uncertainty,
         )
 
         def hidden() -> FloatArray:
@@ -145,15 +152,6 @@ class SparseVariational(Mechanism):
             return self.fit_statistics(silent, dataset).predict(X_test)[0]
 
         return release, hidden
-
-    def _uncertainty(
-        self, fits: Sequence[SparseFit], samples: FloatArray, dataset: Dataset, X_test: FloatArray
-    ) -> Uncertainty:
-        if self.variant == "paper":
-            return NoInterval(reason="the published posterior does not hold at its level; use variant='whitened'")
-        return SparseInterval(
-            fits=fits, noise_variance=self.noise_variance, x_box=dataset.x_box, X_test=X_test, centre=samples
-        )
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
         """Release the statistics once; predict from the result at any test points, any number of times.

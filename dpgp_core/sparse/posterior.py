@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
@@ -249,9 +249,8 @@ class SparseInterval:
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
         more = self.noise_variance if of == "outputs" else 0.0
-        half = self._outcome.scale * np.stack(
-            [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]
-        )
+        widths = [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]
+        half = self._outcome.scale * np.stack(widths)
         return self.centre - half, self.centre + half
 
     def level_of(self, values: FloatArray) -> FloatArray:
@@ -267,15 +266,18 @@ class SparseInterval:
 
     def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
         """Shifts (S, P) and variances (1, P) of a draw's error, ``more`` added."""
-        simulated, E = self._simulated, fit.posterior.explained
+        (f, variance, gamma, less_noise, psi), E = self._simulated, fit.posterior.explained
         inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
-        covariance = E - E @ E - simulated.less_noise * E @ inverse @ E
-        noise = np.einsum("ij,jk,ik->i", simulated.psi, covariance, simulated.psi, optimize=True)
-        shifts = simulated.f - simulated.gamma @ (simulated.psi @ E).T
-        return shifts, (simulated.variance + np.maximum(noise, 0) + more)[None]
+        covariance = E - E @ E - less_noise * E @ inverse @ E
+        noise = np.einsum("ij,jk,ik->i", psi, covariance, psi, optimize=True)
+        return f - gamma @ (psi @ E).T, (variance + np.maximum(noise, 0) + more)[None]
 
     @cached_property
-    def _simulated(self) -> _Simulated:
+    def _simulated(self) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
+        """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
+
+        And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
+        """
         first = self.fits[0].posterior  # all have its kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
@@ -283,25 +285,7 @@ class SparseInterval:
         f = model.outputs(rng, _SIMULATED)
         h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
-        return _Simulated(
-            (model.C @ f.T).T, model.variance, _weights(phi, h), self.noise_variance - float(v.mean()), psi
-        )
-
-
-class _Simulated(NamedTuple):
-    """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
-
-    And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
-    """
-
-    f: FloatArray
-    variance: FloatArray
-    gamma: FloatArray
-    less_noise: float
-    psi: FloatArray
-
-
-def _weights(phi: FloatArray, h: FloatArray) -> FloatArray:
-    """Gamma (S, m) of least |h - phi gamma|^2, h (S, k), with a ridge where features hardly reach."""
-    gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
-    return np.asarray(cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T)
+        # gamma of least |h - phi gamma|^2, with a ridge where features hardly reach
+        gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
+        gamma = cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T
+        return (model.C @ f.T).T, model.variance, gamma, self.noise_variance - float(v.mean()), psi

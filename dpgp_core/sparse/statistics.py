@@ -19,7 +19,7 @@ from ..checks import check_positive
 from ..gp.inducing import Features
 from ..kernels import EQ, Stationary
 from ..measurement.integers import GRID, IntArray, strategy_integers
-from ..measurement.noise import GaussianNoise
+from ..measurement.noise import GaussianNoise, with_noise
 
 MOST_RECORDS = 1 << 22
 
@@ -186,17 +186,14 @@ def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
     """
     m = len(sums.A)
 
-    def drawn(sd: float, step: float, size: int) -> list[int]:
-        return GaussianNoise(sensitivity=1, noise_multiplier=sd / step).draw(size)
+    def with_sd(exact: IntArray, sd: float, step: float) -> FloatArray:
+        return step * with_noise(exact.tolist(), GaussianNoise(sensitivity=1, noise_multiplier=sd / step), 1)[0]
 
-    e_a = drawn(noise.sa, sums.step_a, m)
-    e_b = np.zeros((m, m), dtype=object)
-    e_b[np.diag_indices(m)] = drawn(noise.sb, sums.step_b, m)
-    e_b[np.triu_indices(m, 1)] = drawn(noise.sb / math.sqrt(2), sums.step_b, m * (m - 1) // 2)
-    A = np.array([int(x) + e for x, e in zip(sums.A, e_a, strict=True)], dtype=float)
-    above = np.array((np.triu(sums.B).astype(object) + e_b).tolist(), dtype=float)
-    B = above + np.triu(above, 1).T
-    return NoisyStatistics(A=A * sums.step_a, B=B * sums.step_b, noise=noise)
+    A = with_sd(sums.A, noise.sa, sums.step_a)
+    diagonal = with_sd(np.diag(sums.B), noise.sb, sums.step_b)
+    upper, above = np.triu_indices(m, 1), np.zeros((m, m))
+    above[upper] = with_sd(sums.B[upper], noise.sb / math.sqrt(2), sums.step_b)
+    return NoisyStatistics(A=A, B=above + above.T + np.diag(diagonal), noise=noise)
 
 
 def noisy(sums: IntegerSums, noise: NoiseScales, rng: np.random.Generator | None = None) -> NoisyStatistics:

@@ -16,7 +16,6 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
     Piece,
-    Sweep,
     gathered,
     held_out_errors,
     hold_out,
@@ -117,7 +116,7 @@ def curve(
     mechanism = contender(contest, name, _ANY_EPSILON)
     with engine() as executor:
         draws = CONTENDERS[name].simulated
-        return _curve(sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
+        return Curve(*sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
 
 
 def piece(
@@ -136,13 +135,7 @@ def piece(
 
 def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
     """The curve over the folds that are done; over all of them it is ``curve(contest, name)``."""
-    return _curve(gathered(pieces))
-
-
-def _curve(swept: Sweep) -> Curve:
-    errors = np.array([each.rmse for each in swept.errors])
-    half_width, half_score = np.array([(each.half_width, each.half_score) for each in swept.errors]).T
-    return Curve(errors, half_width, half_score, swept.seconds)
+    return Curve(*gathered(pieces))
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
