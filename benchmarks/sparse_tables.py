@@ -32,8 +32,13 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.inducing import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    HyperparameterChoice,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+)
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset, declared_columns
 

@@ -53,8 +53,13 @@ from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.gp.paths import posterior_process
 from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
-from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+    private_mean,
+)
 from dpgp_core.selection.scores import difference_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built

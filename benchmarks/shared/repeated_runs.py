@@ -1,7 +1,7 @@
 """Best of a truncated negative binomial number of private runs, accounted by Renyi divergence (Papernot & Steinke).
 
-The choice of ``dpgp_core.selection.repeated`` with another law of the number of runs: far less noise for the same
-budget. ``sparse_tables`` compares both.
+The repeated choice of ``dpgp_core.selection.hyperparameters`` with another law of the number of runs: far less noise
+for the same budget. ``sparse_tables`` compares both.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from dpgp_core.accounting.losses import ORDERS, GaussianLoss, PrivacyLoss, rdp_e
 from dpgp_core.arrays import FloatArray
 from dpgp_core.checks import check_share
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice
-from dpgp_core.selection.repeated import best_of_random_runs
+from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, best_of_random_runs
 from dpgp_core.table import Dataset
 
 

@@ -269,9 +269,9 @@ def error_without_privacy(
     held = left_out(dataset, folds)
     errors = [held_out_rmse([without_privacy(fold.train, fold.X_test) - fold.truth for fold in held])]
     for kernel, noise_variance in declared:
-        matrices = held_out_matrices(kernel, dataset.X, folds, noise_variance)
-        curves = (dataset.in_data_units(C @ fold.train.standardised()) for C, fold in zip(matrices, held, strict=True))
-        errors.append(held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)]))
+        pairs = zip(held_out_matrices(kernel, dataset.X, folds, noise_variance), held, strict=True)
+        curves = [dataset.in_data_units(C @ fold.train.standardised()) - fold.truth for C, fold in pairs]
+        errors.append(held_out_rmse(curves))
     for mechanism in mechanisms:
         planned = [fold._replace(plans={}) for fold in held]
         errors.append(held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), planned, _DRAWS, 0).mean())

@@ -52,27 +52,24 @@ class Polynomial:
         """Upper triangle of the Gram matrix, its least eigenvalue, and the cross products, (r,)."""
         phi, half = self._features(dataset, dataset.X), dataset.output_range / 2
         gram, cross = phi.T @ phi, phi.T @ (dataset.clipped_y - dataset.midpoint)
-        a, b, c = self._scales(phi.shape[1], half)
-        upper = np.triu_indices(len(gram))
-        root_two = np.where(upper[0] == upper[1], 1.0, math.sqrt(2))  # |sums|^2 is the Frobenius norm
         least = np.linalg.eigvalsh(gram)[0]
-        return np.concatenate([a * root_two * gram[upper], [c * least], b * cross])
+        return np.concatenate([gram[np.triu_indices(len(gram))], [least], cross]) * _weights(len(gram), half)
 
     def predict(self, z: FloatArray, s: float, dataset: Dataset, X_test: FloatArray) -> FloatArray:
         """Curves (D, P) from noisy sums z (D, r), noise s, in the output's unit; no output is read."""
         phi, half = self._features(dataset, X_test), dataset.output_range / 2
         d = phi.shape[1]
-        a, b, c = self._scales(d, half)
-        upper = np.triu_indices(d)
+        weights = _weights(d, half)
+        upper, least, cross = np.split(z / weights, [-d - 1, -d], axis=1)
         gram = np.zeros((len(z), d, d))
-        gram[:, *upper] = z[:, : len(upper[0])] / np.where(upper[0] == upper[1], a, a * math.sqrt(2))
+        gram[:, *np.triu_indices(d)] = upper
         gram = gram + np.swapaxes(np.triu(gram, 1), 1, 2)
         # lambda = sqrt(d log(2 d^2 / rho)) s / a, less a lower bound of the data's own eigenvalue
-        own = z[:, len(upper[0])] / c - math.sqrt(2 * math.log(1 / _FAILING)) * s / c
-        ridge = math.sqrt(d * math.log(2 * d * d / _FAILING)) * s / a
+        own = least[:, 0] - math.sqrt(2 * math.log(1 / _FAILING)) * s / weights[-d - 1]
+        ridge = math.sqrt(d * math.log(2 * d * d / _FAILING)) * s / weights[0]
         values, vectors = np.linalg.eigh(gram)
         values = np.maximum(values + np.maximum(ridge - np.maximum(own, 0.0), 0.0)[:, None], _LEAST * d)
-        along = np.einsum("dij,di->dj", vectors, z[:, len(upper[0]) + 1 :] / b) / values
+        along = np.einsum("dij,di->dj", vectors, cross) / values
         curves = np.einsum("dij,dj->di", vectors, along) @ phi.T
         return np.asarray(dataset.midpoint + np.clip(curves, -half, half))
 
@@ -84,9 +81,13 @@ class Polynomial:
         columns = [np.prod([one[:, k] for one, k in zip(each, p, strict=True)], axis=0) for p in powers]
         return np.stack(columns, axis=1)
 
-    def _scales(self, d: int, half: float) -> tuple[float, float, float]:
-        third = math.sqrt(1 / 3)
-        return third / (math.sqrt(2) * d), third / (2 * math.sqrt(d) * half), third / d
+
+def _weights(d: int, half: float) -> FloatArray:
+    """What each sum of a polynomial is multiplied by (r,): a third of 1/s^2 for each of its three parts."""
+    third, (rows, columns) = math.sqrt(1 / 3), np.triu_indices(d)
+    root_two = np.where(rows == columns, 1.0, math.sqrt(2))  # |sums|^2 is the Frobenius norm
+    of_cross = np.full(d, third / (2 * math.sqrt(d) * half))
+    return np.concatenate([third / (math.sqrt(2) * d) * root_two, [third / d], of_cross])
 
 
 @dataclass(frozen=True)

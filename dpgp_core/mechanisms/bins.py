@@ -121,7 +121,7 @@ class BinMeans(Mechanism):
 
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""
-        return Grid(box=box, bins=self.bins if isinstance(self.bins, int) else tuple(self.bins))
+        return Grid(box=box, bins=self.bins)
 
     def measured(self, plan: BinPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int) -> FloatArray:
         """Noisy sums z (draws, b) of q over each bin, q_j = (clip(y_j) - midpoint) / d in [-1/2, 1/2].

@@ -187,7 +187,8 @@ def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
     m = len(sums.A)
 
     def with_sd(exact: IntArray, sd: float, step: float) -> FloatArray:
-        return step * with_noise(exact.tolist(), GaussianNoise(sensitivity=1, noise_multiplier=sd / step), 1)[0]
+        [z] = with_noise(exact.tolist(), GaussianNoise(sensitivity=1, noise_multiplier=sd / step), 1)
+        return np.asarray(step * z)
 
     A = with_sd(sums.A, noise.sa, sums.step_a)
     diagonal = with_sd(np.diag(sums.B), noise.sb, sums.step_b)

@@ -19,8 +19,13 @@ from dpgp_core.gp.uncertainty import Of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
 from dpgp_core.mechanisms.bayes_cloaking import BayesRelease
-from dpgp_core.selection.hyperparameters import Candidate, HyperparameterChoice, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    HyperparameterChoice,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+)
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset

@@ -5,14 +5,21 @@ import math
 import numpy as np
 import pytest
 
-import dpgp_core.selection.repeated as repeated
 from benchmarks.shared import repeated_runs
 from benchmarks.shared.repeated_runs import choose_repeatedly
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly, halves, log_densities
-from dpgp_core.selection.repeated import private_mean
+from dpgp_core.selection import hyperparameters
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+    halves,
+    log_densities,
+    private_mean,
+)
 from tests.core.tables import table
 
 CANDIDATES = [
@@ -32,14 +39,14 @@ def sparse(epsilon, **changes):
     return SparseVariational(**{"epsilon": epsilon, **arguments, **changes})
 
 
-AT_ONCE, CHOICES = [choose_by_evidence, choose_jointly], [repeated.choose_liu_talwar, choose_repeatedly]
+AT_ONCE, CHOICES = [choose_by_evidence, choose_jointly], [choose_liu_talwar, choose_repeatedly]
 
 
 @pytest.fixture
 def sixty_runs(monkeypatch):
     """As many runs of a choice whatever is drawn."""
-    best = repeated.best_of_random_runs
-    for module in (repeated, repeated_runs):
+    best = hyperparameters.best_of_random_runs
+    for module in (hyperparameters, repeated_runs):
         monkeypatch.setattr(
             module, "best_of_random_runs", lambda *given, number, **others: best(*given, number=lambda _: 60, **others)
         )
@@ -112,8 +119,8 @@ def test_the_run_of_the_highest_score_is_published_and_impossible_scores_are_not
         tried.append(candidate)
         return densities(fit, candidate, dataset)
 
-    monkeypatch.setattr(repeated, "log_densities", seen)
-    monkeypatch.setattr(repeated, "private_mean", lambda *arguments: next(scores))
+    monkeypatch.setattr(hyperparameters, "log_densities", seen)
+    monkeypatch.setattr(hyperparameters, "private_mean", lambda *arguments: next(scores))
     found = choose(sparse(1.0), CANDIDATES, wave(20), np.random.default_rng(4))
     assert len(tried) == 60
     assert CANDIDATES[found.index] == tried[2]
@@ -121,7 +128,7 @@ def test_the_run_of_the_highest_score_is_published_and_impossible_scores_are_not
 
 @pytest.mark.parametrize("choose", CHOICES)
 def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
-    monkeypatch.setattr(repeated, "private_mean", lambda *arguments: np.inf)
+    monkeypatch.setattr(hyperparameters, "private_mean", lambda *arguments: np.inf)
     found = choose(sparse(1.0), CANDIDATES, wave(200), np.random.default_rng(1))
     assert found.index is None
     assert found.fit is None
@@ -135,10 +142,10 @@ def test_at_most_so_many_runs(monkeypatch):
     def only_counted(mechanism, candidates, dataset, rng, *, number, **others):
         counted.append(number(rng))
 
-    monkeypatch.setattr(repeated, "best_of_random_runs", only_counted)
+    monkeypatch.setattr(hyperparameters, "best_of_random_runs", only_counted)
     for seed in range(200):
-        repeated.choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, data, np.random.default_rng(seed), gamma=0.3)
-    most = repeated.liu_talwar_constants(1.0, 0.5, 0.3).draws
+        choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, data, np.random.default_rng(seed), gamma=0.3)
+    most = hyperparameters.liu_talwar_constants(1.0, 0.5, 0.3).draws
     assert max(counted) == most
     assert min(counted) == 1
 
@@ -149,7 +156,7 @@ def one_step(monkeypatch):
 
     def mean(*arguments):
         with monkeypatch.context() as patch:
-            patch.setattr(repeated, "_shares", lambda rho: (rho,))
+            patch.setattr(hyperparameters, "_shares", lambda rho: (rho,))
             return private_mean(*arguments)
 
     return mean

@@ -11,8 +11,13 @@ from dpgp_core.selection.exponential import (
     selection_probabilities,
     selection_table,
 )
-from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+    private_mean,
+)
 from dpgp_core.selection.scores import difference_sensitivity, published_sensitivity, sse_sensitivity
 from tests.core.selection.test_exponential import MADE_UP
 from tests.core.selection.test_hyperparameters import CANDIDATES, sparse, wave

@@ -13,10 +13,15 @@ from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection import hyperparameters, repeated
+from dpgp_core.selection import hyperparameters
 from dpgp_core.selection.exponential import choose
-from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence, choose_jointly
-from dpgp_core.selection.repeated import choose_liu_talwar, private_mean
+from dpgp_core.selection.hyperparameters import (
+    Candidate,
+    choose_by_evidence,
+    choose_jointly,
+    choose_liu_talwar,
+    private_mean,
+)
 from dpgp_core.selection.scores import grid_scores
 from tests.core.replay import assert_same, gaussian_epsilon, gaussian_mu, pairs_of, pure_epsilon, taped
 from tests.core.tables import table
@@ -59,7 +64,7 @@ def replayed(choice, pair):
 @pytest.fixture(autouse=True)
 def same_public_draws(monkeypatch):
     """The number of runs and their candidates, which depend on no record, are the same for both."""
-    monkeypatch.setattr(repeated, "_public", lambda rng: np.random.default_rng(6))
+    monkeypatch.setattr(hyperparameters, "_public", lambda rng: np.random.default_rng(6))
 
 
 def runs_of(tape):
