@@ -35,9 +35,9 @@ def conversion_penalty(x: Numbers, delta: Numbers, conversion: Literal["tight", 
     Source: Canonne, Kamath & Steinke 2020, proposition 12; Mironov 2017, proposition 3.
     """
     if conversion == "classic":
-        return np.asarray(-np.log(delta) / x)
+        return -np.log(delta) / x
     log_order = np.log1p(x)
-    return np.asarray(np.log(x) - log_order - (np.log(delta) + log_order) / x)
+    return np.log(x) - log_order - (np.log(delta) + log_order) / x
 
 
 def rdp_epsilon(rdp: FloatArray, delta: float, orders: FloatArray = ORDERS) -> float:

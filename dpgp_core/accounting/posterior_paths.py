@@ -233,7 +233,7 @@ def _least_epsilon(curve: RenyiCurve, paths: FloatArray, delta: FloatArray) -> F
 
     def objective(logits: FloatArray) -> FloatArray:
         x = expit(logits) / curve.tau
-        return np.asarray(paths * curve(x) + conversion_penalty(x, delta, "tight" if curve.signed else "classic"))
+        return paths * curve(x) + conversion_penalty(x, delta, "tight" if curve.signed else "classic")
 
     best, centre = np.full(curve.tau.shape, np.inf), np.zeros_like(curve.tau)
     for offsets in (LOGITS, LOGITS[17:24] / 4, LOGITS[17:24] / 16):

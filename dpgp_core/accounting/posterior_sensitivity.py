@@ -55,7 +55,7 @@ def operator_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatAr
     A and A' are positive of norm <= V/(V+q), and so is the norm of their difference.
     """
     q = r * r
-    return np.asarray(M * (2 * np.sqrt(peak(V, r)) + np.sqrt(n - 1) / r * (V / (V + q))))
+    return M * (2 * np.sqrt(peak(V, r)) + np.sqrt(n - 1) / r * (V / (V + q)))
 
 
 def coupled_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
@@ -85,7 +85,7 @@ def centred_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArr
     # w rises with the upper end of t, and both cosines are largest at the lower one
     cosine = np.sqrt(1 - low * low)
     w = np.minimum(_best_root(q, pull, high), np.minimum(np.sqrt(V), cosine))
-    return np.asarray(2 * M * w * (1 + pull * w * high) * cosine / (w * w + q) * _ROUND_UP)
+    return 2 * M * w * (1 + pull * w * high) * cosine / (w * w + q) * _ROUND_UP
 
 
 def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> FloatArray:
@@ -125,13 +125,13 @@ def _coupled_maximiser(q: FloatArray, pull: FloatArray) -> FloatArray:
         v = (low + high) / 2
         slope = (q - v) * np.sqrt(1 - v) + pull * (2 * q - 3 * q * v - v * v) * np.sqrt(v)
         low, high = np.where(slope > 0, v, low), np.where(slope > 0, high, v)
-    return np.asarray(high)  # exact where f rises up to v = 1
+    return high  # exact where f rises up to v = 1
 
 
 def _best_root(q: FloatArray, pull: FloatArray, t: FloatArray) -> FloatArray:
     # (w + pull t w^2) / (w^2 + q) rises up to w = pull t q + sqrt((pull t q)^2 + q), then falls, for t >= 0
     half = pull * t * q
-    return np.asarray(half + np.sqrt(half * half + q))
+    return half + np.sqrt(half * half + q)
 
 
 def _centred_bracket(V: FloatArray, q: FloatArray, pull: FloatArray) -> tuple[FloatArray, FloatArray]:

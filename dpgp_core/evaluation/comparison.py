@@ -248,7 +248,7 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     if dataset.n <= _FEW:
         rougher, rougher_square = mixed(dataset.n)
         mean = rougher if rougher_square < _CLEARLY * square else mean
-    return np.asarray(np.clip(dataset.in_data_units(mean), *dataset.y_bounds))
+    return np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
 
 
 def error_without_privacy(

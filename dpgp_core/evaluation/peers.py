@@ -120,7 +120,7 @@ class BinnedMeans:
         sums, counts = np.split(z, 2, axis=1)
         means = dataset.output_range * sums / np.maximum(2 * counts, 2 * s)
         half = dataset.output_range / 2
-        return np.asarray(dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)])
+        return dataset.midpoint + np.clip(means, -half, half)[:, self._bins(dataset, X_test)]
 
     def _bins(self, dataset: Dataset, X: FloatArray) -> IndexArray:
         low, high = np.array(dataset.x_box).T

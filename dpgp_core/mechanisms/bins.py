@@ -105,7 +105,7 @@ class BinMeans(Mechanism):
 
         def hidden() -> FloatArray:
             silent = self.means(plan, dataset, self._sums(plan, dataset) / GRID)
-            return np.asarray(middle + maps[0] @ (silent - middle))
+            return middle + maps[0] @ (silent - middle)
 
         return release, hidden
 

@@ -51,7 +51,7 @@ class ClippedStage(NamedTuple):
 
     def curve(self, z: FloatArray) -> FloatArray:
         """Offset + u L z (draws, rows), about the midpoint, for measured numbers z (draws, r)."""
-        return np.asarray(self.offset + self.widest * (z @ self.plan.factor.T))
+        return self.offset + self.widest * (z @ self.plan.factor.T)
 
 
 Measure = Callable[[ClippedStage], FloatArray]
@@ -82,7 +82,7 @@ def numbered(stage: ClippedStage, y: FloatArray, rng: np.random.Generator, draws
 def noiseless(stage: ClippedStage, y: FloatArray) -> FloatArray:
     """B diag(width / u) q (k, r), without noise, of outputs y (1 or k, n). Not private."""
     q = (np.clip(y, stage.low, stage.high) - (stage.low / 2 + stage.high / 2)) / stage.widest
-    return np.asarray((stage.plan.strategy @ q.T).T)
+    return (stage.plan.strategy @ q.T).T
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -185,7 +185,7 @@ def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> Flo
     """Log N(y_i; mu_i, var_i + noise_variance) of each record (n,), x clipped to the box, in model units. Private."""
     mean, variance = fit.posterior.predict(np.clip(dataset.X, *np.array(dataset.x_box).T))
     total = variance + candidate.noise_variance
-    return np.asarray(-0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total))
+    return -0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total)
 
 
 def check_candidates(candidates: Sequence[Candidate]) -> None:

@@ -120,7 +120,7 @@ class _Solver:
 
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
-        return np.asarray(scale * cho_solve(self.factor, scale * b))
+        return scale * cho_solve(self.factor, scale * b)
 
     def log_density(self, a: FloatArray) -> float:
         """Log N(a; 0, G) over the directions kept."""
