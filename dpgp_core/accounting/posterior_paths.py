@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray
 from . import posterior_sensitivity as sensitivities
 from .losses import LOGITS, Numbers, conversion_penalty
 
@@ -80,7 +79,7 @@ class RenyiCurve:
         return covariance + (1 + x) / 2 * (self.direct + (1 + x) * self.pulled / (1 - x * self.tau))
 
 
-def require(name: str, values: FloatArray, valid: NDArray[np.bool_], meaning: str) -> None:
+def require(name: str, values: FloatArray, valid: BoolArray, meaning: str) -> None:
     """Raise ValueError naming the first of ``values`` that is not ``valid``, and its ``meaning``."""
     if not np.all(valid):
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")

@@ -23,13 +23,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from ..arrays import FloatArray
 from ..bayes.filter_records import RecordModel, record_filter
 from ..bayes.settings import reading_for
+from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
 from ..mechanisms import BayesCloaking
@@ -204,7 +204,7 @@ def sweep_fold(
     draws: int,
     seed: int,
     index: int,
-    test: NDArray[np.intp],
+    test: IndexArray,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Piece:
     """One fold of a sweep, for ``gathered``: indices ``test``, number ``index``; the rest is as of ``sweep``."""

@@ -10,15 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
+from ..gp.grid import IndexArray
 from ..gp.regression import output_covariance
 from ..kernels import Kernel
 from ..strategies.noise_design import ObjectiveName, design_noise
 
-IndexArray = NDArray[np.intp]
 Folds = tuple[IndexArray, ...]
 """Sorted indices of the records that each fold tests; it trains on all others. Public."""
 

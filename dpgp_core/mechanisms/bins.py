@@ -327,10 +327,9 @@ class BinInterval:
         rows = _sampled_rows(self.plan, rng)
         model = of_curves(mechanism.kernel, public.X[rows], self.X_test)
         f = model.outputs(rng, _SIMULATED)
-        h, v = (
-            _bin_means(each, self.plan.members[rows], len(counts))
-            for each in clipped_moments(f, mechanism.white_noise, public.half_range)
-        )
+        bins = np.equal.outer(self.plan.members[rows], np.arange(len(counts))).astype(float)
+        moments = clipped_moments(f, mechanism.white_noise, public.half_range)
+        h, v = (each @ bins / bins.sum(axis=0) for each in moments)
         sds = mechanism.noise_sds(self.plan, public) / public.y_scale
         noise = v / counts + sds**2 * rng.standard_exponential(v.shape)
         return (model.C @ f.T).T - h @ W.T, model.variance + noise @ (W**2).T
@@ -343,12 +342,6 @@ def _sampled_rows(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
     order = order[np.argsort(plan.members[order], kind="stable")]
     rank = np.arange(len(order)) - (np.cumsum(plan.counts) - plan.counts)[plan.members[order]]
     return np.asarray(order[rank < most], dtype=np.intp)
-
-
-def _bin_means(values: FloatArray, members: IndexArray, bins: int) -> FloatArray:
-    """Means (S, b) of values (S, k) over the bins that records are members of (k,)."""
-    indicator = np.equal.outer(members, np.arange(bins)).astype(float)
-    return np.asarray(values @ indicator / indicator.sum(axis=0))
 
 
 def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:

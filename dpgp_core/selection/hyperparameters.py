@@ -321,14 +321,16 @@ def best_of_random_runs(
     models = [with_candidate(mechanism, each) for each in candidates]
     of_kernel = {model.kernel: model for model in models}
     R_y = dataset.half_range
-    sums = {kernel: model.integer_sums(train) for kernel, model in of_kernel.items()}
-    noise = {k: noise_scales(multiplier, R_y, model.feature_bound(train)) for k, model in of_kernel.items()}
+    sums = {
+        kernel: (model.integer_sums(train), noise_scales(multiplier, R_y, model.feature_bound(train)))
+        for kernel, model in of_kernel.items()
+    }
     public = _public(rng)
     highest, best = -math.inf, None
     for _ in range(number(public)):
         index = int(public.integers(len(models)))
         model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
-        fit = model.fit_statistics(noisy(sums[model.kernel], noise[model.kernel], rng), train)
+        fit = model.fit_statistics(noisy(*sums[model.kernel], rng), train)
         # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
         radius = (R_y / sigma) ** 2
         centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
