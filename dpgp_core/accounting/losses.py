@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import lambertw
@@ -22,20 +22,16 @@ Numbers: TypeAlias = "float | FloatArray"
 ORDERS: FloatArray = 1 + np.geomspace(1e-3, 1e5, 400)
 """Orders alpha > 1 on which curves are added up. A minimum over fewer orders is larger, so still valid."""
 
-LOGITS = np.arange(-20.0, 9.0)[:, None]  # of beta; delta >= 1e-30 keeps the best 1 - beta above 0.007
 
+def conversion_penalty(x: Numbers, delta: Numbers) -> FloatArray:
+    """Added to a Renyi bound at order alpha = 1 + x to make it an epsilon at this delta, by the tight conversion.
 
-def conversion_penalty(x: Numbers, delta: Numbers, conversion: Literal["tight", "classic"] = "tight") -> FloatArray:
-    """Added to a Renyi bound at order alpha = 1 + x to make it an epsilon at this delta.
+    log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)
 
-    tight: log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)    classic: log(1/delta) / (alpha - 1)
+    Arguments broadcast.
 
-    The tight one is smaller at every order. Arguments broadcast.
-
-    Source: Canonne, Kamath & Steinke 2020, proposition 12; Mironov 2017, proposition 3.
+    Source: Canonne, Kamath & Steinke 2020, proposition 12.
     """
-    if conversion == "classic":
-        return -np.log(delta) / x
     log_order = np.log1p(x)
     return np.log(x) - log_order - (np.log(delta) + log_order) / x
 

@@ -54,7 +54,7 @@ def fit_mixture(x: FloatArray) -> Density:
     scales = (math.log(_LEAST_SPREAD * spread), math.log(10 * spread))
     means = (float(x.min()), float(x.max()))
     bounds = [(-8.0, 8.0), means, means, scales, scales]
-    return Density(mixture_terms, maximise(mixture_terms, binned(x, spread / 200), starts, bounds))
+    return fitted(mixture_terms, binned(x, spread / 200), starts, bounds)
 
 
 def check_samples(x: FloatArray) -> None:
@@ -91,13 +91,13 @@ def binned(x: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
     return sums[kept] / counts[kept], counts[kept] / len(x)
 
 
-def maximise(
+def fitted(
     terms: Callable[[FloatArray, FloatArray], Terms],
     sample: tuple[FloatArray, FloatArray],
     starts: Sequence[Sequence[float]],
     bounds: Sequence[tuple[float, float]],
-) -> FloatArray:
-    """Parameters of the largest mean log-likelihood: the best of one L-BFGS run from each start.
+) -> Density:
+    """The density of the largest mean log-likelihood: the best of one L-BFGS run from each start.
 
     Args:
         terms: density, as a function of parameters and points.
@@ -123,7 +123,7 @@ def maximise(
         )
         for start in starts
     ]
-    return np.asarray(min(runs, key=lambda run: float(run.fun)).x)
+    return Density(terms, min(runs, key=lambda run: float(run.fun)).x)
 
 
 _CELLS = 256  # of the latent mean, over (-1, 1)
@@ -151,7 +151,7 @@ def fit_latent_mixture(f: FloatArray) -> Density:
         for pair, back in zip(STARTS, (1.0, 0.3, 1.5, 0.7, 0.7), strict=True)
     ]
     bounds = [(-8.0, 8.0), (-12.0, 12.0), (-12.0, 12.0), (-3.0, 2.3), (-3.0, 2.3), (math.log(LEAST_NOISE), noise + 1)]
-    return Density(latent_terms, maximise(latent_terms, binned(f, LEAST_NOISE / 2), starts, bounds))
+    return fitted(latent_terms, binned(f, LEAST_NOISE / 2), starts, bounds)
 
 
 def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:

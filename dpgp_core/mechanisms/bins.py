@@ -113,11 +113,11 @@ class BinMeans(Mechanism):
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
         """Of each draw (P, b): from means of bins to released values, both about the midpoint; one array if equal."""
 
-    @abstractmethod
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
-        """Behind ``Release.interval``, for released values (draws, P) by the first draw's map (P, b)."""
+        """Behind ``Release.interval``, for values (draws, P) by the first draw's map (P, b); by default none."""
+        return NoInterval(reason="means of bins have no model of how outputs vary within a bin")
 
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
         """The bins of a box of D public (low, high) pairs."""
@@ -209,12 +209,6 @@ class LaplaceBinning(BinMeans):
         inside = np.zeros((len(X_test), len(plan.counts)))
         inside[occupied, rows[occupied]] = 1.0
         return [inside] * len(means)
-
-    def uncertainty(
-        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
-    ) -> Uncertainty:
-        """None: means of bins have no model of outputs within one."""
-        return NoInterval(reason="means of bins have no model of how outputs vary within a bin")
 
 
 # Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.

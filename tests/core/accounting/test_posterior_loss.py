@@ -56,11 +56,11 @@ def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
     found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
     beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
 
-    conversion = "tight" if bound == "proven" else "classic"
     fine, settings = [], (n, r, sigma, kappa, np.full(300, 2.0), np.full(300, eta))
     for curve in path_curves(*settings, sensitivity=sensitivity, bound=bound):
         x = beta / curve.tau
-        fine.append((L * curve(x) + conversion_penalty(x, delta, conversion)).min(axis=0))
+        penalty = conversion_penalty(x, delta) if bound == "proven" else -np.log(delta) / x
+        fine.append((L * curve(x) + penalty).min(axis=0))
     np.testing.assert_allclose(found, np.maximum(0, np.min(fine, axis=0)), rtol=2e-6, atol=1e-9)
 
 
