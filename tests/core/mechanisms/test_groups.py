@@ -58,10 +58,10 @@ def test_an_output_of_any_group_stays_within_the_noise(binned):
 
 def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
     """By brute force over all pairs of cells, each measured by itself, in integers: reached by any two."""
-    of = mechanism("inputs and outputs")
-    plan = of.plan_for(groups(400), X_TEST)
+    of, data = mechanism("inputs and outputs"), groups(400)
+    plan = of.plan_for(data, X_TEST)
     cells, level = plan.cells.grid, plan.cells.grid.centres[:, 1]
-    counts = of._counts(plan)
+    counts = of.measure(plan, data, X_TEST, np.random.default_rng(0), mean=False).measured[0].counts
     np.testing.assert_array_equal(counts.B, np.eye(cells.size))
     columns = np.rint(counts.B * GRID).astype(object).T
     far = {
