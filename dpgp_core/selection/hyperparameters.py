@@ -16,7 +16,6 @@ import numpy as np
 from ..accounting.guarantee import Guarantee
 from ..accounting.losses import (
     ApproximateLoss,
-    GaussianLoss,
     ParallelLoss,
     PrivacyLoss,
     PureLoss,
@@ -152,7 +151,7 @@ def choose_jointly(
     epsilon, promise = mechanism.epsilon, mechanism.promise_for(dataset)
     guarantee = replace(
         promise,
-        loss=ParallelLoss((GaussianLoss(1 / mechanism.noise_multiplier), PureLoss(epsilon, rho=epsilon**2 / 8))),
+        loss=ParallelLoss((promise.loss, PureLoss(epsilon, rho=epsilon**2 / 8))),
         theorem=f"{promise.theorem}; exponential mechanism (McSherry & Talwar 2007) on the other half of the records",
         assumptions=(*promise.assumptions, "candidates, split and range of scores are public"),
     )
