@@ -82,8 +82,11 @@ class SearchSpace:
 
     def around(self, setting: PathSetting, level: int) -> Axes:
         """Return the axes of refinement ``level`` >= 1: up to 5 points each, half the last step apart."""
-        centre = (setting.lengthscale, setting.r, setting.scale)
-        return tuple(_zoom(*each, at, level) for each, at in zip(self.ranges, centre, strict=True))
+        axes, best = [], (setting.lengthscale, setting.r, setting.scale)
+        for (low, high, points), centre in zip(self.ranges, best, strict=True):
+            step = math.log(high / low) / max(points - 1, 1) / 2 ** (level - 1)
+            axes.append(np.unique(np.clip(centre * np.exp(step * _OFFSETS), low, high)))
+        return tuple(axes)
 
 
 def minimise(
@@ -175,11 +178,6 @@ def _better(
         bce=float(losses[at]),
         epsilon=float(epsilons[at]),
     )
-
-
-def _zoom(low: float, high: float, points: int, centre: float, level: int) -> FloatArray:
-    step = math.log(high / low) / max(points - 1, 1) / 2 ** (level - 1)
-    return np.unique(np.clip(centre * np.exp(step * _OFFSETS), low, high))
 
 
 def search(
