@@ -84,8 +84,7 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
     """
     check_share("level", level)
     outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
-    score: FloatArray = high - low + 2 / (1 - level) * outside
-    return score
+    return high - low + 2 / (1 - level) * outside
 
 
 def epsilon_for_error(error: Callable[[float], float], target: float) -> float | None:

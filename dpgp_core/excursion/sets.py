@@ -62,8 +62,7 @@ def excursion_probability(mean: FloatArray, variance: FloatArray, threshold: flo
         variance: > 0, broadcasts with ``mean``, in squared model units.
         threshold: t, in model units.
     """
-    probability: FloatArray = ndtr((mean - threshold) / np.sqrt(variance))
-    return probability
+    return ndtr((mean - threshold) / np.sqrt(variance))
 
 
 def iou(a: BoolArray, b: BoolArray) -> FloatArray:
