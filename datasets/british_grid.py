@@ -8,8 +8,12 @@ neighbourhood it is meaningless: do not use it for the rest of Britain.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import h3
 import numpy as np
 
+from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
 
 DEGREE = 3
@@ -29,10 +33,10 @@ def fit_grid(lon_lat: FloatArray, east_north: FloatArray) -> FloatArray:
     Raises:
         ValueError: fewer points than coefficients.
     """
-    powers = _powers(lon_lat)
-    if len(powers) < powers.shape[1]:
-        raise ValueError(f"the grid fit needs at least {powers.shape[1]} points, got {len(powers)}; add more")
-    coefficients, *_ = np.linalg.lstsq(powers, east_north, rcond=None)
+    terms = _powers(lon_lat)
+    if len(terms) < terms.shape[1]:
+        raise ValueError(f"the grid fit needs at least {terms.shape[1]} points, got {len(terms)}; add more")
+    coefficients, *_ = np.linalg.lstsq(terms, east_north, rcond=None)
     return np.asarray(coefficients, dtype=np.float64)
 
 
@@ -41,7 +45,24 @@ def to_grid(lon_lat: FloatArray, coefficients: FloatArray) -> FloatArray:
     return _powers(lon_lat) @ coefficients
 
 
+def on_map(lon_lat: FloatArray) -> FloatArray:
+    """Map positions (n, 2) in degrees to km (n, 2) as London's map has them, good to about a metre."""
+    table = london_hexes.map_cells()
+    empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
+    coefficients = fit_grid(centres(empty["cell"]), empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
+    return to_grid(lon_lat, coefficients)
+
+
+def centres(cells: Iterable[str]) -> FloatArray:
+    """Longitude and latitude (n, 2) of the centres of H3 cells, in degrees."""
+    return np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells])
+
+
+def powers(X: FloatArray, degree: int) -> FloatArray:
+    """Terms u^i v^j with i + j <= degree of a polynomial of X = (u, v) (n, 2), one a column."""
+    u, v = X.T
+    return np.stack([u**i * v**j for i in range(degree + 1) for j in range(degree + 1 - i)], axis=1)
+
+
 def _powers(lon_lat: FloatArray) -> FloatArray:
-    u, v = (lon_lat - np.asarray(CENTRE)).T
-    terms = [u**i * v**j for i in range(DEGREE + 1) for j in range(DEGREE + 1 - i)]
-    return np.stack(terms, axis=1)
+    return powers(lon_lat - np.asarray(CENTRE), DEGREE)

@@ -21,7 +21,7 @@ import h3
 import numpy as np
 import pandas as pd
 
-from datasets.british_grid import fit_grid, to_grid
+from datasets.british_grid import centres, fit_grid, to_grid
 from dpgp_core.arrays import FloatArray
 
 RESOLUTION = 7  # hexagons of about 5 km^2: the resolution of the published London experiment
@@ -84,8 +84,7 @@ def map_table(hexes: pd.DataFrame, coefficients: FloatArray) -> pd.DataFrame:
         cell stands at the mean of its sales, an empty one at its centre.
     """
     empty = sorted(_cells_around(hexes["cell"].tolist()) - set(hexes["cell"]))
-    centres = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty])
-    positions = to_grid(centres, coefficients).round(METRE_DECIMALS)
+    positions = to_grid(centres(empty), coefficients).round(METRE_DECIMALS)
     added = pd.DataFrame({"cell": empty, "easting_km": positions[:, 0], "northing_km": positions[:, 1], "sales": 0})
     occupied = hexes[["cell", "easting_km", "northing_km", "sales"]]
     return pd.concat([occupied, added]).sort_values("cell", ignore_index=True)

@@ -75,7 +75,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20160601, file: str | Path | None 
         return _dataset(X, y, source, "MIT, as the project", simulated=True)
     whole = load_file(file)
     chosen = np.sort(rng.choice(whole.n, size=min(n, whole.n), replace=False))
-    return _dataset(whole.X[chosen], whole.y[chosen], whole.source, whole.licence, simulated=False)
+    return whole.subset(chosen)
 
 
 def load_file(file: str | Path) -> Dataset:

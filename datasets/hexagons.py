@@ -1,14 +1,13 @@
 """Records in London to H3 hexagons, for display: however many rows, a map gets at most a few thousand cells.
 
-H3's cells of one resolution are the points of a lattice of regular hexagons: a cell is what lies nearest to its point
-when positions are written in lattice coordinates (i, j). Over London these are a smooth function of easting and
-northing, here a polynomial fitted to the centres of the map's cells, so that whole blocks of rows are
+H3's cells of resolution 7, of about 5 km^2, are the points of a lattice of regular hexagons: a cell is what lies
+nearest to its point when positions are written in lattice coordinates (i, j). Over London these are a smooth function
+of easting and northing, here a polynomial fitted to the centres of the map's cells, so that whole blocks of rows are
 placed by arithmetic instead of one call a row. It agrees with H3's own cells but for points within a metre of an edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import pairwise
 
 import h3
@@ -17,34 +16,30 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from datasets import london_hexes
-from datasets.british_grid import fit_grid, to_grid
+from datasets.british_grid import centres, on_map, powers
 from dpgp_core.arrays import FloatArray
 
-RESOLUTIONS = (7, 8)  # hexagons of about 5 and 0.7 km^2
 BLOCK = 65_536  # rows placed at a time: bounds the memory beside the result
 _DEGREE = 4  # lattice coordinates are then good to 1e-7 of a cell
 _CENTRE, _SCALE = np.array([530.0, 177.5]), 40.0  # km: the middle of the box, half its width
 
 
-def aggregate(X: FloatArray, values: FloatArray, *, resolution: int = 7) -> pd.DataFrame:
+def aggregate(X: FloatArray, values: FloatArray) -> pd.DataFrame:
     """Count the records of every occupied cell and average their values. Not private.
 
     Args:
         X: easting and northing (n, 2) [km, British National Grid], inside ``london_hexes.X_BOX``.
         values: (n,), any unit; averaged as they are.
-        resolution: 7 or 8.
 
     Returns:
         One row a cell, sorted: cell (H3 index), count, mean. Needs memory for the cells and one block, whatever n is.
 
     Raises:
-        ValueError: shapes disagree, a position is outside the box or not a number, or the resolution is another one.
+        ValueError: shapes disagree, or a position is outside the box or not a number.
     """
-    if resolution not in RESOLUTIONS:
-        raise ValueError(f"resolution must be one of {RESOLUTIONS}, got {resolution}")
     if X.ndim != 2 or X.shape[1] != 2 or values.shape != X.shape[:1]:
         raise ValueError(f"X must be (n, 2) and values (n,), got shapes {X.shape} and {values.shape}")
-    origin, coefficients = _lattice(resolution)
+    origin, coefficients = _lattice()
     low, side = _extent(coefficients)
     counts, sums = np.zeros(side.prod()), np.zeros(side.prod())
     for start in range(0, len(X), BLOCK):
@@ -63,45 +58,32 @@ def aggregate(X: FloatArray, values: FloatArray, *, resolution: int = 7) -> pd.D
 
 
 def box_cells() -> pd.DataFrame:
-    """Every cell of resolution 7 whose centre lies in ``london_hexes.X_BOX``, whether it has sales or not: public.
+    """Every cell whose centre lies in ``london_hexes.X_BOX``, whether it has sales or not: public.
 
     Returns:
         One row a cell, sorted: cell (H3 index), easting_km, northing_km of its centre.
     """
-    origin, coefficients = _lattice(7)
+    origin, coefficients = _lattice()
     low, side = _extent(coefficients)
     found = [h3.local_ij_to_cell(origin, int(i), int(j)) for i, j in np.array(list(np.ndindex(*side))) + low]
-    centres = to_grid(_lon_lat(found), _grid_fit())
-    table = pd.DataFrame({"cell": found, "easting_km": centres[:, 0], "northing_km": centres[:, 1]})
+    easting, northing = on_map(centres(found)).T
+    table = pd.DataFrame({"cell": found, "easting_km": easting, "northing_km": northing})
     (west, east), (south, north) = london_hexes.X_BOX
     inside = table["easting_km"].between(west, east) & table["northing_km"].between(south, north)
     return table[inside].sort_values("cell", ignore_index=True)
 
 
-def _lon_lat(cells: Iterable[str]) -> FloatArray:
-    return np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells])
-
-
-def _grid_fit() -> FloatArray:
-    """From longitude and latitude to the grid."""
-    table = london_hexes.map_cells()
-    empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
-    return fit_grid(_lon_lat(empty["cell"]), empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
-
-
-def _lattice(resolution: int) -> tuple[str, FloatArray]:
+def _lattice() -> tuple[str, FloatArray]:
     """The cell that lattice coordinates are counted from, and the polynomial (k, 2) from the grid to them."""
-    cells = [child for cell in london_hexes.map_cells()["cell"] for child in h3.cell_to_children(cell, resolution)]
-    centres = to_grid(_lon_lat(cells), _grid_fit())
+    cells = london_hexes.map_cells()["cell"].tolist()
     origin = cells[len(cells) // 2]
     points = np.array([h3.cell_to_local_ij(origin, cell) for cell in cells], dtype=np.float64)
-    coefficients, *_ = np.linalg.lstsq(_powers(centres), points, rcond=None)
+    coefficients, *_ = np.linalg.lstsq(_powers(on_map(centres(cells))), points, rcond=None)
     return origin, np.asarray(coefficients, dtype=np.float64)
 
 
 def _powers(X: FloatArray) -> FloatArray:
-    u, v = ((X - _CENTRE) / _SCALE).T
-    return np.stack([u**i * v**j for i in range(_DEGREE + 1) for j in range(_DEGREE + 1 - i)], axis=1)
+    return powers((X - _CENTRE) / _SCALE, _DEGREE)
 
 
 def _nearest(ij: FloatArray) -> NDArray[np.int64]:

@@ -66,10 +66,10 @@ def map_cells() -> pd.DataFrame:
     """List every cell of the map: occupied ones, 4 rings around them, and enclosed holes.
 
     Returns:
-        A fresh table with columns cell (H3 index), easting_km, northing_km [km] and sales
+        A table with columns cell (H3 index), easting_km, northing_km [km] and sales
         (0 where empty). An occupied cell stands at the mean of its sales, an empty one at its centre.
     """
-    return _table("london_map").copy()
+    return _table("london_map")
 
 
 def greater_london() -> frozenset[str]:

@@ -17,7 +17,7 @@ import h3
 import numpy as np
 
 from datasets import london_hexes
-from datasets.british_grid import fit_grid, to_grid
+from datasets.british_grid import on_map
 from datasets.exhibit import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset, Outcome
@@ -67,12 +67,8 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
 
 def _corners(cells: list[str]) -> FloatArray:
     """Corners (len(cells), 6, 2) in grid km, in order around each cell."""
-    table = london_hexes.map_cells()
-    empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
-    lon_lat = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty["cell"]])
-    coefficients = fit_grid(lon_lat, empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
     corners = np.array([[corner[::-1] for corner in h3.cell_to_boundary(cell)] for cell in cells])
-    return to_grid(corners.reshape(-1, 2), coefficients).reshape(corners.shape)
+    return on_map(corners.reshape(-1, 2)).reshape(corners.shape)
 
 
 def _uniform_in_hexagons(corners: FloatArray, rng: np.random.Generator) -> FloatArray:

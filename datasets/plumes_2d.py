@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from datasets.study import MODEL_LEVELS, Study
-from dpgp_core.arrays import FloatArray
+from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.excursion.sets import Targets
 from dpgp_core.table import Column, Dataset, Outcome
 
@@ -66,8 +66,7 @@ def load(*, n: int = 400, noise: float = 0.3, seed: int = 1) -> Dataset:
 
 def grid(side: int = GRID_SIDE) -> FloatArray:
     """Return the evaluation grid (side^2, 2) over the unit square; the second coordinate runs fastest."""
-    axis = np.linspace(*X_BOX, side)
-    return np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+    return lattice([np.linspace(*X_BOX, side)] * 2)
 
 
 def truth(*, noise: float = 0.3, seed: int = 1, side: int = GRID_SIDE) -> FloatArray:

@@ -11,7 +11,7 @@ import pytest
 
 import datasets
 from datasets import build_london_hexes, hexagons, london_hexes, london_sales
-from datasets.british_grid import fit_grid, to_grid
+from datasets.british_grid import fit_grid, on_map
 
 
 def test_golden_figures_of_the_300_medians():
@@ -115,24 +115,15 @@ needs_sales = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def grid():
-    """The map from longitude and latitude to grid kilometres, as the other modules make it."""
-    empty = london_hexes.map_cells().query("sales == 0")
-    lon_lat = np.array([h3.cell_to_latlng(cell)[::-1] for cell in empty["cell"]])
-    return fit_grid(lon_lat, empty[["easting_km", "northing_km"]].to_numpy(float))
-
-
-@pytest.mark.parametrize("resolution", hexagons.RESOLUTIONS)
-def test_cells_are_h3s_own_over_the_whole_box(grid, resolution):
+def test_cells_are_h3s_own_over_the_whole_box():
     rng = np.random.default_rng(1)
     lon_lat = np.stack([rng.uniform(-0.65, 0.6, 20_000), rng.uniform(51.2, 51.8, 20_000)], axis=1)
-    X = to_grid(lon_lat, grid)
+    X = on_map(lon_lat)
     low, high = np.array(london_hexes.X_BOX).T
     inside = ((low <= X) & (high >= X)).all(axis=1)
-    cells = pd.Series([h3.latlng_to_cell(lat, lon, resolution) for lon, lat in lon_lat[inside]])
+    cells = pd.Series([h3.latlng_to_cell(lat, lon, 7) for lon, lat in lon_lat[inside]])
     assert len(cells) > 15_000
-    table = hexagons.aggregate(X[inside], np.zeros(len(cells)), resolution=resolution).set_index("cell")["count"]
+    table = hexagons.aggregate(X[inside], np.zeros(len(cells))).set_index("cell")["count"]
     expected = cells.value_counts().sort_index()
     assert table.index.tolist() == expected.index.tolist()
     np.testing.assert_array_equal(table, expected)
@@ -162,25 +153,23 @@ def test_counts_and_means_by_hand():
 
 def test_blocks_do_not_change_the_result(monkeypatch):
     sales = london_sales.load(n=5_000)
-    whole = hexagons.aggregate(sales.X, sales.y, resolution=8)
+    whole = hexagons.aggregate(sales.X, sales.y)
     monkeypatch.setattr(hexagons, "BLOCK", 777)
-    parts = hexagons.aggregate(sales.X, sales.y, resolution=8)
+    parts = hexagons.aggregate(sales.X, sales.y)
     assert whole["cell"].tolist() == parts["cell"].tolist()
     np.testing.assert_array_equal(whole["count"], parts["count"])
     np.testing.assert_allclose(whole["mean"], parts["mean"], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("resolution", "most"), [(7, 300), (8, 2500)])
-def test_200_000_sales_become_a_few_cells(resolution, most):
+def test_200_000_sales_become_a_few_cells():
     sales = london_sales.load(n=200_000)
-    table = hexagons.aggregate(sales.X, sales.y, resolution=resolution)
+    table = hexagons.aggregate(sales.X, sales.y)
     assert table["count"].sum() == 200_000
-    assert len(table) <= most
+    assert len(table) <= 300
     assert table["cell"].is_unique
     assert table["cell"].is_monotonic_increasing
-    if resolution == 7:
-        true = pd.Series(sales.y).groupby(sales.labels["cell"]).mean()
-        np.testing.assert_allclose(table["mean"], true.loc[table["cell"]], rtol=1e-9)
+    true = pd.Series(sales.y).groupby(sales.labels["cell"]).mean()
+    np.testing.assert_allclose(table["mean"], true.loc[table["cell"]], rtol=1e-9)
 
 
 def test_corners_of_the_box_have_a_cell():
@@ -189,18 +178,17 @@ def test_corners_of_the_box_have_a_cell():
 
 
 @pytest.mark.parametrize(
-    ("X", "values", "resolution", "sentence"),
+    ("X", "values", "sentence"),
     [
-        ([[530.0, 180.0]], [1.0], 9, r"resolution must be one of \(7, 8\), got 9"),
-        ([[530.0, 180.0]], [1.0, 2.0], 7, r"X must be \(n, 2\) and values \(n,\)"),
-        ([530.0, 180.0], [1.0, 2.0], 7, r"X must be \(n, 2\)"),
-        ([[530.0, 180.0], [530.0, 300.0]], [1.0, 2.0], 7, r"1 positions are outside .*; the hexagons cover London"),
-        ([[530.0, np.nan]], [1.0], 8, "1 positions are outside"),
+        ([[530.0, 180.0]], [1.0, 2.0], r"X must be \(n, 2\) and values \(n,\)"),
+        ([530.0, 180.0], [1.0, 2.0], r"X must be \(n, 2\)"),
+        ([[530.0, 180.0], [530.0, 300.0]], [1.0, 2.0], r"1 positions are outside .*; the hexagons cover London"),
+        ([[530.0, np.nan]], [1.0], "1 positions are outside"),
     ],
 )
-def test_bad_input_has_a_sentence(X, values, resolution, sentence):
+def test_bad_input_has_a_sentence(X, values, sentence):
     with pytest.raises(ValueError, match=sentence):
-        hexagons.aggregate(np.array(X), np.array(values), resolution=resolution)
+        hexagons.aggregate(np.array(X), np.array(values))
 
 
 @needs_sales
