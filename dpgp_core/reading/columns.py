@@ -20,7 +20,7 @@ from ..dates import ORDERS, Dates, has_the_form_of_a_date, looks_like_a_date, pa
 from ..levels import Levels, level_number
 from ..table import Column
 from .rows import MAX_BYTES, MOST_LINES, no_rows, opened
-from .writing import NUMBERS, Words, Writing, as_float, as_number, entries_of, folded, ways_of
+from .writing import AS_USUAL, NUMBERS, Writing, as_float, as_number, entries_of, folded, ways_of
 
 _FEW = 3  # runs of lines, that may be notes or units
 _LOOKED_AT = 1_000  # cells of a column, of those that are not read
@@ -50,63 +50,65 @@ ReadCell = Callable[[str], float | Fault]
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> ReadCell:
     """Of a column of numbers, with their declared unit beside them or not."""
-    numbers, missing, codes = writing.numbers, writing.missing_words, writing.missing_words.codes
+    numbers, missing = writing.numbers, writing.missing_words
 
     def read(cell: str) -> float | Fault:
         value = as_number(cell, numbers)
         if value is None and unit and unit in cell:
             value = as_number(cell.removesuffix(unit).removeprefix(unit), numbers)
         if value is None or not math.isfinite(value):
-            return _lacking(cell, missing) or (Fault.TEXT if value is None or math.isnan(value) else Fault.INFINITE)
-        return Fault.EMPTY if value in codes else value
+            if folded(cell) in missing.texts:
+                return Fault.EMPTY
+            return Fault.TEXT if value is None or math.isnan(value) else Fault.INFINITE
+        return Fault.EMPTY if value in missing.codes else value
 
     return read
 
 
 def reader_of_yes_and_no(writing: Writing) -> ReadCell:
     """Of an outcome of yes and no, whose words are declared; anything else is missing."""
-    yes, no, numbers, missing = writing.yes_words, writing.no_words, writing.numbers, writing.missing_words
+    yes, no, missing = writing.yes_words, writing.no_words, writing.missing_words
 
     def read(cell: str) -> float | Fault:
-        if _matches(cell, yes, numbers):
+        if cell in yes:
             return 1.0
-        if _matches(cell, no, numbers):
+        if cell in no:
             return 0.0
-        return Fault.EMPTY if _matches(cell, missing, numbers) else Fault.NEITHER
+        return Fault.EMPTY if cell in missing else Fault.NEITHER
 
     return read
 
 
 def reader_of_dates(dates: Dates, writing: Writing) -> ReadCell:
     """Of a column of dates: whole days since the first."""
-    missing, numbers = writing.missing_words, writing.numbers
+    missing = writing.missing_words
 
     def read(cell: str) -> float | Fault:
         days = dates.days(cell)
         if days is not None:
             return Fault.EMPTY if folded(cell) in missing.texts else days
-        if _matches(cell, missing, numbers):
+        if cell in missing:
             return Fault.EMPTY
         if looks_like_a_date(cell):
             return Fault.ORDER
         if has_the_form_of_a_date(cell):
             return Fault.CALENDAR
-        return Fault.NO_DATE if as_number(cell, numbers) is None else Fault.NUMBER
+        return Fault.NO_DATE if as_number(cell, writing.numbers) is None else Fault.NUMBER
 
     return read
 
 
 def reader_of_levels(levels: Levels, writing: Writing) -> ReadCell:
     """Of a column that holds levels. A declared level is one, whatever else it might mean."""
-    missing, numbers = writing.missing_words, writing.numbers
+    missing = writing.missing_words
 
     def read(cell: str) -> float | Fault:
-        if cell not in levels and writing.missing is not None and _matches(cell, missing, numbers):
+        if cell not in levels and writing.missing is not None and cell in missing:
             return Fault.EMPTY
         level = level_number(cell, levels)
         if level is not None:
             return level
-        return _lacking(cell, missing) or Fault.LEVEL
+        return Fault.EMPTY if folded(cell) in missing.texts else Fault.LEVEL
 
     return read
 
@@ -161,6 +163,14 @@ def remedy_of(
     if fault in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
         return f"{no_rows(lines)} if they are no rows, {_REMEDIES[fault]}"
     return _REMEDIES[fault]
+
+
+def counted(fault: Fault, name: str, wrong: int, rows: int, line: int, remedy: str) -> str:
+    """A sentence on a column with a fault in some rows of all, the first of them in a line."""
+    where = f"in line {line} of the file"
+    if wrong > 1:
+        where = f"in {wrong:,} of {rows:,} rows, first {where}"
+    return f"column {name!r} has {fault.value} {where}; {remedy}"
 
 
 def unit_beside(cell: str) -> str:
@@ -219,15 +229,6 @@ _REMEDIES = {
 }
 
 
-def _lacking(cell: str, missing: Words) -> Fault | None:
-    return Fault.EMPTY if folded(cell) in missing.texts else None
-
-
-def _matches(cell: str, words: Words, numbers: str) -> bool:
-    """Whether a cell is one of these words or codes."""
-    return folded(cell) in words.texts or bool(words.codes and as_number(cell, numbers) in words.codes)
-
-
 class CompleteRows(NamedTuple):
     """Columns as read.
 
@@ -249,7 +250,7 @@ def read_columns(
     unit: str = "",
     *,
     max_rows: int,
-    writing: Writing | None = None,
+    writing: Writing = AS_USUAL,
     person: str | None = None,
 ) -> CompleteRows:
     """Read inputs and outcome of a stream with a header line; keep nothing else of it.
@@ -389,8 +390,4 @@ class _Problems:
         (column, fault), most = max(problems, key=lambda pair: pair[1].rows)
         lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
         remedy = remedy_of(fault, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
-        where = f"in line {most.lines[0]} of the file"
-        if most.rows > 1:
-            where = f"in {most.rows:,} of {rows:,} rows, first {where}"
-        sentence = f"column {name!r} has {fault.value} {where}; {remedy}"
-        raise ValueError(sentence)
+        raise ValueError(counted(fault, name, most.rows, rows, most.lines[0], remedy))

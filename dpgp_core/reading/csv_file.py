@@ -21,7 +21,7 @@ from ..levels import levels_by_column
 from ..table import Column, Dataset, Outcome, declared_columns, pair_of
 from .columns import read_columns
 from .workbook import as_table
-from .writing import Writing, words
+from .writing import AS_USUAL, Writing, words
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
@@ -115,7 +115,7 @@ def read_dataset(
     *,
     privacy_unit: str = "one record",
     name: str = "your data",
-    writing: Writing | None = None,
+    writing: Writing = AS_USUAL,
     person: str | None = None,
     max_rows: int | None = None,
     private_inputs: bool = False,

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -17,18 +17,18 @@ from .. import checks
 from ..levels import MOST_LEVELS
 from .columns import unit_beside
 from .rows import (
-    Header,
     NotDecoded,
     WrongWidth,
     as_written,
     column_names,
     fields_of,
+    may_be_a_record,
     opened,
     plain_name,
     read_lines,
 )
 from .survey import Contents, survey, words_of
-from .writing import NUMBERS, Writing, entries_of, folded, ways_of, writing_to_object
+from .writing import NUMBERS, Writing, entries_of, folded, ways_of
 
 MARK = "not_private"
 _MARKED = (
@@ -136,8 +136,9 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
         ValueError: it is no table, or has no such columns.
     """
     x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
-    first = look(stream, [*x, *([] if y is None else [y])])
-    for name in [*x, *([] if y is None else [y])]:
+    asked = [*x, *([] if y is None else [y])]
+    first = look(stream, asked)
+    for name in asked:
         if name not in first.columns:
             stream.seek(0)
             names = opened(stream, first.writing)[0].listed
@@ -216,7 +217,7 @@ def _configuration(
     missing = missing_of(columns)
     if gaps:
         missing = [*(missing or []), *dict.fromkeys(word for among in gaps.values() for word in among)]
-    writing = writing_to_object(table.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
+    writing = asdict(table.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
     levels = [sorted(words[name]) if name in words else None for name in x]
     grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
     return (
@@ -294,7 +295,7 @@ def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
     """Whether the first line of a table is its line of names."""
     try:
         header, _ = opened(stream, writing)
-        return not header.may_be_a_record and {*names} <= {*header.names} and sum(map(bool, header.names)) > 1
+        return not may_be_a_record(header.names) and {*names} <= {*header.names} and sum(map(bool, header.names)) > 1
     except NotDecoded:
         raise
     except ValueError:
@@ -323,12 +324,7 @@ def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
 def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
     """Whether a row of a table of some width may be its line of names."""
     filled = [name for name in row if name]
-    return (
-        len(row) == width > 1
-        and {*names} <= {*row}
-        and 2 * len(filled) > width
-        and not Header(filled, Writing(), lambda _: 0).may_be_a_record
-    )
+    return len(row) == width > 1 and {*names} <= {*row} and 2 * len(filled) > width and not may_be_a_record(filled)
 
 
 def _outcome(columns: Mapping[str, Contents]) -> str | None:

@@ -12,14 +12,14 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, repeat
 from typing import Any, BinaryIO, NamedTuple
 
 from ..checks import cut
 from ..dates import looks_like_a_date
-from .writing import SEPARATORS, Writing, as_float, entries_of, separator_of
+from .writing import AS_USUAL, SEPARATORS, Writing, as_float, entries_of, separator_of
 
 MAX_LINE = 1_000_000  # letters; one endless line must not fill the memory
 MAX_BYTES = 500_000_000  # of a whole file
@@ -224,16 +224,11 @@ class Header(NamedTuple):
         return [self.names.index(column) for column in columns]
 
     @property
-    def may_be_a_record(self) -> bool:
-        """Whether the line holds numbers or dates, so that it may be private."""
-        return any(_is_value(name) for name in self.names)
-
-    @property
     def listed(self) -> str:
         """The names for a message, which must hold no record."""
-        if self.may_be_a_record or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
+        if may_be_a_record(self.names) or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
-        if self.lines > 1 and any(_is_value(part) for name in self.names for part in re.split(r"[\s,;|]+", name)):
+        if self.lines > 1 and may_be_a_record(part for name in self.names for part in re.split(r"[\s,;|]+", name)):
             return (
                 f"not shown, because they go over {self.lines} lines and hold numbers or dates. If "
                 "rows stand there, remove the quote that opens in it and does not close"
@@ -241,14 +236,14 @@ class Header(NamedTuple):
         return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 
 
-def column_names(stream: BinaryIO, writing: Writing | None = None) -> list[str]:
+def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
     """Names in the header line of a stream that can be used: those that one column alone has.
 
     Raises:
         ValueError: there is no header line, or it holds numbers, so that it may be a record; it is then not shown.
     """
     header, _ = opened(stream, writing)
-    if header.may_be_a_record:
+    if may_be_a_record(header.names):
         raise ValueError(
             "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names, or "
             "declare the lines above the names as ignore"
@@ -269,14 +264,14 @@ def as_written(stream: BinaryIO, writing: Writing) -> Writing:
 
 
 def opened(
-    stream: BinaryIO, writing: Writing | None = None, *, max_bytes: int | None = None
+    stream: BinaryIO, writing: Writing = AS_USUAL, *, max_bytes: int | None = None
 ) -> tuple[Header, Iterator[Row]]:
     """The header line of a table, and the rows below it.
 
     Raises:
-        ValueError: there is no header line, or it names too many columns; the rows raise as ``read_rows`` does.
+        ValueError: there is no header line, or it names too many columns; the rows raise as ``read_lines`` does.
     """
-    rows = _Rows(stream, Writing() if writing is None else writing, max_bytes)
+    rows = Rows(stream, writing, max_bytes)
     line, names = next(rows, (0, list[str]()))
     if not names:
         raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
@@ -309,20 +304,15 @@ def plain_name(name: str) -> str:
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
-def read_rows(stream: BinaryIO, writing: Writing | None = None) -> Iterator[Row]:
-    """Yield (line number, fields) of every line that holds something, however long the stream is."""
-    return _Rows(stream, Writing() if writing is None else writing, None)
-
-
-class _Rows:
-    """Rows that hold something, without spaces around fields.
+class Rows:
+    """Line number and fields, without spaces around them, of every line that holds something, however many there are.
 
     Attributes:
         writing: with the separator that the first line has.
         above: lines above the first that holds something.
     """
 
-    def __init__(self, stream: BinaryIO, writing: Writing, max_bytes: int | None) -> None:
+    def __init__(self, stream: BinaryIO, writing: Writing, max_bytes: int | None = None) -> None:
         lines = read_lines(stream, writing.encoding, max_bytes=max_bytes)
         if writing.ignore:
             lines = ("\n" if writing.ignores(at) else line for at, line in enumerate(lines, start=1))
@@ -423,6 +413,8 @@ def _of_width_remedy(lines: Sequence[int], wrong: int, count: int) -> str:
     return f"{no_rows(lines)} if they are no rows, or quote text that holds the separator"
 
 
-def _is_value(text: str) -> bool:
-    """Whether a title looks like a cell: a number or a date."""
-    return as_float(text.replace(",", ".")) is not None or looks_like_a_date(text, whole=True)
+def may_be_a_record(titles: Iterable[str]) -> bool:
+    """Whether one of some titles looks like a cell, a number or a date, so that all of them may be private."""
+    return any(
+        as_float(title.replace(",", ".")) is not None or looks_like_a_date(title, whole=True) for title in titles
+    )

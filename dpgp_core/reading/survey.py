@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
-from .columns import Fault, is_time, remedy_of
+from .columns import Fault, counted, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
@@ -128,9 +128,7 @@ class Contents(NamedTuple):
         return self._counted(name, Fault.NO_DATE, count, line)
 
     def _counted(self, name: str, fault: Fault, count: int, line: int) -> str:
-        where = f"line {line} of the file"
-        where = f"{count:,} of {self.rows:,} rows, first in {where}" if count > 1 else where
-        return f"column {name!r} has {fault.value} in {where}; {remedy_of(fault, (), count / self.rows, name)}"
+        return counted(fault, name, count, self.rows, line, remedy_of(fault, (), count / self.rows, name))
 
     def as_levels(self, name: str, levels: Levels) -> str:
         """Fault and remedy if it is to hold these levels; "" for nothing."""
@@ -166,7 +164,7 @@ class Contents(NamedTuple):
         return ""
 
 
-def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing | None = None) -> dict[str, Contents]:
+def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing) -> dict[str, Contents]:
     """Columns of a stream with a header line, by name.
 
     Args:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 from .. import checks
 from ..dates import Format, checked_format
@@ -58,12 +57,16 @@ _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": 
 
 
 class Words:
-    """Words and codes, compared as text without capitals, and as numbers."""
+    """Words and codes: a cell is one of them as text without capitals, or as a number that is written in one way."""
 
     def __init__(self, values: Iterable[str | float], numbers: str) -> None:
+        self._numbers = numbers
         self.texts = frozenset(folded(str(value)) for value in values)
         codes = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
         self.codes = frozenset(code for code in codes if code is not None and math.isfinite(code))
+
+    def __contains__(self, cell: str) -> bool:
+        return folded(cell) in self.texts or bool(self.codes and as_number(cell, self._numbers) in self.codes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +163,10 @@ class Writing:
         object.__setattr__(self, name, value)
 
 
+AS_USUAL = Writing()
+"""Where nothing is declared."""
 KEYS = tuple(each.name for each in fields(Writing))
 """Its declarations, by name."""
-
-
-def writing_to_object(writing: Writing) -> dict[str, Any]:
-    """As members of a JSON object."""
-    return {key: getattr(writing, key) for key in KEYS}
 
 
 def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | float, ...] | None:

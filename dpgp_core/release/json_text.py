@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
 from functools import partial
 from typing import Any, get_args
 
@@ -15,7 +15,7 @@ from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
 from ..checks import excerpt
 from ..reading.look import MARK
-from ..reading.writing import KEYS, Writing, writing_to_object
+from ..reading.writing import KEYS, Writing
 from .specification import ReleaseSpec
 
 MAX_BYTES = 5_000_000
@@ -324,7 +324,7 @@ def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
         for each in spec.columns
     ]
     dates = {each.name: {"format": each.format, "period": each.period} for each in spec.dates}
-    return members | writing_to_object(members.pop("writing")) | {"x_box": box, "dates": dates}
+    return members | asdict(members.pop("writing")) | {"x_box": box, "dates": dates}
 
 
 def spec_from_object(config: object) -> ReleaseSpec:

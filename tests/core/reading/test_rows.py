@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import zipfile
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
@@ -17,12 +18,12 @@ from dpgp_core.reading.rows import (
     MAX_COLUMNS,
     MOST_ABOVE,
     NotDecoded,
+    Rows,
     as_written,
     column_names,
     encoding_of,
     opened,
     read_lines,
-    read_rows,
 )
 from dpgp_core.reading.writing import (
     KEYS,
@@ -32,7 +33,6 @@ from dpgp_core.reading.writing import (
     as_number,
     separator_of,
     ways_of,
-    writing_to_object,
 )
 
 GOOD = b"age,height\n1,150\n2,160\n"
@@ -151,7 +151,7 @@ def rows_of(content, **writing):
 
 def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
     assert rows_of(b'a,b\n1, "x\ny"\n\n 2 ,z\n') == [(3, ["1", "x\ny"]), (5, ["2", "z"])]
-    assert next(row for _, row in read_rows(io.BytesIO(GOOD))) == ["age", "height"]
+    assert next(row for _, row in Rows(io.BytesIO(GOOD), Writing())) == ["age", "height"]
 
 
 @pytest.mark.parametrize("tail", [b"", b"\n\n", b",,\n" * 20, b" , \n", b"\r\n\r\n"])
@@ -361,8 +361,8 @@ def test_the_first_line_says_what_separates(line, separator):
 def test_what_is_declared_is_kept_as_one_spelling_and_goes_to_a_file():
     writing = Writing(separator="semicolon", encoding="Windows-1252", yes="Yes", no=["n", 0], missing=[])
     assert (writing.separator, writing.encoding, writing.yes, writing.no) == (";", "cp1252", ("Yes",), ("n", 0.0))
-    assert set(writing_to_object(writing)) == set(KEYS)
-    assert Writing(**writing_to_object(writing)) == writing
+    assert set(asdict(writing)) == set(KEYS)
+    assert Writing(**asdict(writing)) == writing
     assert Writing(date_order="iso").date_order == "year-month-day"
     notes = Writing(ignore=[1, "3-4", "63-"])
     assert [line for line in (*range(1, 9), 62, 63, 10**6) if notes.ignores(line)] == [1, 3, 4, 63, 10**6]
