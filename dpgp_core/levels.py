@@ -97,7 +97,7 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
         declared: levels by name of those that are categories.
 
     Raises:
-        ValueError: levels are none that can be, there are too many combinations, or no input is a number.
+        ValueError: levels are none that can be, or of no input.
     """
     by_name = {} if declared is None else declared
     if not isinstance(by_name, Mapping):
@@ -105,9 +105,7 @@ def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None
     unknown = next((name for name in by_name if name not in names), None)
     if unknown is not None:
         raise ValueError(f"levels are declared for {checks.excerpt(unknown)}, which is no input; name it in x too")
-    levels = tuple(checked_levels(name, by_name[name]) if name in by_name else None for name in names)
-    check_levels(levels)
-    return levels
+    return tuple(checked_levels(name, by_name[name]) if name in by_name else None for name in names)
 
 
 def check_levels(levels: Sequence[Levels | None]) -> None:

@@ -398,6 +398,7 @@ def declared_columns(
     if len(listed) != len(names):
         raise ValueError(f"x_levels must have {len(names)} entries, one per column of x, got {len(listed)}")
     checked = [None if each is None else checked_levels(name, each) for name, each in zip(names, listed, strict=True)]
+    check_levels(checked)
     sides = sides_of_inputs(box, checked, names)
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
@@ -415,7 +416,6 @@ def declared_columns(
         else:
             ends = pair_of(side, "each entry of x_box")
             columns.append(Column(name=name, unit=unit, box=ends, dates=earlier.get(name)))
-    check_levels([each.levels for each in columns])
     return tuple(columns)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.columns import read_number
-from dpgp_core.reading.rows import Rows
+from dpgp_core.reading.rows import TableRows
 from dpgp_core.reading.writing import Writing
 
 MAX_ROWS = 6_000_000  # of a file, above any month so far; rows beyond it are refused, not read
@@ -64,7 +64,7 @@ def read_journeys(file: str | Path, box: tuple[tuple[float, float], ...]) -> tup
 
 def _journeys(stream: BinaryIO) -> Iterator[tuple[float, ...]]:
     """Yield (four coordinates, seconds) of every row, or () where a coordinate is not known."""
-    rows = Rows(stream, Writing(separator=","))
+    rows = TableRows(stream, Writing(separator=","))
     _, header = next(rows, (0, []))
     titles = ["".join(title.lower().split()).replace("_", "") for title in header]
     columns = next((layout for layout in (_OLD, _NEW) if set(layout) <= set(titles)), None)

@@ -26,7 +26,7 @@ import numpy as np
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.columns import read_number
-from dpgp_core.reading.rows import Rows
+from dpgp_core.reading.rows import TableRows
 from dpgp_core.reading.writing import Writing
 
 LONDON = "E09"  # codes of the 32 boroughs and the City begin with it
@@ -113,7 +113,7 @@ def opened(file: Path, kind: str) -> Iterator[BinaryIO]:
 
 def _london(stream: BinaryIO, box: Box) -> Iterator[tuple[str, int, int]]:
     """Yield (postcode, easting, northing) [m] of every London postcode with a position."""
-    rows = Rows(stream, Writing(separator=","))
+    rows = TableRows(stream, Writing(separator=","))
     layout = _layout(next(rows, (0, []))[1])
     for line, row in chain(((1, row) for row in layout.first), rows):
         if len(row) != layout.width:

@@ -23,7 +23,7 @@ import numpy as np
 from datasets.files.postcodes import Postcodes, opened, plain
 from dpgp_core.arrays import FloatArray
 from dpgp_core.reading.columns import read_number
-from dpgp_core.reading.rows import Rows
+from dpgp_core.reading.rows import TableRows
 from dpgp_core.reading.writing import Writing
 
 MAX_SALES = 2_000_000  # kept; a file with more is refused
@@ -138,7 +138,7 @@ def _reason(row: list[str], year: int | None, property_types: str, *, known: boo
 
 def _checked(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, row) of every sale, refusing a table that is not Price Paid Data in its published order."""
-    for line, row in Rows(stream, Writing(separator=",")):
+    for line, row in TableRows(stream, Writing(separator=",")):
         if len(row) != len(COLUMNS):
             raise ValueError(f"line {line} has {len(row)} fields where Price Paid Data have {len(COLUMNS)}; {_REMEDY}")
         for place, codes in _CODES.items():

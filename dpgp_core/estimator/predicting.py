@@ -5,6 +5,7 @@ By the conventions of scikit-learn, which need not be installed: parameters by n
 
 from __future__ import annotations
 
+import copy
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,36 +23,26 @@ from ..bayes.models import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
 from ..table import Column, Outcome
-from .declared import column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
-from .spending import cloned, spent
+from .declared import Declared, column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
+from .spending import Copies
 
 _ROWS = 4096  # test inputs predicted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedReading:
-    """One release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing.
-
-    Attributes:
-        cut: the kinds of interval that are cut to the bounds, see ``MixtureUncertainty``.
-    """
+    """A release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing."""
 
     reading: Reading
     outcome: Outcome
     columns: tuple[Column, ...]
-    cut: tuple[Of, ...] = ()
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
-        """Predictions at X_test (P, D), some rows at a time."""
+        """Predictions at X_test (P, D), some rows at a time; over cells, intervals are cut to the bounds."""
+        cut: tuple[Of, ...] = () if self.reading.cells is None else ("outputs", "function")
         for start in range(0, len(X_test), _ROWS):
             some = self.reading.at(X_test[start : start + _ROWS]).with_people()
-            yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=self.cut)
-
-    def mean_and_sd(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (P,), clipped to the bounds, and standard deviation (P,) of f, in the output's unit."""
-        parts = list(self.parts(X_test))
-        sds = [self.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts]
-        return np.concatenate([part.values[0] for part in parts]), np.concatenate(sds)
+            yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=cut)
 
 
 class NotFitted(ValueError, AttributeError):
@@ -65,6 +56,9 @@ class Predicting:
     ``fit`` leaves ``reading_``.
     """
 
+    random_state: int | np.random.Generator | None
+    yes: Declared
+    no: Declared
     reading_: FittedReading
     n_features_in_: int
 
@@ -88,11 +82,14 @@ class Predicting:
 
     def __sklearn_clone__(self) -> Self:
         """Asked for by scikit-learn's ``clone``: the copies of an estimator count their spending together."""
-        return cloned(self, self.get_params())
+        new = type(self)(**copy.deepcopy(self.get_params()))
+        vars(new)["_copies"] = vars(self).setdefault("_copies", Copies())
+        return new
 
     def spent_by_copies(self) -> tuple[float, float]:
         """(epsilon, delta) of all real fits of this estimator's copies in this process, as a search makes them."""
-        return spent(self)
+        copies = vars(self).get("_copies", Copies())
+        return copies.epsilon, copies.delta
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
@@ -108,7 +105,7 @@ class Predicting:
             transformer_tags=None,
             classifier_tags=None,
             regressor_tags=utils.RegressorTags(poor_score=True),  # at a small budget
-            non_deterministic=getattr(self, "random_state", None) is None,
+            non_deterministic=self.random_state is None,
         )
 
     def predict(
@@ -127,9 +124,11 @@ class Predicting:
         if return_std and return_cov:
             raise ValueError("return_std and return_cov cannot both be True; the covariance has the std's squares")
         fitted, X_test = self._fitted(), self._test_inputs(X)
-        mean, sd = fitted.mean_and_sd(X_test)
+        parts = list(fitted.parts(X_test))
+        mean = np.concatenate([part.values[0] for part in parts])
         if return_cov:
             return mean, fitted.outcome.scale**2 * fitted.reading.at(X_test).joint().covariance()
+        sd = np.concatenate([fitted.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts])
         return (mean, sd) if return_std else mean
 
     def interval(self, X: ArrayLike, level: float = 0.95, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
@@ -190,7 +189,7 @@ class Predicting:
         """1 - sum (y - prediction)^2 / sum (y - mean y)^2. It reads y without noise: not private where y is."""
         predicted = self.predict(X)
         assert isinstance(predicted, np.ndarray)
-        truth = column_of(outcomes_in_numbers(y, getattr(self, "yes", None), getattr(self, "no", None)), len(predicted))
+        truth = column_of(outcomes_in_numbers(y, self.yes, self.no), len(predicted))
         left, total = float(((truth - predicted) ** 2).sum()), float(((truth - truth.mean()) ** 2).sum())
         return 1 - left / total if total > 0 else float(left == 0)
 

@@ -12,13 +12,12 @@ from ..accounting.guarantee import Guarantee, Protects
 from ..bayes.reading import Reading
 from ..dates import Format
 from ..kernels import Stationary
-from ..levels import check_codes
+from ..levels import Interval, check_codes
 from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
 from ..table import Dataset, Kind, Outcome, pair_of
 from .declared import (
     Declared,
-    Pair,
     check_inside,
     column_of,
     columns_of_X,
@@ -30,7 +29,7 @@ from .declared import (
     width_of,
 )
 from .predicting import FittedReading, Predicting
-from .spending import COUNTING, composed, count, warn
+from .spending import COUNTING, composed, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -82,8 +81,8 @@ class DPGaussianProcessRegressor(Predicting):
         self,
         epsilon: float | None = None,
         delta: float | None = None,
-        y_bounds: Pair | None = None,
-        x_box: Sequence[float] | Sequence[Pair] | None = None,
+        y_bounds: Interval | None = None,
+        x_box: Sequence[float] | Sequence[Interval] | None = None,
         *,
         protects: Protects = "outputs",
         kernels: Sequence[Stationary] | None = None,
@@ -130,7 +129,9 @@ class DPGaussianProcessRegressor(Predicting):
             warn(composed(before, guarantee))
         grid = grid_of(dataset.columns)
         plan = mechanism.plan_for(dataset, grid)
-        count(self, promise, taught=rng is not None)
+        copies = vars(self).get("_copies")
+        if copies is not None and rng is None:
+            copies.count(promise)
         with COUNTING:
             earlier = vars(self).get("guarantee_")
             guarantee = guarantee if earlier is None else composed(earlier, guarantee)
@@ -153,7 +154,6 @@ class DPGaussianProcessRegressor(Predicting):
                 ),
                 outcome=dataset.outcome,
                 columns=dataset.columns,
-                cut=() if plan.cells is None else ("outputs", "function"),
             ),
         )
         return self
@@ -188,7 +188,7 @@ class DPGaussianProcessRegressor(Predicting):
             vars(self).pop("feature_names_in_", None)
             vars(self).update(fitted)
 
-    def _bounds(self) -> Pair | None:
+    def _bounds(self) -> Interval | None:
         return (0.0, 1.0) if self.y_bounds is None and self.outcome == "yes/no" else self.y_bounds
 
     def _mechanism(self) -> BayesCloaking:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import threading
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
 
 from ..accounting.gaussian import rounded_up
 from ..accounting.guarantee import Budget, Guarantee
@@ -73,17 +71,13 @@ def warn(guarantee: Guarantee) -> None:
     )
 
 
-Estimator = TypeVar("Estimator")
-_ATTRIBUTE = "_copies"
-
-
 class SpentByCopies(UserWarning):
     """Copies of one estimator are fitted one after another, and each fit spends; warned of once for all of them."""
 
 
 @dataclass
 class Copies:
-    """Spending of an estimator and its clones in this process so far.
+    """Spending of an estimator and its clones in this process so far; they share it as an attribute, ``_copies``.
 
     Attributes:
         losses: of each real fit.
@@ -100,39 +94,17 @@ class Copies:
         """Of all fits together, at ``delta``; for somebody who is in every one of them."""
         return compose(self.losses, self.delta) if self.losses else 0.0
 
-
-def cloned(estimator: Estimator, params: dict[str, Any]) -> Estimator:
-    """A copy with the same parameters that was never fitted; it counts with this one."""
-    new = type(estimator)(**{name: copy.deepcopy(value) for name, value in params.items()})
-    vars(new)[_ATTRIBUTE] = vars(estimator).setdefault(_ATTRIBUTE, Copies())
-    return new
-
-
-def count(estimator: object, promise: Guarantee, *, taught: bool) -> None:
-    """Count a fit among those of its copies before it measures, and warn once of the sum.
-
-    Args:
-        promise: of this fit alone.
-        taught: whether it is a numbered draw, which spends nothing.
-    """
-    copies = vars(estimator).get(_ATTRIBUTE)
-    if copies is None or taught:
-        return
-    copies.losses.append(promise.loss)
-    copies.delta = max(copies.delta, promise.budget.delta)
-    if len(copies.losses) > 1 and not copies.warned:
-        copies.warned = True
-        warnings.warn(
-            f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
-            f"{len(copies.losses)} so far, together epsilon = {rounded_up(copies.epsilon).normalize():f} at delta = "
-            f"{copies.delta:g}. The sum of all goes on in spent_by_copies(); choose without outcomes, or with a share "
-            "of the budget",
-            SpentByCopies,
-            stacklevel=3,
-        )
-
-
-def spent(estimator: object) -> tuple[float, float]:
-    """(epsilon, delta) of all real fits of an estimator's copies in this process, itself among them if it is one."""
-    copies = vars(estimator).get(_ATTRIBUTE, Copies())
-    return copies.epsilon, copies.delta
+    def count(self, promise: Guarantee) -> None:
+        """Count a real fit by its own promise, before it measures, and warn once of the sum."""
+        self.losses.append(promise.loss)
+        self.delta = max(self.delta, promise.budget.delta)
+        if len(self.losses) > 1 and not self.warned:
+            self.warned = True
+            warnings.warn(
+                f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
+                f"{len(self.losses)} so far, together epsilon = {rounded_up(self.epsilon).normalize():f} at delta = "
+                f"{self.delta:g}. The sum of all goes on in spent_by_copies(); choose without outcomes, or with a "
+                "share of the budget",
+                SpentByCopies,
+                stacklevel=3,
+            )

@@ -271,7 +271,7 @@ def opened(
     Raises:
         ValueError: there is no header line, or it names too many columns; the rows raise as ``read_lines`` does.
     """
-    rows = Rows(stream, writing, max_bytes)
+    rows = TableRows(stream, writing, max_bytes)
     line, names = next(rows, (0, list[str]()))
     if not names:
         raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
@@ -304,7 +304,7 @@ def plain_name(name: str) -> str:
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
-class Rows:
+class TableRows:
     """Line number and fields, without spaces around them, of every line that holds something, however many there are.
 
     Attributes:

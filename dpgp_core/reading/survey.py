@@ -19,6 +19,7 @@ from .columns import Fault, counted, is_time, remedy_of
 from .rows import MAX_BYTES, opened
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
+_WAYS = frozenset((*NUMBERS, *ORDERS))
 _MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
 _MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
 _USUAL = Words(USUAL, "1234.5").texts
@@ -204,12 +205,14 @@ def words_of(
     """
     header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
     [position], missing = header.positions([column]), writing.missing_words.texts
-    counted = Counter(row[position] for _, row in rows if folded(row[position]) not in missing)
-    if numbers is not None:
-        counted = Counter({text: count for text, count in counted.items() if as_number(text, numbers) is None})
-    if order is not None:
-        counted = Counter({text: count for text, count in counted.items() if parsed(text, order) is None})
-    return [text for text, _ in islice(counted.most_common(), most)]
+    words = (
+        text
+        for text, _ in Counter(row[position] for _, row in rows).most_common()
+        if folded(text) not in missing
+        and (numbers is None or as_number(text, numbers) is None)
+        and (order is None or parsed(text, order) is None)
+    )
+    return list(islice(words, most))
 
 
 def order_of(format: Format) -> Format:
@@ -233,8 +236,8 @@ class _Cells:
         """The contents, of a column in a table of so many rows with these first and last lines."""
         usual = times = 0
         numbers = Counter[float]()
-        alike = dict[tuple[frozenset[str], tuple[Format, ...]], tuple[int, int]]()  # rows that are read alike
-        for cell, count in self.texts.items():
+        unread, lines = Counter[str](), dict[str, int]()  # of each way and order
+        for cell, count in self.texts.items():  # in the order of their lines
             if folded(cell) in _USUAL:
                 usual += count
                 continue
@@ -245,16 +248,15 @@ class _Cells:
                 if value is not None:
                     numbers[value] += count
             dated = has_the_form_of_a_date(cell)
-            orders = tuple(order for order in ORDERS if parsed(cell, order) is not None) if dated else ()
-            before, first = alike.get((ways, orders), (0, self.lines[cell]))
-            alike[ways, orders] = before + count, first
+            orders = {order for order in ORDERS if parsed(cell, order) is not None} if dated else set()
+            for way in _WAYS - ways - orders:
+                unread[way] += count
+                lines.setdefault(way, self.lines[cell])
         return Contents(
             rows=rows,
             usual=usual,
-            unread={way: _total([each for (ways, _), each in alike.items() if way not in ways]) for way in NUMBERS},
-            undated={
-                order: _total([each for (_, orders), each in alike.items() if order not in orders]) for order in ORDERS
-            },
+            unread={way: (unread[way], lines.get(way, 0)) for way in NUMBERS},
+            undated={order: (unread[order], lines.get(order, 0)) for order in ORDERS},
             empty=self.texts.get("", 0),
             line=self.lines.get("", 0),
             values=len(self.texts.keys() - {""}),
@@ -263,11 +265,6 @@ class _Cells:
             codes=_codes(numbers),
             texts=_digested(self.texts, self.lines, key),
         )
-
-
-def _total(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """All rows of some counts, and the first line of them; (0, 0) for none."""
-    return sum(count for count, _ in counts), min((line for _, line in counts), default=0)
 
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:

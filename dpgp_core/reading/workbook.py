@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
 from typing import BinaryIO
@@ -27,20 +28,28 @@ def is_workbook(content: bytes) -> bool:
     return content.startswith(SIGNATURE)
 
 
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """What is wrong with a workbook, in one sentence: zipfile, zlib and expat raise a dozen types, some with cells."""
+    try:
+        yield
+    except (Refused, MemoryError):
+        raise
+    except Exception:
+        raise Refused(_BROKEN) from None
+
+
+@_refusing()
 def sheet_names(content: bytes) -> list[str]:
     """Names of a workbook's sheets.
 
     Raises:
         ValueError: it is no workbook, or holds more than is read. Nothing of it is repeated.
     """
-    try:
-        return workbook_parts.sheet_names(Parts(content))
-    except (Refused, MemoryError):
-        raise
-    except Exception:  # as in ``as_csv``
-        raise Refused(_BROKEN) from None
+    return workbook_parts.sheet_names(Parts(content))
 
 
+@_refusing()
 def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
     """A workbook's sheet as comma-separated UTF-8: values as stored, never as displayed; no formula is computed.
 
@@ -52,15 +61,10 @@ def as_csv(content: bytes, most: int, sheet: str | None = None) -> bytes:
         ValueError: it is no workbook, holds several sheets and none is named, or more than is read. No cell is
             repeated.
     """
-    try:
-        parts = Parts(content)
-        rows = _Sheet(workbook_parts.book_of(parts, sheet), most)
-        parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
-        return rows.csv.getvalue().encode()
-    except (Refused, MemoryError):
-        raise
-    except Exception:  # zipfile, zlib and expat raise a dozen types, and some quote cells
-        raise Refused(_BROKEN) from None
+    parts = Parts(content)
+    rows = _Sheet(workbook_parts.book_of(parts, sheet), most)
+    parts.parse(rows.book.sheet, rows.start, rows.end, rows.text)
+    return rows.csv.getvalue().encode()
 
 
 def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
@@ -82,10 +86,8 @@ def as_table(stream: BinaryIO, sheet: str | None = None) -> BinaryIO:
     content = start + stream.read(MAX_UNPACKED + 1)
     if len(content) > MAX_UNPACKED:
         raise Refused(f"the file is a zip of more than {MAX_UNPACKED // 2**20} MB, the limit; save the table as CSV")
-    try:
+    with _refusing():
         names = zipfile.ZipFile(io.BytesIO(content)).namelist()
-    except Exception:  # as in ``as_csv``
-        raise Refused(_BROKEN) from None
     if "content.xml" in names:
         raise Refused(
             "the file is an OpenDocument spreadsheet; save it as an Excel workbook (.xlsx) or as CSV in UTF-8"

@@ -102,16 +102,8 @@ _MOST_SHEETS, _LONGEST_NAME, _SHOWN_LETTERS = 1_000, 100, 300
 _MAIN, _STRINGS, _STYLES = "/officeDocument", "/sharedStrings", "/styles"  # how the types of relations end
 
 
-class Relation(NamedTuple):
-    """A part that another one names.
-
-    Attributes:
-        kind: its type, a long address.
-        path: in the zip.
-    """
-
-    kind: str
-    path: str
+Relations = dict[str, tuple[str, str]]
+"""Parts that another one names, by their ids: the type, a long address, and the path in the zip."""
 
 
 class Book(NamedTuple):
@@ -151,18 +143,19 @@ def book_of(parts: Parts, name: str | None = None) -> Book:
         raise Refused(f"the workbook has {len(ids)} sheets; declare sheet, the name of the one with the table: {names}")
     if name is not None and name not in ids:
         raise Refused("the workbook has no such sheet; choose another")
-    paths = {kind: each.path for each in related.values() for kind in (_STRINGS, _STYLES) if each.kind.endswith(kind)}
+    paths = {kind: path for whole, path in related.values() for kind in (_STRINGS, _STYLES) if whole.endswith(kind)}
+    _, sheet = related[ids[name] if name is not None else next(iter(ids.values()))]
     return Book(
-        sheet=related[ids[name] if name is not None else next(iter(ids.values()))].path,
+        sheet=sheet,
         texts=_texts(parts, paths[_STRINGS]) if _STRINGS in paths else [],
         dates=_dates(parts, paths[_STYLES]) if _STYLES in paths else frozenset(),
         since_1904=since_1904,
     )
 
 
-def _sheets(parts: Parts) -> tuple[dict[str, str], dict[str, Relation], bool]:
+def _sheets(parts: Parts) -> tuple[dict[str, str], Relations, bool]:
     """Ids of the sheets' parts by the sheets' names, parts by their ids, and ``since_1904``: see ``Book``."""
-    main = next(each.path for each in relations(parts, "").values() if each.kind.endswith(_MAIN))
+    main = next(path for kind, path in _relations(parts, "").values() if kind.endswith(_MAIN))
     sheets: dict[str, str] = {}
     since_1904 = False
 
@@ -177,18 +170,18 @@ def _sheets(parts: Parts) -> tuple[dict[str, str], dict[str, Relation], bool]:
             since_1904 = attributes.get("date1904") in ("1", "true")
 
     parts.parse(main, start)
-    return sheets, relations(parts, main), since_1904
+    return sheets, _relations(parts, main), since_1904
 
 
-def relations(parts: Parts, path: str) -> dict[str, Relation]:
-    """The parts that one names, by their ids; of "" those that the workbook begins with."""
+def _relations(parts: Parts, path: str) -> Relations:
+    """Of one part; of "" those that the workbook begins with."""
     folder, name = posixpath.split(path)
-    by_id: dict[str, Relation] = {}
+    by_id: Relations = {}
 
     def start(name: str, attributes: Mapping[str, str]) -> None:
         if name == "Relationship" and attributes.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", folder, attributes["Target"])).lstrip("/")
-            by_id[attributes["Id"]] = Relation(attributes["Type"], target)
+            by_id[attributes["Id"]] = attributes["Type"], target
 
     parts.parse(posixpath.join(folder, "_rels", f"{name}.rels"), start)
     return by_id

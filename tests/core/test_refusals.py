@@ -18,6 +18,7 @@ from dpgp_core.sparse.statistics import (
     noise_scales,
     statistics_sensitivity,
 )
+from dpgp_core.table import declared_columns
 from tests.core.tables import of_groups, small
 from tests.refusals import each, told
 
@@ -74,8 +75,11 @@ REFUSALS = [
         [
             (("age",), {"sex": SEX}, "which is no input"),
             (("age",), [SEX], "must name inputs"),
-            (("age", "a", "b"), {"a": SEVEN, "b": SEVEN}, "49 combinations, more than 40"),
         ],
+    ),
+    (
+        lambda: declared_columns(("age", "a", "b"), [(0.0, 1.0)], levels=(None, SEVEN, SEVEN)),
+        "49 combinations, more than 40",
     ),
     (lambda: check_codes(np.array([[0.5, 2.5]]), BOX), "input 2 has 3 levels"),
     (lambda: check_codes(np.array([[0.5, np.nan]]), BOX, ("age", "region")), "'region' has 3 levels"),

@@ -9,7 +9,6 @@ import pytest
 from dpgp_core import BayesCloaking
 from dpgp_core.accounting.losses import compose
 from dpgp_core.estimator import SpentByCopies, spending
-from dpgp_core.estimator.spending import cloned
 from tests.core.estimator.worlds import RECORDS, make
 
 ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
@@ -42,7 +41,7 @@ def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
 
 def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once():
     model = make(stages=1)
-    copies = [cloned(model, model.get_params() | {"epsilon": epsilon}) for epsilon in (0.5, 1.0, 2.0)]
+    copies = [model.__sklearn_clone__().set_params(epsilon=epsilon) for epsilon in (0.5, 1.0, 2.0)]
     copies[0].fit(*RECORDS)
     with pytest.warns(SpentByCopies, match=r"every fit spends: 2 so far, together epsilon = 1\.\d+ at delta = 0.01"):
         copies[1].fit(*RECORDS)
@@ -56,10 +55,10 @@ def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once():
 
 def test_the_sum_of_copies_is_at_the_largest_delta_of_them():
     model = make()
-    copy = cloned(model, model.get_params())
-    spending.count(copy, ONE, taught=False)
+    copies = vars(model.__sklearn_clone__())["_copies"]
+    copies.count(ONE)
     with pytest.warns(SpentByCopies, match="at delta = 0.01"):
-        spending.count(copy, OTHER, taught=False)
+        copies.count(OTHER)
     assert model.spent_by_copies() == (compose([ONE.loss, OTHER.loss], 0.01), 0.01)
 
 
@@ -68,7 +67,7 @@ def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
-            cloned(model, model.get_params()).fit(*RECORDS)
+            model.__sklearn_clone__().fit(*RECORDS)
     assert model.spent_by_copies() == (0.0, 0.0)
     assert make(stages=1).fit(*RECORDS).spent_by_copies() == (0.0, 0.0)
 

@@ -18,7 +18,7 @@ from dpgp_core.reading.rows import (
     MAX_COLUMNS,
     MOST_ABOVE,
     NotDecoded,
-    Rows,
+    TableRows,
     as_written,
     column_names,
     encoding_of,
@@ -151,7 +151,7 @@ def rows_of(content, **writing):
 
 def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
     assert rows_of(b'a,b\n1, "x\ny"\n\n 2 ,z\n') == [(3, ["1", "x\ny"]), (5, ["2", "z"])]
-    assert next(row for _, row in Rows(io.BytesIO(GOOD), Writing())) == ["age", "height"]
+    assert next(row for _, row in TableRows(io.BytesIO(GOOD), Writing())) == ["age", "height"]
 
 
 @pytest.mark.parametrize("tail", [b"", b"\n\n", b",,\n" * 20, b" , \n", b"\r\n\r\n"])
