@@ -33,10 +33,10 @@ def fit_grid(lon_lat: FloatArray, east_north: FloatArray) -> FloatArray:
     Raises:
         ValueError: fewer points than coefficients.
     """
-    terms = _powers(lon_lat)
-    if len(terms) < terms.shape[1]:
-        raise ValueError(f"the grid fit needs at least {terms.shape[1]} points, got {len(terms)}; add more")
-    coefficients, *_ = np.linalg.lstsq(terms, east_north, rcond=None)
+    powers = _powers(lon_lat)
+    if len(powers) < powers.shape[1]:
+        raise ValueError(f"the grid fit needs at least {powers.shape[1]} points, got {len(powers)}; add more")
+    coefficients, *_ = np.linalg.lstsq(powers, east_north, rcond=None)
     return np.asarray(coefficients, dtype=np.float64)
 
 
@@ -58,11 +58,7 @@ def centres(cells: Iterable[str]) -> FloatArray:
     return np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells])
 
 
-def powers(X: FloatArray, degree: int) -> FloatArray:
-    """Terms u^i v^j with i + j <= degree of a polynomial of X = (u, v) (n, 2), one a column."""
-    u, v = X.T
-    return np.stack([u**i * v**j for i in range(degree + 1) for j in range(degree + 1 - i)], axis=1)
-
-
 def _powers(lon_lat: FloatArray) -> FloatArray:
-    return powers(lon_lat - np.asarray(CENTRE), DEGREE)
+    u, v = (lon_lat - np.asarray(CENTRE)).T
+    terms = [u**i * v**j for i in range(DEGREE + 1) for j in range(DEGREE + 1 - i)]
+    return np.stack(terms, axis=1)

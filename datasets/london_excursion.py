@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 
+import h3
 import numpy as np
 
-from datasets import hexagons, london_hexes, plumes_2d
+from datasets import london_hexes, plumes_2d
+from datasets.british_grid import centres, on_map
 from datasets.study import Study, Thresholds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.excursion.sets import Targets
@@ -27,6 +29,7 @@ TITLE = "London hexagons above a price (private positions)"
 FAMILY = "london"  # the same sales, one by one or as medians of hexagons
 THRESHOLD = 13.0  # ln GBP, about GBP 442,000
 Y_BOUNDS = (-1.0, 1.0)  # ln GBP from the threshold
+MIDDLE, RINGS = "87194ad33ffffff", 35  # so many rings of hexagons around this one hold the declared box
 SEARCH_NOISE = 0.5  # M_xi of the simulated maps that settings are chosen on; a guess, not fitted
 
 
@@ -66,14 +69,21 @@ def load(*, threshold: float = THRESHOLD) -> Dataset:
 
 def cells() -> list[str]:
     """H3 indices of the public grid: all hexagons of the declared box, with sales or without."""
-    return hexagons.box_cells()["cell"].tolist()
+    return [cell for cell, _ in _in_box()]
 
 
 def grid() -> FloatArray:
     """Centres of ``cells`` (P, 2), as fractions of the declared ranges: test points that depend on no record."""
+    return np.array([place for _, place in _in_box()])
+
+
+def _in_box() -> list[tuple[str, FloatArray]]:
+    """Hexagons whose centre lies in the declared box, and that centre; in order."""
+    around = sorted(h3.grid_disk(MIDDLE, RINGS))
     low, high = np.array(london_hexes.X_BOX).T
-    centres = hexagons.box_cells()[["easting_km", "northing_km"]].to_numpy(dtype=np.float64)
-    return np.asarray((centres - low) / (high - low), dtype=np.float64)
+    places = (on_map(centres(around)) - low) / (high - low)
+    inside = ((places >= 0) & (places <= 1)).all(axis=1)
+    return [(cell, place) for cell, place, within in zip(around, places, inside, strict=True) if within]
 
 
 def truth(medians: Dataset) -> FloatArray:

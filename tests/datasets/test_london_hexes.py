@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import datasets
-from datasets import build_london_hexes, hexagons, london_hexes, london_sales
-from datasets.british_grid import fit_grid, on_map
+from datasets import build_london_hexes, london_hexes
+from datasets.british_grid import fit_grid
 
 
 def test_golden_figures_of_the_300_medians():
@@ -113,82 +113,6 @@ SALES = SHARED / "london_terraced_sales_2018_2024.csv"
 needs_sales = pytest.mark.skipif(
     not SALES.is_file(), reason=f"no {SALES.name} in {SHARED}; set DPGP_SHARED to the folder that holds it"
 )
-
-
-def test_cells_are_h3s_own_over_the_whole_box():
-    rng = np.random.default_rng(1)
-    lon_lat = np.stack([rng.uniform(-0.65, 0.6, 20_000), rng.uniform(51.2, 51.8, 20_000)], axis=1)
-    X = on_map(lon_lat)
-    low, high = np.array(london_hexes.X_BOX).T
-    inside = ((low <= X) & (high >= X)).all(axis=1)
-    cells = pd.Series([h3.latlng_to_cell(lat, lon, 7) for lon, lat in lon_lat[inside]])
-    assert len(cells) > 15_000
-    table = hexagons.aggregate(X[inside], np.zeros(len(cells))).set_index("cell")["count"]
-    expected = cells.value_counts().sort_index()
-    assert table.index.tolist() == expected.index.tolist()
-    np.testing.assert_array_equal(table, expected)
-
-
-@needs_sales
-def test_real_sales_fall_into_the_cells_of_the_committed_table():
-    sales = build_london_hexes.read_sales(SALES)
-    table = hexagons.aggregate(
-        sales[["easting_m", "northing_m"]].to_numpy(float) / 1000, sales["price_gbp"].to_numpy(float)
-    )
-    by_cell = sales.groupby("cell")["price_gbp"]
-    assert table["cell"].tolist() == sorted(by_cell.groups)
-    np.testing.assert_array_equal(table["count"], by_cell.size())
-    np.testing.assert_allclose(table["mean"], by_cell.mean(), rtol=1e-12)
-
-
-def test_counts_and_means_by_hand():
-    hexes = london_hexes.load()
-    a, b = hexes.X[10], hexes.X[200]
-    table = hexagons.aggregate(np.array([a, b, a, a]), np.array([1.0, 5.0, 2.0, 6.0])).set_index("cell")
-    assert table.loc[hexes.labels["cell"][10]].tolist() == [3, 3.0]
-    assert table.loc[hexes.labels["cell"][200]].tolist() == [1, 5.0]
-    assert len(table) == 2
-    assert table["count"].dtype == np.int64
-
-
-def test_blocks_do_not_change_the_result(monkeypatch):
-    sales = london_sales.load(n=5_000)
-    whole = hexagons.aggregate(sales.X, sales.y)
-    monkeypatch.setattr(hexagons, "BLOCK", 777)
-    parts = hexagons.aggregate(sales.X, sales.y)
-    assert whole["cell"].tolist() == parts["cell"].tolist()
-    np.testing.assert_array_equal(whole["count"], parts["count"])
-    np.testing.assert_allclose(whole["mean"], parts["mean"], rtol=1e-12)
-
-
-def test_200_000_sales_become_a_few_cells():
-    sales = london_sales.load(n=200_000)
-    table = hexagons.aggregate(sales.X, sales.y)
-    assert table["count"].sum() == 200_000
-    assert len(table) <= 300
-    assert table["cell"].is_unique
-    assert table["cell"].is_monotonic_increasing
-    true = pd.Series(sales.y).groupby(sales.labels["cell"]).mean()
-    np.testing.assert_allclose(table["mean"], true.loc[table["cell"]], rtol=1e-9)
-
-
-def test_corners_of_the_box_have_a_cell():
-    corners = np.array([[x, y] for x in london_hexes.X_BOX[0] for y in london_hexes.X_BOX[1]])
-    assert hexagons.aggregate(corners, np.zeros(4))["count"].tolist() == [1] * 4
-
-
-@pytest.mark.parametrize(
-    ("X", "values", "sentence"),
-    [
-        ([[530.0, 180.0]], [1.0, 2.0], r"X must be \(n, 2\) and values \(n,\)"),
-        ([530.0, 180.0], [1.0, 2.0], r"X must be \(n, 2\)"),
-        ([[530.0, 180.0], [530.0, 300.0]], [1.0, 2.0], r"1 positions are outside .*; the hexagons cover London"),
-        ([[530.0, np.nan]], [1.0], "1 positions are outside"),
-    ],
-)
-def test_bad_input_has_a_sentence(X, values, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        hexagons.aggregate(np.array(X), np.array(values))
 
 
 @needs_sales

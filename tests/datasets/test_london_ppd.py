@@ -332,6 +332,7 @@ def test_scaling_does_not_depend_on_where_the_hexagons_lie(altered):
 def test_the_grid_is_the_box_whatever_the_records_are(altered):
     whole, cells = london_excursion.grid(), set(london_excursion.cells())
     assert cells > set(london_hexes.load().labels["cell"])
+    assert max(h3.grid_distance(london_excursion.MIDDLE, cell) for cell in cells) < london_excursion.RINGS
     assert whole.min() >= 0
     assert whole.max() <= 1
     # hexagons of 5.2 km^2 fill the box of 80 km x 65 km

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from datasets import hexagons, london_hexes
+from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import words
@@ -151,8 +151,8 @@ def _percent(half: FloatArray) -> FloatArray:
 
 def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:
     """Number of sales and mean of their clipped ln prices in each cell; NaN where there is none."""
-    by_cell = hexagons.aggregate(data.X, data.clipped_y).set_index("cell").reindex(cells)
-    return by_cell["count"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
+    by_cell = pd.Series(data.clipped_y).groupby(data.labels["cell"]).agg(["size", "mean"]).reindex(cells)
+    return by_cell["size"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
 
 
 TITLE = "Where does privacy blur the map?"
