@@ -19,7 +19,7 @@ from ..arrays import FloatArray
 from ..dates import ORDERS, Dates, has_the_form_of_a_date, looks_like_a_date, parsed
 from ..levels import Levels, level_number
 from ..table import Column
-from .rows import MAX_BYTES, MOST_LINES, no_rows, opened
+from .rows import MOST_LINES, Table, no_rows
 from .writing import AS_USUAL, NUMBERS, Writing, as_float, as_number, entries_of, folded, ways_of
 
 _FEW = 3  # runs of lines, that may be notes or units
@@ -270,17 +270,17 @@ def read_columns(
         ValueError: the stream is no such table. The message names the column, how many rows are concerned, the line
             of the first (the header is line 1) and a remedy for all, never the content of a cell.
     """
-    header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    writing = header.writing
+    table = Table(stream, writing)
+    writing = table.writing
     names = [*(each.name for each in columns), outcome]
-    *positions, of_person = header.positions([*names, names[0] if person is None else person])
+    *positions, of_person = table.positions([*names, names[0] if person is None else person])
     readers = [reader_of(each, writing) for each in columns]
     readers.append(reader_of_yes_and_no(writing) if writing.two_valued else reader_of_numbers(writing, unit))
     pairs = list(zip(readers, positions, strict=True))
     leaves_out = writing.missing is not None
     problems = _Problems([*names, person or ""], [leaves_out] * len(columns) + [leaves_out or writing.two_valued])
     complete, count = _Complete(len(names), max_rows, of_people=person is not None), 0
-    for line, row in rows:
+    for line, row in table:
         count += 1
         numbers = [read(row[at]) for read, at in pairs]
         floats = [number for number in numbers if isinstance(number, float)]

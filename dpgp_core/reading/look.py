@@ -18,12 +18,12 @@ from ..levels import MOST_LEVELS
 from .columns import unit_beside
 from .rows import (
     NotDecoded,
+    Table,
     WrongWidth,
     as_written,
     column_names,
     fields_of,
     may_be_a_record,
-    opened,
     plain_name,
     read_lines,
 )
@@ -141,7 +141,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     for name in asked:
         if name not in first.columns:
             stream.seek(0)
-            names = opened(stream, first.writing)[0].listed
+            names = Table(stream, first.writing).listed
             raise ValueError(f"the file has no column {checks.excerpt(name)} of its own; its columns are: {names}")
     y = y or _outcome(first.columns)
     inputs = list(x) or _inputs(first.columns, y)
@@ -279,8 +279,7 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
 def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) -> Sequence[int] | None:
     """Lines whose width is not that of the table below some lines; None where it is not a table's."""
     try:
-        _, rows = opened(stream, replace(writing, ignore=tuple(entries_of(above)) or None))
-        for _ in rows:
+        for _ in Table(stream, replace(writing, ignore=tuple(entries_of(above)) or None)):
             pass
     except WrongWidth as error:
         return error.lines or None
@@ -294,8 +293,8 @@ def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) ->
 def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
     """Whether the first line of a table is its line of names."""
     try:
-        header, _ = opened(stream, writing)
-        return not may_be_a_record(header.names) and {*names} <= {*header.names} and sum(map(bool, header.names)) > 1
+        first = Table(stream, writing).names
+        return not may_be_a_record(first) and {*names} <= {*first} and sum(map(bool, first)) > 1
     except NotDecoded:
         raise
     except ValueError:

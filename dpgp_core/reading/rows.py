@@ -12,10 +12,10 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, repeat
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from ..checks import cut
 from ..dates import looks_like_a_date
@@ -185,20 +185,30 @@ class WrongWidth(ValueError):
         self.lines = lines
 
 
-class Header(NamedTuple):
-    """The first line of a table.
+class Table:
+    """A table: its first line, of names, and below it rows, which raise as ``read_lines`` does.
 
     Attributes:
         names: of the columns, without spaces around them; "" for one that has none.
         writing: how the table is written, its separator being known.
-        later: the line below, one of the next, with all of some names; 0 for none.
         lines: that the names go over, more than one where a name in quotes does.
+
+    Raises:
+        ValueError: there is no first line, or it names too many columns.
     """
 
-    names: list[str]
-    writing: Writing
-    later: Callable[[Sequence[str]], int]
-    lines: int = 1
+    def __init__(self, stream: BinaryIO, writing: Writing = AS_USUAL) -> None:
+        self._rows = TableRows(stream, writing, MAX_BYTES)
+        line, names = next(self._rows, (0, list[str]()))
+        if not names:
+            raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
+        if len(names) > MAX_COLUMNS:
+            raise ValueError(
+                f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
+            )
+        self.names = [plain_name(name) for name in names]
+        self.writing = self._rows.writing
+        self.lines = line - self._rows.above
 
     def positions(self, columns: Sequence[str]) -> list[int]:
         """Positions of columns. No others need a name of their own.
@@ -208,7 +218,7 @@ class Header(NamedTuple):
         """
         columns = [plain_name(column) for column in columns]
         missing = next((column for column in columns if column not in self.names), None)
-        if missing is not None and (line := self.later(columns)) > 1:
+        if missing is not None and (line := self._rows.line_of(columns)) > 1:
             raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
         if missing is not None:
             raise ValueError(
@@ -235,6 +245,33 @@ class Header(NamedTuple):
             )
         return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 
+    def __iter__(self) -> Iterator[Row]:
+        """Rows without empty fields beyond the header; ValueError at their end says how many had another width."""
+        count = wrong = fields = 0
+        lines: list[int] = []
+        width = len(self.names)
+        least = max((position for position, name in enumerate(self.names, start=1) if name), default=0)
+        for line, row in self._rows:
+            count += 1
+            while len(row) > width and not row[-1]:
+                row.pop()
+            if least <= len(row) < width:
+                row += [""] * (width - len(row))
+            if len(row) == width:
+                yield line, row
+                continue
+            wrong += 1
+            fields = fields or len(row)
+            if len(lines) <= MOST_LINES:
+                lines.append(line)
+        if wrong:
+            others = f", and so have others: {wrong:,} of {count:,} rows" if wrong > 1 else ""
+            raise WrongWidth(
+                f"line {lines[0]} has {fields} fields where the header has {width}{others}; "
+                f"{_of_width_remedy(lines, wrong, count)}",
+                lines if wrong <= MOST_LINES and wrong <= count / 2 else (),
+            )
+
 
 def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
     """Names in the header line of a stream that can be used: those that one column alone has.
@@ -242,13 +279,13 @@ def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
     Raises:
         ValueError: there is no header line, or it holds numbers, so that it may be a record; it is then not shown.
     """
-    header, _ = opened(stream, writing)
-    if may_be_a_record(header.names):
+    names = Table(stream, writing).names
+    if may_be_a_record(names):
         raise ValueError(
             "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names, or "
             "declare the lines above the names as ignore"
         )
-    return [name for name in header.names if name and header.names.count(name) == 1]
+    return [name for name in names if name and names.count(name) == 1]
 
 
 def as_written(stream: BinaryIO, writing: Writing) -> Writing:
@@ -256,31 +293,11 @@ def as_written(stream: BinaryIO, writing: Writing) -> Writing:
     at = stream.tell()
     start = stream.read(4)
     stream.seek(at)
-    header, _ = opened(stream, writing)
+    completed = Table(stream, writing).writing
     stream.seek(at)
     name, mark = encoding_of(start, writing.encoding)
     encoding = name.removesuffix("-le").removesuffix("-be") if mark else writing.encoding
-    return replace(header.writing, encoding=encoding)
-
-
-def opened(
-    stream: BinaryIO, writing: Writing = AS_USUAL, *, max_bytes: int | None = None
-) -> tuple[Header, Iterator[Row]]:
-    """The header line of a table, and the rows below it.
-
-    Raises:
-        ValueError: there is no header line, or it names too many columns; the rows raise as ``read_lines`` does.
-    """
-    rows = TableRows(stream, writing, max_bytes)
-    line, names = next(rows, (0, list[str]()))
-    if not names:
-        raise ValueError("the file is empty; it needs a header line with column names and at least 2 rows")
-    if len(names) > MAX_COLUMNS:
-        raise ValueError(
-            f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
-        )
-    header = Header([plain_name(name) for name in names], rows.writing, rows.line_of, line - rows.above)
-    return header, _of_width(rows, header.names)
+    return replace(completed, encoding=encoding)
 
 
 def no_rows(lines: Sequence[int]) -> str:
@@ -375,34 +392,6 @@ class TableRows:
         if not self._quoted or len(row) != 1:
             return row
         return [field.strip() for field in next(self._fields(iter(row)), row)]
-
-
-def _of_width(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:
-    """The rows, empty fields beyond the header left out. At their end ValueError says how many had another width."""
-    count = wrong = fields = 0
-    lines: list[int] = []
-    width = len(names)
-    least = max((position for position, name in enumerate(names, start=1) if name), default=0)
-    for line, row in rows:
-        count += 1
-        while len(row) > width and not row[-1]:
-            row.pop()
-        if least <= len(row) < width:
-            row += [""] * (width - len(row))
-        if len(row) == width:
-            yield line, row
-            continue
-        wrong += 1
-        fields = fields or len(row)
-        if len(lines) <= MOST_LINES:
-            lines.append(line)
-    if wrong:
-        others = f", and so have others: {wrong:,} of {count:,} rows" if wrong > 1 else ""
-        raise WrongWidth(
-            f"line {lines[0]} has {fields} fields where the header has {width}{others}; "
-            f"{_of_width_remedy(lines, wrong, count)}",
-            lines if wrong <= MOST_LINES and wrong <= count / 2 else (),
-        )
 
 
 def _of_width_remedy(lines: Sequence[int], wrong: int, count: int) -> str:

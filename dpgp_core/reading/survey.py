@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
 from ..levels import OTHER, Levels
 from .columns import Fault, counted, is_time, remedy_of
-from .rows import MAX_BYTES, opened
+from .rows import Table
 from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
 
 _WAYS = frozenset((*NUMBERS, *ORDERS))
@@ -174,12 +174,11 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing) -> dict[s
     Raises:
         ValueError: a line is no row of such a table; the message names the line, never a cell.
     """
-    header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    names = list(columns)
-    positions, key = header.positions(names), secrets.token_bytes(16)
+    table, names = Table(stream, writing), list(columns)
+    positions, key = table.positions(names), secrets.token_bytes(16)
     cells = [_Cells() for _ in names]
     count = first = last = 0
-    for last, row in rows:
+    for last, row in table:
         count += 1
         first = first or last
         for column, position in zip(cells, positions, strict=True):
@@ -203,11 +202,11 @@ def words_of(
         numbers: a way of writing these, which are then left out, too; None: they are texts like others.
         order: of dates, which are then left out likewise.
     """
-    header, rows = opened(stream, writing, max_bytes=MAX_BYTES)
-    [position], missing = header.positions([column]), writing.missing_words.texts
+    table = Table(stream, writing)
+    [position], missing = table.positions([column]), writing.missing_words.texts
     words = (
         text
-        for text, _ in Counter(row[position] for _, row in rows).most_common()
+        for text, _ in Counter(row[position] for _, row in table).most_common()
         if folded(text) not in missing
         and (numbers is None or as_number(text, numbers) is None)
         and (order is None or parsed(text, order) is None)

@@ -18,11 +18,11 @@ from dpgp_core.reading.rows import (
     MAX_COLUMNS,
     MOST_ABOVE,
     NotDecoded,
+    Table,
     TableRows,
     as_written,
     column_names,
     encoding_of,
-    opened,
     read_lines,
 )
 from dpgp_core.reading.writing import (
@@ -145,8 +145,7 @@ def test_a_text_stream_is_refused():
 
 
 def rows_of(content, **writing):
-    _, rows = opened(io.BytesIO(content), Writing(**writing))
-    return list(rows)
+    return list(Table(io.BytesIO(content), Writing(**writing)))
 
 
 def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
@@ -191,12 +190,12 @@ def test_rows_of_another_width_are_counted_to_the_end_and_not_shown(content, sai
 
 
 def test_only_columns_that_are_used_need_a_name_of_their_own():
-    header, _ = opened(io.BytesIO(b",age,note,note,wage\n"))
-    assert header.positions(["wage", "age"]) == [4, 1]
+    table = Table(io.BytesIO(b",age,note,note,wage\n"))
+    assert table.positions(["wage", "age"]) == [4, 1]
     with pytest.raises(ValueError, match="columns 3 and 4 of the file have the same name: 'note'; rename all but"):
-        header.positions(["note"])
+        table.positions(["note"])
     with pytest.raises(ValueError, match="the file has no column 'size'; its comma-separated columns are: '', 'age'"):
-        header.positions(["size"])
+        table.positions(["size"])
     assert column_names(io.BytesIO(b",age,note,note,wage\n")) == ["age", "wage"]
 
 
@@ -206,18 +205,18 @@ def test_only_columns_that_are_used_need_a_name_of_their_own():
 def test_a_header_that_may_be_a_record_is_not_shown(first):
     with pytest.raises(ValueError, match=r"holds numbers or dates, so it may be a record\. Add a line of") as caught:
         column_names(io.BytesIO(first + b"\n1,2\n"))
-    header, _ = opened(io.BytesIO(first + b"\n1,2\n"))
+    table = Table(io.BytesIO(first + b"\n1,2\n"))
     with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as other:
-        header.positions(["size"])
+        table.positions(["size"])
     for error in (caught, other):
         assert "Ada" not in str(error.value)
         assert "73" not in str(error.value)
 
 
 def test_a_name_of_one_column_that_may_be_a_whole_record_is_not_shown():
-    header, _ = opened(io.BytesIO(b"Ada.7391\nBea.7392\n"))
+    table = Table(io.BytesIO(b"Ada.7391\nBea.7392\n"))
     with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as caught:
-        header.positions(["size"])
+        table.positions(["size"])
     assert "Ada" not in str(caught.value)
 
 
@@ -229,16 +228,16 @@ def test_too_many_columns_are_refused_at_once():
 
 
 def test_a_long_line_of_names_is_cut_short():
-    header, _ = opened(io.BytesIO(",".join(f"column number {k}" for k in range(500)).encode()))
+    table = Table(io.BytesIO(",".join(f"column number {k}" for k in range(500)).encode()))
     with pytest.raises(ValueError, match="no column 'age'") as caught:
-        header.positions(["age"])
+        table.positions(["age"])
     assert len(str(caught.value)) < 500
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b",,\n", b"  "])
 def test_a_file_without_a_header_is_empty(content):
     with pytest.raises(ValueError, match="the file is empty; it needs a header line"):
-        opened(io.BytesIO(content))
+        Table(io.BytesIO(content))
 
 
 @pytest.mark.parametrize(
@@ -269,7 +268,7 @@ def test_rows_far_down_have_the_numbers_of_their_lines():
 def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
     names = [letter * 59 for letter in "abcdefghi"] + ["j" * 5_000]
     with pytest.raises(ValueError, match="the file has no column 'age'") as caught:
-        opened(io.BytesIO((",".join(names[::-1]) + "\n").encode()))[0].positions(["age"])
+        Table(io.BytesIO((",".join(names[::-1]) + "\n").encode())).positions(["age"])
     shown = str(caught.value).split("columns are: ")[1]
     assert shown.startswith(f"{repr('j' * 5_000)[:56]} ..., {repr('i' * 59)[:56]} ..., 'hhh")
     assert len(shown) == 300
@@ -283,14 +282,14 @@ def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
     swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
     said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If rows stand there, remove"
     for asked in (
-        lambda: opened(io.BytesIO(swallowed))[0].positions(["height"]),
+        lambda: Table(io.BytesIO(swallowed)).positions(["height"]),
         lambda: proposal(io.BytesIO(swallowed), y="height"),
     ):
         with pytest.raises(ValueError, match=said) as caught:
             asked()
         assert "160" not in str(caught.value)
     with pytest.raises(ValueError, match=r"columns are: 'age', 'height \[cm\]'"):
-        opened(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]")))[0].positions(["height"])
+        Table(io.BytesIO(swallowed.replace(b"77,160.4\n63,171.9", b"[cm]"))).positions(["height"])
 
 
 # ---- What may be declared of a table's writing, and what the first line says.
