@@ -114,12 +114,6 @@ class Columns:
             return Columns((A @ self.rows.T).T)
         return Columns(self.rows, A if self.transform is None else A @ self.transform)
 
-    def first(self, k: int) -> Columns:
-        """The first k entries of each column."""
-        if self.transform is not None:
-            return Columns(self.rows, self.transform[:k])
-        return Columns(values_of(self.rows)[:, :k])
-
     def starts(self) -> range:
         """Index of the first column of each block of ``BLOCK`` columns."""
         return range(0, self.shape[1], BLOCK)
@@ -226,43 +220,37 @@ def _block_norms(A: FloatArray, block: Columns) -> FloatArray:
 
 
 class Spectrum(NamedTuple):
-    """C = U diag(s) [v_1 ... v_n].
+    """C = U diag(s) [v_1 ... v_n], up to singular values that are too small.
 
     Attributes:
         U: orthonormal columns (P, r).
-        s: singular values, descending; ``spectrum_of`` gives all of them, of which the first r have directions.
+        s: singular values (r), descending.
         units: v_j (r, n).
+        all_s: singular values, the small ones too, descending.
     """
 
     U: FloatArray
     s: FloatArray
     units: Columns
-
-    def kept(self, rank: int) -> Spectrum:
-        """The ``rank`` largest singular values."""
-        return Spectrum(self.U[:, :rank], self.s[:rank], self.units.first(rank))
+    all_s: FloatArray
 
 
 def spectrum_of(C: Matrix, tolerance: float, executor: Executor | None = None) -> Spectrum:
-    """Singular values of C, all of them, with the directions above ``tolerance``; never a decomposition of P x n."""
+    """Singular values of C above ``tolerance`` times the largest; never a decomposition of P x n."""
     if isinstance(C, np.ndarray):
         if C.shape[1] <= BLOCK:
             U, s, Vt = svd(C, full_matrices=False, check_finite=False)
-            return Spectrum(U, s, Columns(Vt.T))
+            rank = int((s > tolerance * s[0]).sum())
+            return Spectrum(U[:, :rank], s[:rank], Columns(Vt[:rank].T), s)
         C = FactoredMatrix(np.eye(len(C)), C.T)
     # left = Q_l R_l, rows = Q_r R_r: C = Q_l (R_l R_r^T) Q_r^T with R_l R_r^T = U' diag(s) W^T
     R_left = Columns(C.left).triangle()
     R_rows = C.triangle if C.triangle is not None else Columns(C.rows).triangle(executor)
     _, s, Wt = svd(R_left @ R_rows.T, check_finite=False)
-    rank = rank_of(s, tolerance)
+    rank = int((s > tolerance * s[0]).sum())
     # C Q_r W = left R_r^T W = Q_l U' diag(s)
     U = C.left @ ((R_rows.T @ Wt[:rank].T) / s[:rank])
     # Small singular values leave their directions eps s_1 / s_k off. Clear them of the larger ones, in that order
     # (Gram-Schmidt, by Cholesky of the nearly identical Gram matrix), or U^T C would mix s_1 into row k.
     U = solve_triangular(cholesky(U.T @ U), U.T, trans="T", check_finite=False).T
-    return Spectrum(U, s[: len(C.left)], Columns(C.rows, (U.T @ C.left) / s[:rank, None]))
-
-
-def rank_of(s: FloatArray, tolerance: float) -> int:
-    """How many singular values s, descending, are above ``tolerance`` times the largest."""
-    return int((s > tolerance * s[0]).sum())
+    return Spectrum(U, s[:rank], Columns(C.rows, (U.T @ C.left) / s[:rank, None]), s[: len(C.left)])

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ..arrays import FloatArray
-from ..linalg import Columns, Matrix, Spectrum, column_norms, rank_of, spectrum_of
+from ..linalg import Columns, Matrix, Spectrum, column_norms, spectrum_of
 from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]
@@ -107,8 +107,7 @@ def design_noise(
     dual max over mu of tr (C diag(mu) C^T)^{1/2}.
     """
     _check(C, objective, weights, gap, rank_tolerance)
-    whole = spectrum_of(C, rank_tolerance, executor)
-    return _design(whole.kept(rank_of(whole.s, rank_tolerance)), objective, weights, gap, whole.s, executor)
+    return _design(spectrum_of(C, rank_tolerance, executor), objective, weights, gap, executor)
 
 
 def _design(
@@ -116,11 +115,10 @@ def _design(
     objective: ObjectiveName,
     weights: FloatArray | None,
     gap: float,
-    all_singular_values: FloatArray,
     executor: Executor | None,
 ) -> NoiseDesign:
     """Solve in the reduced coordinates U^T c_j = diag(s) v_j."""
-    U, s, units = spectrum
+    U, s, units, all_s = spectrum
     rank, n = units.shape
     if rank == 0:  # C = 0: nothing depends on y
         empty = np.zeros((len(U), 0))
@@ -150,7 +148,7 @@ def _design(
         rescale=rescale,
         gap=solution.gap,
         iterations=solution.steps,
-        dropped_energy=float(1 - (s @ s) / (all_singular_values @ all_singular_values)),
+        dropped_energy=float(1 - (s @ s) / (all_s @ all_s)),
         objective=objective,
     )
 
