@@ -67,13 +67,11 @@ class Sales(NamedTuple):
     Attributes:
         X: easting and northing (n, 2) [km] of each sale's postcode.
         price: (n,) [GBP].
-        read: number of rows of the file.
         left_out: number of rows by reason, in the order of the filters. Public: no reason is about a price.
     """
 
     X: FloatArray
     price: FloatArray
-    read: int
     left_out: dict[str, int]
 
     @property
@@ -99,11 +97,10 @@ def read_sales(file: str | Path, postcodes: Postcodes, *, year: int | None, prop
         raise ValueError(f"property_types must be letters of {TYPES!r}, for example 'T' for terraced houses")
     if year is not None and not FIRST_YEAR <= year <= date.max.year:
         raise ValueError(f"year must be {FIRST_YEAR} or later, or None for all years of the file, got {year}")
-    reasons, read = Counter[str](), 0
+    reasons = Counter[str]()
     rows, prices = array("l"), array("d")
     with opened(Path(file), "price-paid file") as stream:
         for line, row in _checked(stream):
-            read += 1
             place = postcodes.row.get(plain(row[_POSTCODE]), -1)
             reason = _reason(row, year, property_types, known=place >= 0)
             if reason is not None:
@@ -115,8 +112,8 @@ def read_sales(file: str | Path, postcodes: Postcodes, *, year: int | None, prop
             prices.append(_price(row[_PRICE], line))
     left_out = {reason: reasons[reason] for reason in _ORDER if reasons[reason]}
     if len(rows) < 2:
-        raise ValueError(_too_few(len(rows), read, left_out))
-    return Sales(postcodes.places[np.array(rows)], np.array(prices), read, left_out)
+        raise ValueError(_too_few(len(rows), left_out))
+    return Sales(postcodes.places[np.array(rows)], np.array(prices), left_out)
 
 
 def _reason(row: list[str], year: int | None, property_types: str, *, known: bool) -> str | None:
@@ -170,7 +167,8 @@ def _price(cell: str, line: int) -> float:
     )
 
 
-def _too_few(kept: int, read: int, left_out: dict[str, int]) -> str:
+def _too_few(kept: int, left_out: dict[str, int]) -> str:
+    read = kept + sum(left_out.values())
     if not read:
         return "the price-paid file is empty; download it again"
     counts = "; ".join(f"{count} {reason}" for reason, count in left_out.items())

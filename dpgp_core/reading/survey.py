@@ -60,9 +60,7 @@ class Contents(NamedTuple):
         usual: rows that hold nothing, or a word for that which need not be declared, such as NA.
         unread: for each way of writing numbers, rows that hold no number and no such word, and the line of the first.
         undated: the same for each order of dates.
-        empty: rows that hold nothing.
-        line: of the first of these in the file; 0 if there is none.
-        values: different ones.
+        values: different ones that are not empty.
         times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
         codes: numbers that may mean a missing value, and rows that hold them; of the usual way of writing.
@@ -73,8 +71,6 @@ class Contents(NamedTuple):
     usual: int
     unread: Mapping[str, tuple[int, int]]
     undated: Mapping[Format, tuple[int, int]]
-    empty: int
-    line: int
     values: int
     times: int
     ends: tuple[int, int]
@@ -158,7 +154,7 @@ class Contents(NamedTuple):
 
     def as_people(self, name: str) -> str:
         """Fault and remedy if it is to say whose row it is; "" for nothing."""
-        if self.empty == self.rows:
+        if not self.values:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
             return f"column {name!r} says that all rows are one person's; choose the column that tells people apart"
@@ -256,8 +252,6 @@ class _Cells:
             usual=usual,
             unread={way: (unread[way], lines.get(way, 0)) for way in NUMBERS},
             undated={order: (unread[order], lines.get(order, 0)) for order in ORDERS},
-            empty=self.texts.get("", 0),
-            line=self.lines.get("", 0),
             values=len(self.texts.keys() - {""}),
             times=times,
             ends=ends,
