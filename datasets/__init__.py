@@ -26,8 +26,7 @@ from datasets import (
     plumes_2d,
     toy_1d,
 )
-from datasets.exhibit import Exhibit
-from datasets.study import Study
+from datasets.exhibits import Exhibit, Study
 from dpgp_core.table import Dataset
 
 __all__ = [

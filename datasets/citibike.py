@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.exhibit import Exhibit
+from datasets.exhibits import Exhibit
 from datasets.files.citibike import read_journeys
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset, Outcome, declared_columns

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.exhibit import Exhibit, SparseDefaults
+from datasets.exhibits import Exhibit, SparseDefaults
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Column, Dataset, Outcome
 

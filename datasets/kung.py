@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from datasets.exhibit import Exhibit, SparseDefaults
+from datasets.exhibits import Exhibit, SparseDefaults
 from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "kung"

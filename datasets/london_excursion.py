@@ -19,7 +19,7 @@ import numpy as np
 
 from datasets import london_hexes, plumes_2d
 from datasets.british_grid import centres, on_map
-from datasets.study import Study, Thresholds
+from datasets.exhibits import Study, Thresholds
 from dpgp_core.arrays import FloatArray
 from dpgp_core.excursion.sets import Targets
 from dpgp_core.table import Column, Dataset, Outcome

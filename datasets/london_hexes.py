@@ -18,7 +18,7 @@ import h3
 import numpy as np
 import pandas as pd
 
-from datasets.exhibit import Exhibit
+from datasets.exhibits import Exhibit
 from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "london_hexes"

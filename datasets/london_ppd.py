@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets import london_hexes
-from datasets.exhibit import Exhibit
+from datasets.exhibits import Exhibit
 from datasets.files.postcodes import read_postcodes
 from datasets.files.price_paid import Sales, read_sales
 from dpgp_core.table import Dataset, Outcome, declared_columns

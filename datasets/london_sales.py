@@ -18,7 +18,7 @@ import numpy as np
 
 from datasets import london_hexes
 from datasets.british_grid import on_map
-from datasets.exhibit import Exhibit
+from datasets.exhibits import Exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset, Outcome
 

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from datasets.study import MODEL_LEVELS, Study
+from datasets.exhibits import MODEL_LEVELS, Study
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.excursion.sets import Targets
 from dpgp_core.table import Column, Dataset, Outcome

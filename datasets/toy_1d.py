@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from datasets.exhibit import Exhibit, SparseDefaults
+from datasets.exhibits import Exhibit, SparseDefaults
 from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "toy_1d"

@@ -35,7 +35,7 @@ _MARKED = (
     "proposed by looking at the table, for the eyes of its owner: check every line, and fill in from what you knew "
     "before, above all y_bounds and x_box, which are null"
 )
-_TRIED = ("utf-8", "cp1252", "latin-1", "utf-16")
+_TRIED = (None, "cp1252", "latin-1", "utf-16")  # UTF-8 first
 _TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # of spreadsheets
 _FALSE = ("false", "falsch", "faux", "falso", "onwaar", "falsk", "falskt")
 _YES = ("yes", "y", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success", *_TRUE)
@@ -69,17 +69,17 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     Raises:
         ValueError: it is no table.
     """
-    problem = None
+    problems = list[NotDecoded]()
     for encoding in _TRIED:
         try:
-            writing, columns = _surveyed(stream, Writing(encoding=None if encoding == "utf-8" else encoding), names)
+            writing, columns = _surveyed(stream, Writing(encoding=encoding), names)
         except NotDecoded as error:
-            problem = problem or error
+            problems.append(error)
             stream.seek(0)
             continue
         used = [columns[name] for name in names if name in columns] or list(columns.values())
         return Look(replace(writing, numbers=numbers_of(used), date_order=order_of_dates(used)), columns)
-    raise problem or ValueError("the file is no text; save it as CSV in UTF-8")
+    raise problems[0]
 
 
 def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Contents]]:
@@ -175,8 +175,11 @@ def described(column: Contents, numbers: str = "1234.5") -> str:
 
 def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
     """Which of some words may mean yes, and which no; None where none does."""
-    yes = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _YES), None)
-    no = next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in _NO), None)
+
+    def first_of(meanings: Sequence[str]) -> str | None:
+        return next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in meanings), None)
+
+    yes, no = first_of(_YES), first_of(_NO)
     others = [word for word in words if word not in (yes, no)]
     if len(words) == 2 and len(others) == 1:
         return yes or others[0], no or others[0]

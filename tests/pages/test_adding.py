@@ -28,7 +28,7 @@ DATASET = '''
 
 import numpy as np
 
-from datasets.exhibit import Exhibit, SparseDefaults
+from datasets.exhibits import Exhibit, SparseDefaults
 from dpgp_core.table import Column, Dataset, Outcome
 
 NAME, TITLE, FAMILY = "toy_plane", "Toy plane (simulated)", "toy_plane"

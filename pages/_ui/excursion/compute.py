@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from datasets import STUDIES
+from datasets.exhibits import Study
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
-from datasets.study import Study
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from datasets import EXHIBITS, exhibit
-from datasets.exhibit import SparseDefaults
+from datasets.exhibits import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
