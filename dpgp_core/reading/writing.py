@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 
 from .. import checks
 from ..dates import Format, checked_format
@@ -101,28 +101,17 @@ class Writing:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
-        if self.separator is not None:
-            self._set("separator", _separator(self.separator))
         if self.numbers is None:
-            self._set("numbers", "1234.5")
-        checks.one_of("numbers", self.numbers, list(NUMBERS))
-        if self.encoding is not None:
-            self._set("encoding", checks.one_of("encoding", _alias(self.encoding), list(ENCODINGS)))
-        for name in ("missing", "yes", "no"):
+            object.__setattr__(self, "numbers", "1234.5")
+        for name, check in _CHECKS.items():
             if getattr(self, name) is not None:
-                self._set(name, _words(name, getattr(self, name)))
+                object.__setattr__(self, name, check(name, getattr(self, name)))
         if (self.yes is None) != (self.no is None):
             raise ValueError("yes and no must both be declared: the words that mean yes, and those that mean no")
         if self.two_valued:
             both = self.yes_words.texts & self.no_words.texts or self.yes_words.codes & self.no_words.codes
             if both or not self.yes or not self.no:
                 raise ValueError("yes and no must each name a word, and no word may mean both; correct one of them")
-        if self.date_order is not None:
-            self._set("date_order", checked_format("date_order", self.date_order))
-        if self.ignore is not None:
-            self._set("ignore", tuple(_lines(each) for each in _entries("ignore", self.ignore)))
-        if self.sheet is not None:
-            checks.text("sheet", self.sheet)
 
     @property
     def two_valued(self) -> bool:
@@ -159,12 +148,7 @@ class Writing:
         names = {mark: name for name, mark in SEPARATORS.items()}
         return f"{names[self.separator or ',']}-separated"
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
-
-AS_USUAL = Writing()
-"""Where nothing is declared."""
 KEYS = tuple(each.name for each in fields(Writing))
 """Its declarations, by name."""
 
@@ -273,17 +257,18 @@ _ALIASES = {
 }
 
 
-def _alias(encoding: object) -> object:
+def _encoding(name: str, value: object) -> str:
     """An encoding by its usual name."""
-    return _ALIASES.get(encoding.lower(), encoding.lower()) if isinstance(encoding, str) else encoding
+    usual = _ALIASES.get(value.lower(), value.lower()) if isinstance(value, str) else value
+    return checks.one_of(name, usual, list(ENCODINGS))
 
 
-def _separator(value: object) -> str:
+def _separator(name: str, value: object) -> str:
     if isinstance(value, str) and value in SEPARATORS:
         return SEPARATORS[value]
     if not isinstance(value, str) or value not in SEPARATORS.values():
-        names = ", ".join(f"{name} ({mark!r})" for name, mark in SEPARATORS.items())
-        raise ValueError(f"separator must be one of {names}; got {checks.excerpt(value)}")
+        names = ", ".join(f"{each} ({mark!r})" for each, mark in SEPARATORS.items())
+        raise ValueError(f"{name} must be one of {names}; got {checks.excerpt(value)}")
     return value
 
 
@@ -296,7 +281,12 @@ def _entries(name: str, value: object) -> Sequence[object]:
     return entries
 
 
-def _lines(value: object) -> int | str:
+def _lines(name: str, value: object) -> tuple[int | str, ...]:
+    """Lines and ranges of them, one or a list."""
+    return tuple(_line(name, each) for each in _entries(name, value))
+
+
+def _line(name: str, value: object) -> int | str:
     """A line, or a range of them, in one spelling."""
     text = value.strip() if isinstance(value, str) else value
     if isinstance(text, str) and _LINES.fullmatch(text):
@@ -306,7 +296,7 @@ def _lines(value: object) -> int | str:
     elif isinstance(text, int) and not isinstance(text, bool) and 1 <= text <= checks.MOST:
         return text
     raise ValueError(
-        f'each entry of ignore must be a line such as 63, or lines such as "1-3" or "63-", got {checks.excerpt(value)}'
+        f'each entry of {name} must be a line such as 63, or lines such as "1-3" or "63-", got {checks.excerpt(value)}'
     )
 
 
@@ -326,3 +316,18 @@ def _words(name: str, value: object) -> tuple[str | float, ...]:
         else checks.number(f"each entry of {name}", each)
         for each in _entries(name, value)
     )
+
+
+_CHECKS: dict[str, Callable[[str, object], object]] = {
+    "separator": _separator,
+    "numbers": partial(checks.one_of, allowed=list(NUMBERS)),
+    "encoding": _encoding,
+    "missing": _words,
+    "yes": _words,
+    "no": _words,
+    "date_order": checked_format,
+    "ignore": _lines,
+    "sheet": checks.text,
+}
+AS_USUAL = Writing()
+"""Where nothing is declared."""
