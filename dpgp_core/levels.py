@@ -123,7 +123,7 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
 
 
 def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """A declared side for each of D inputs, None along categories, of a list that may leave those out.
+    """A declared side for each of D inputs, of a list that may leave categories out, whose sides are derived.
 
     Raises:
         ValueError: there are neither as many sides as inputs nor as inputs that are numbers, a category has a side of
@@ -140,7 +140,7 @@ def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[s
             raise ValueError(f"x_box has no entry for {name!r}, which is a number; declare (low, high), or its levels")
         if each is not None and side not in (None, side_of(each), [*side_of(each)]):
             raise ValueError(f"x_box has an entry for {name!r}, which is a category; its side is derived, leave it out")
-    return [None if each is not None else side for side, each in zip(whole, levels, strict=True)]
+    return whole
 
 
 def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | None = None) -> None:

@@ -369,7 +369,6 @@ def pair_of(value: object, name: str) -> Interval:
 EXAMPLE_OF_DATES = '{"day": {"format": "day/month/year", "period": "year"}}'
 DeclaredDates = Mapping[str, Mapping[str, object]] | Sequence[Dates]
 """More about inputs that are dates, by name: ``{"format": ..., "period": ...}``; or as they were declared before."""
-_DESCRIBED = ("format", "period")
 
 
 def declared_columns(
@@ -403,19 +402,20 @@ def declared_columns(
     texts = [""] * len(names) if units is None else list(units)
     if len(texts) != len(names):
         raise ValueError(f"x_units must have {len(names)} entries, one per column of x, got {len(texts)}")
-    earlier, described = _described_dates(names, dates)
+    by_name = _dates_by_name(names, dates)
     columns = []
     for name, unit, side, each in zip(names, texts, sides, checked, strict=True):
+        said = by_name.get(name)
         if each is not None:
             columns.append(Column(name=name, unit=unit, levels=each))
         elif is_date_box(side):
-            form = described.get(name) or {key: getattr(earlier[name], key) for key in _DESCRIBED if name in earlier}
+            form = {"format": said.format, "period": said.period} if isinstance(said, Dates) else said or {}
             columns.append(column_of_dates(name, side, **{"format": order or ISO} | form))
-        elif name in described:
+        elif isinstance(said, dict):
             raise ValueError(f"x_box of {name!r}, which is declared a date, must be two dates such as {example(ISO)}")
         else:
             ends = pair_of(side, "each entry of x_box")
-            columns.append(Column(name=name, unit=unit, box=ends, dates=earlier.get(name)))
+            columns.append(Column(name=name, unit=unit, box=ends, dates=said))
     return tuple(columns)
 
 
@@ -438,25 +438,23 @@ def column_of_dates(name: str, side: object, *, format: object = ISO, period: An
     return Column(name=name, box=(0.0, float((last - first).days)), dates=dates)
 
 
-def _described_dates(
-    names: Sequence[str], declared: DeclaredDates | None
-) -> tuple[dict[str, Dates], dict[str, dict[str, Any]]]:
-    """Dates that were declared before, and formats and periods of others, by name."""
-    earlier, described = dict[str, Dates](), dict[str, dict[str, Any]]()
+def _dates_by_name(names: Sequence[str], declared: DeclaredDates | None) -> dict[str, Dates | dict[str, Any]]:
+    """Dates that were declared before, or their formats and periods, by name."""
+    by_name = dict[str, Dates | dict[str, Any]]()
     if isinstance(declared, Mapping):
         for name, form in declared.items():
-            if not isinstance(form, Mapping) or not form.keys() <= set(_DESCRIBED):
+            if not isinstance(form, Mapping) or not form.keys() <= {"format", "period"}:
                 raise ValueError(
                     f"dates of {checks.excerpt(name)} must be an object with format or period, such as "
                     f"{EXAMPLE_OF_DATES}"
                 )
-            described[name] = dict(form)
+            by_name[name] = dict(form)
     elif declared is not None:
         for each in checks.entries("dates", declared):
             if not isinstance(each, Dates):
                 raise ValueError(f"dates must be an object that names inputs, such as {EXAMPLE_OF_DATES}; got a list")
-            earlier[each.name] = each
-    unknown = next((name for name in (*earlier, *described) if name not in names), None)
+            by_name[each.name] = each
+    unknown = next((name for name in by_name if name not in names), None)
     if unknown is not None:
         raise ValueError(f"dates speak of {checks.excerpt(unknown)}, which is no input; name it in x too")
-    return earlier, described
+    return by_name
