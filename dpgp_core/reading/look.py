@@ -313,11 +313,7 @@ def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
     best = (0, 0)  # rows of equal width, and the first of them that may hold names
     for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:
         rows = [[plain_name(field) for field in fields_of(line, mark)] for line in lines]
-        width, count = (
-            Counter(len(row) for row in rows if len(row) > 1).most_common(1)[0]
-            if any(len(row) > 1 for row in rows)
-            else (0, 0)
-        )
+        [(width, count)] = Counter(len(row) for row in rows if len(row) > 1).most_common(1) or [(0, 0)]
         line = next((at for at, row in enumerate(rows, start=1) if _may_name(row, width, names)), 0)
         best = max(best, (count, line)) if line else best
     return list(range(1, best[1]))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
+from string import ascii_uppercase, digits
 from typing import BinaryIO
 
 from . import workbook_parts
@@ -19,7 +20,6 @@ SIGNATURE = b"PK\x03\x04"
 MAX_ROWS, MAX_COLUMNS = 200_000, 1_000
 _LAST_ROW = 2**20  # of a sheet
 _BROKEN = "the file is not an Excel workbook (.xlsx) that can be read; save it again, or as comma-separated UTF-8"
-_DIGITS, _LETTERS = "0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _EXACT = 2**53  # whole floats below it are exact integers
 
 
@@ -123,7 +123,7 @@ class _Sheet:
             return
         if name == "c":
             at = attributes.get("r")
-            self._column = self._column + 1 if at is None else _column(at.rstrip(_DIGITS))
+            self._column = self._column + 1 if at is None else _column(at.rstrip(digits))
             self._kind, self._style = attributes.get("t", "n"), int(attributes.get("s", 0))
             self._pieces.clear()
         elif name == "row":
@@ -201,7 +201,7 @@ def _column(letters: str) -> int:
         raise ValueError
     column = 0
     for letter in letters:
-        column = 26 * column + _LETTERS.index(letter) + 1
+        column = 26 * column + ascii_uppercase.index(letter) + 1
     return column - 1
 
 
