@@ -102,8 +102,13 @@ class Outcome:
 
     def __post_init__(self) -> None:
         check_interval("y_bounds", self.bounds)
-        check_kind(self.kind, self.bounds)
-        low, high = self.bounds
+        kind, (low, high) = self.kind, self.bounds
+        if kind not in KINDS:
+            raise ValueError(f"the kind of outcome must be one of {', '.join(KINDS)}, got {kind!r}")
+        if kind == "yes/no" and (low, high) != (0.0, 1.0):
+            raise ValueError(f"outcomes declared yes/no have the bounds 0 and 1, got {low:g} and {high:g}")
+        if kind in ("amount", "count") and low < 0:
+            raise ValueError(f"an outcome declared {kind} has bounds of 0 or more, got {low:g}; declare it a number")
         if self.log and low <= 0:
             raise ValueError(f"y_bounds must lie above 0 where logarithms are measured, got low = {low:g}; raise it")
         if self.log and high / low > MOST_RATIO * (1 + 1e-9):
@@ -181,7 +186,8 @@ class Inputs:
     @property
     def x_levels(self) -> tuple[Levels | None, ...] | None:
         """Of each input its levels, and None where it is a number; None where all are."""
-        return levels_of(self.columns)
+        levels = tuple(each.levels for each in self.columns)
+        return levels if any(levels) else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -330,28 +336,12 @@ class Dataset(Inputs):
         return replace(self, X=self.X[rows], y=self.y[rows], labels=labels, person=person)
 
 
-def check_kind(kind: Kind, bounds: Interval) -> None:
-    """Raise ValueError unless bounds are of a kind of outcome."""
-    if kind not in KINDS:
-        raise ValueError(f"the kind of outcome must be one of {', '.join(KINDS)}, got {kind!r}")
-    if kind == "yes/no" and bounds != (0.0, 1.0):
-        raise ValueError(f"outcomes declared yes/no have the bounds 0 and 1, got {bounds[0]:g} and {bounds[1]:g}")
-    if kind in ("amount", "count") and bounds[0] < 0:
-        raise ValueError(f"an outcome declared {kind} has bounds of 0 or more, got {bounds[0]:g}; declare it a number")
-
-
 def of_kind(kind: Kind, y: FloatArray) -> FloatArray:
     """Outcomes y of any shape moved to the nearest of their kind, each by itself; a half to the even neighbour."""
     if kind == "number":
         return y
     whole = y if kind == "amount" else np.rint(y)
     return np.clip(whole, 0.0, 1.0 if kind == "yes/no" else None) + 0.0
-
-
-def levels_of(columns: Sequence[Column]) -> tuple[Levels | None, ...] | None:
-    """Of each column its levels, and None where it is a number; None where all are."""
-    levels = tuple(each.levels for each in columns)
-    return levels if any(levels) else None
 
 
 def pair_of(value: object, name: str) -> Interval:

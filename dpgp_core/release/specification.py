@@ -25,7 +25,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import CATALOGUE, KERNEL_NAMES, Entry, Parameters
 from ..reading.writing import Writing
 from ..seasons import Periods, check_periods, periodic
-from ..table import KINDS, Column, Dataset, Kind, Outcome, declared_columns, is_date_box, levels_of
+from ..table import KINDS, Column, Dataset, Inputs, Kind, Outcome, declared_columns, is_date_box
 from .degrees import Coordinates, declared_coordinates
 
 CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
@@ -297,7 +297,8 @@ class ReleaseSpec:
             self.x, box, units=units, levels=levels, dates=self.dates, order=self.writing.date_order
         )
         self._set(columns=columns, x_units=units, x_box=tuple(each.box for each in columns))
-        self._set(x_levels=levels_of(columns), dates=tuple(each.dates for each in columns if each.dates), degrees=None)
+        dates = tuple(each.dates for each in columns if each.dates)
+        self._set(x_levels=Inputs(columns=columns).x_levels, dates=dates, degrees=None)
         if self.coordinates is not None:
             self._set(coordinates=checks.texts("coordinates", self.coordinates))
             self._set(degrees=declared_coordinates(self.coordinates, columns))
