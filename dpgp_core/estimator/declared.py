@@ -16,10 +16,9 @@ from ..arrays import FloatArray, lattice
 from ..dates import Dates, Format
 from ..levels import in_every_group, level_number
 from ..reading.columns import reader_of_yes_and_no
-from ..reading.writing import Writing, as_float, words
+from ..reading.writing import Declared, Writing, as_float, words
 from ..table import Column, declared_columns, is_date_box
 
-Declared = str | float | Sequence[str | float] | None
 _CURVE, _MAP, _MORE = 65, 17, 512  # points along a line, along each side of a map, and in a box of more dimensions
 
 

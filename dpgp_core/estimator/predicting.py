@@ -22,8 +22,9 @@ from ..bayes.mixture import MixtureUncertainty
 from ..bayes.models import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
+from ..reading.writing import Declared
 from ..table import Column, Outcome
-from .declared import Declared, column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
+from .declared import column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
 from .spending import Copies
 
 _ROWS = 4096  # test inputs predicted at a time

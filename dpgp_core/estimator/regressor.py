@@ -15,9 +15,9 @@ from ..kernels import Stationary
 from ..levels import Interval, check_codes
 from ..measurement.statistics import CellStatistics, Statistics
 from ..mechanisms.bayes_cloaking import BayesCloaking
+from ..reading.writing import Declared
 from ..table import Dataset, Kind, Outcome, pair_of
 from .declared import (
-    Declared,
     check_inside,
     column_of,
     columns_of_X,

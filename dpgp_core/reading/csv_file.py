@@ -21,7 +21,7 @@ from ..levels import levels_by_column
 from ..table import Column, Dataset, Outcome, declared_columns, pair_of
 from .columns import read_columns
 from .workbook import as_table
-from .writing import AS_USUAL, Writing, words
+from .writing import AS_USUAL, Declared, Writing, words
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
 
@@ -44,8 +44,8 @@ def read_csv(
     numbers: str = "1234.5",
     encoding: str | None = None,
     missing: Sequence[str | float] | None = None,
-    yes: str | float | Sequence[str | float] | None = None,
-    no: str | float | Sequence[str | float] | None = None,
+    yes: Declared = None,
+    no: Declared = None,
     date_order: Format | None = None,
     ignore: Sequence[int | str] | None = None,
     sheet: str | None = None,

@@ -153,7 +153,11 @@ KEYS = tuple(each.name for each in fields(Writing))
 """Its declarations, by name."""
 
 
-def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | float, ...] | None:
+Declared = str | float | Sequence[str | float] | None
+"""A word or code, or several of them; None for none."""
+
+
+def words(declared: Declared) -> tuple[str | float, ...] | None:
     """One word or several, as ``Writing`` keeps them."""
     if declared is None:
         return None
@@ -163,7 +167,7 @@ def words(declared: str | float | Sequence[str | float] | None) -> tuple[str | f
 def as_number(cell: str, numbers: str) -> float | None:
     """The number that a cell means, infinite and undefined ones too; None for any other text.
 
-    Marks of a currency or of per cent beside it are left out: the unit is declared. Numbers in brackets, or before
+    Marks of a currency or of per cent beside it are left out: the unit is declared. A number in brackets, or before
     a minus, is negative, as bookkeepers write it.
     """
     value = as_float(cell)
