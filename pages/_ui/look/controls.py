@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -45,7 +45,6 @@ class Control(ABC, Generic[T]):
     section: str = SIDE
     disabled: bool = False
     looks: bool = False
-    must: ClassVar[str] = "is not offered"  # of a refused value
 
     @abstractmethod
     def draw(self) -> T:
@@ -74,7 +73,7 @@ class Control(ABC, Generic[T]):
         """The allowed values, as a sentence for somebody whose link has another."""
         if self.offered:
             return f"it is not offered here; the choices are {', '.join(map(str, self.offered))}."
-        return f"it {self.must}."
+        return "it is not offered."
 
     @property
     def bound(self) -> dict[str, Any]:
@@ -193,7 +192,6 @@ class Switch(Control[bool]):
     """A toggle; ``width`` of its label, or of the container."""
 
     default: bool = False
-    must: ClassVar[str] = "must be true or false"
     width: Any = "stretch"
 
     def draw(self) -> bool:
@@ -206,35 +204,57 @@ class Switch(Control[bool]):
             raise self.wrong()
         return raw.lower() == "true"
 
+    def requirement(self) -> str:
+        """Its two values."""
+        return "it must be true or false."
+
 
 @dataclass(frozen=True)
-class Whole(Control[int]):
-    """A whole number from ``low`` to ``high``, to type or step through."""
+class _Bounded(Control[T]):
+    """A number from ``low`` to ``high``, in the unit of its label; a whole one where its default is."""
+
+    low: float
+    high: float | None
+
+    @property
+    def _kind(self) -> tuple[Any, str]:
+        return (int, "a whole number") if isinstance(self.default, int) else (float, "a number")
+
+    def read(self, raw: str) -> T:
+        """A number within the range."""
+        kind, name = self._kind
+        number = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
+        high = math.inf if self.high is None else self.high
+        if not self.low <= number <= high or math.isinf(number) or kind(number) != number:
+            raise ValueError(f"{self.key} must be {name} from {self.low} to {self.high}")
+        value: T = kind(number)
+        return value
+
+    def requirement(self) -> str:
+        """A number, or a whole number, within the range."""
+        return f"it must be {self._kind[1]} within the range of this control."
+
+
+@dataclass(frozen=True)
+class Whole(_Bounded[int]):
+    """A whole number to type or step through."""
 
     low: int
     high: int
-    must: ClassVar[str] = "must be a whole number within the range of this control"
 
     def draw(self) -> int:
         """Draw it, and return its number."""
         return int(st.number_input(self.label, self.low, self.high, self.default, **self.bound))
-
-    def read(self, raw: str) -> int:
-        """Decimal digits within the range."""
-        if not (raw.isascii() and raw.isdecimal() and self.low <= int(raw[: len(str(self.high)) + 1]) <= self.high):
-            raise ValueError(f"{self.key} must be a whole number from {self.low} to {self.high}")
-        return int(raw)
 
 
 N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True)
-class Range(Control[N]):
-    """A slider from ``low`` to ``high`` by ``step``.
+class Range(_Bounded[N]):
+    """A slider by ``step``.
 
     Attributes:
-        low, high, step: in the unit of its label.
         format: of the numbers on it, as of C.
         width: in pixels, or of the container.
     """
@@ -242,7 +262,6 @@ class Range(Control[N]):
     low: N
     high: N
     step: N
-    must: ClassVar[str] = "must be a number within the range of this control"
     format: str | None = None
     width: Any = "stretch"
 
@@ -252,46 +271,21 @@ class Range(Control[N]):
         moved: N = st.slider(self.label, self.low, self.high, self.default, self.step, **look)
         return moved
 
-    def read(self, raw: str) -> N:
-        """A number within the range; a whole one between whole ends."""
-        kind = type(self.default)
-        if (
-            not _NUMBER.fullmatch(raw.strip())
-            or not self.low <= float(raw) <= self.high
-            or kind(float(raw)) != float(raw)
-        ):
-            raise self.wrong()
-        return kind(float(raw))
-
-    def requirement(self) -> str:
-        """A number, or a whole number."""
-        return (
-            super().requirement().replace("a number", "a whole number" if isinstance(self.default, int) else "a number")
-        )
-
 
 @dataclass(frozen=True)
-class Number(Control[float | None]):
+class Number(_Bounded[float | None]):
     """A number to type; none while it is left to the page, which then takes ``usual``, if it has any."""
 
     default: float | None = None
     low: float = 0.0
     high: float | None = None
     usual: str = ""
-    must: ClassVar[str] = "must be a number within the range of this control"
 
     def draw(self) -> float | None:
         """Draw it, and return the typed number."""
         look: Any = {"placeholder": self.usual or None} | self.bound
         typed: float | None = st.number_input(self.label, self.low, self.high, None, **look)
         return typed
-
-    def read(self, raw: str) -> float | None:
-        """A number within the range."""
-        high = math.inf if self.high is None else self.high
-        if not _NUMBER.fullmatch(raw.strip()) or is_infinite(raw) or not self.low <= float(raw) <= high:
-            raise self.wrong()
-        return float(raw)
 
     def written(self, value: float | None) -> str:
         """The typed number, or the page's own."""

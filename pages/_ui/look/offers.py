@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from datasets import EXHIBITS, Exhibit, exhibit
 from dpgp_core.accounting.gaussian import Method
@@ -50,12 +49,13 @@ def lengthscale_key(exhibit: Exhibit) -> str:
 
 
 def mechanisms(name: str) -> tuple[str, ...]:
-    """Mechanisms that pages draw a dataset with, the default first.
+    """Mechanisms that pages draw a dataset with, the default first, which measures in stages.
 
-    The same default on every page, so that every page says the same error; but where there are very many records,
-    measuring in stages takes seconds a draw.
+    The same default on every page, so that every page says the same error; but where there are very many records, only
+    those that add noise once: measuring in stages takes seconds a draw.
     """
-    return NOISE_ONCE if exhibit(name).smooth_only else (*_IN_STAGES, *NOISE_ONCE)
+    offered = tuple(MECHANISM.titles)
+    return tuple(each for each in offered if not Design(each).in_stages) if exhibit(name).smooth_only else offered
 
 
 def lengthscale(name: str) -> Slider[float]:
@@ -72,19 +72,21 @@ def lengthscale(name: str) -> Slider[float]:
 
 def path_controls(r: float, sigma: float, prefix: str = "") -> tuple[Slider[float], Slider[float]]:
     """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
-    ridge = replace(_RIDGE, key=f"{prefix}r", default=r)
-    return ridge, replace(_SIGMA, key=f"{prefix}sigma", default=sigma)
+    ridge = Slider(
+        f"{prefix}r",
+        "r: more accurate ⟷ more private",
+        r,
+        RIDGES,
+        help="Square root of the ridge. Larger listens less to each record.",
+    )
+    scale = "Scale of the paths' own randomness."
+    return ridge, Slider(f"{prefix}sigma", "s: more accurate ⟷ more private", sigma, SIGMAS, help=scale)
 
 
 CURVE = of_datasets("dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "curve"))
 MAP = of_datasets("map_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.scene == "map"))
-KERNEL: Menu[str] = menu("Kernel", "kernel", {name: name for name in KERNELS})
-MECHANISM: Menu[str] = menu(
-    "Method", "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn}
-)
-NOISE_ONCE = tuple(name for name in MECHANISM.titles if not Design(name).in_stages)
-"""Mechanisms that add noise once."""
-_IN_STAGES = tuple(name for name in MECHANISM.titles if Design(name).in_stages)
+KERNEL = menu("Kernel", "kernel", {name: name for name in KERNELS})
+MECHANISM = menu("Method", "mechanism", {name: entry.title for name, entry in CATALOGUE.items() if entry.drawn})
 OBJECTIVE: Menu[ObjectiveName] = menu(
     "Noise objective",
     "objective",
@@ -103,7 +105,7 @@ FOCUS: Menu[Focus] = menu(
     {"records": "Where the records are", "everywhere": "Everywhere on the picture"},
     section="Expert",
 )
-EPSILON: Slider[float] = Slider(
+EPSILON = Slider(
     "epsilon",
     "ε: more private ⟷ more accurate",
     1,
@@ -111,7 +113,7 @@ EPSILON: Slider[float] = Slider(
     help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     section=TOP,
 )
-PROMISED: Slider[float] = Slider(
+PROMISED = Slider(
     "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, section="Promise"
 )
 OVERLAY = Switch(
@@ -121,7 +123,7 @@ OVERLAY = Switch(
     help="Shows the true data, the curve without privacy, and errors. None of that is private.",
     looks=True,
 )
-NOISE: Slider[float] = Slider(
+NOISE = Slider(
     "noise",
     "Spread of people (share of signal variance)",
     USUAL_NOISE,
@@ -132,14 +134,4 @@ NOISE: Slider[float] = Slider(
 DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, section="Example draw")
 PATHS_RELEASED = Slider(
     "paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", section="Paths"
-)
-_RIDGE: Slider[float] = Slider(
-    "r",
-    "r: more accurate ⟷ more private",
-    1,
-    RIDGES,
-    help="Square root of the ridge. Larger listens less to each record.",
-)
-_SIGMA: Slider[float] = Slider(
-    "sigma", "s: more accurate ⟷ more private", 1, SIGMAS, help="Scale of the paths' own randomness."
 )

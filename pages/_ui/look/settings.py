@@ -137,40 +137,27 @@ def reading(address: Mapping[str, str]) -> Iterator[None]:
         _ADDRESS.reset(before)
 
 
-class _Sidebar(NamedTuple):
-    """The parts of the page's sidebar, from above."""
-
-    top: DeltaGenerator
-    side: DeltaGenerator
-    below: DeltaGenerator
-
-
-_SIDEBAR: ContextVar[_Sidebar | None] = ContextVar("sidebar", default=None)
-_MORE: ContextVar[tuple[DeltaGenerator, str] | None] = ContextVar("more", default=None)  # with its last title
+_BELOW, _MORE = "below", "more"
+_PLACES: ContextVar[dict[str, DeltaGenerator]] = ContextVar("places")  # of this page, by section
 
 
 def begin() -> None:
     """A page begins: it has no controls yet, and its folded controls go below all that are in sight."""
     CONTROLS.put({})
-    _SIDEBAR.set(_Sidebar(*(st.sidebar.container() for _ in _Sidebar._fields)))
-    _MORE.set(None)
+    _PLACES.set({name: st.sidebar.container() for name in (TOP, SIDE, _BELOW)})
 
 
 def container(name: str) -> AbstractContextManager[Any]:
     """Where to draw: a part of the sidebar, the current container, or under a title folded away for more."""
-    sidebar = _SIDEBAR.get()
     if name == HERE:
         return nullcontext()  # a container of its own would take half of a row
-    if name in (TOP, SIDE):
-        return st.sidebar if sidebar is None else sidebar.top if name == TOP else sidebar.side
-    more = _MORE.get()
-    if more is None:
-        below = st.sidebar if sidebar is None else sidebar.below
-        more = below.expander("More", icon=":material/tune:"), ""
-    if name != more[1]:
-        more[0].markdown(f"**{name}**")
-        _MORE.set((more[0], name))
-    return more[0]
+    places = _PLACES.get()
+    if name not in places:
+        if _MORE not in places:
+            places[_MORE] = places[_BELOW].expander("More", icon=":material/tune:")
+        places[name] = places[_MORE].container()
+        places[name].markdown(f"**{name}**")
+    return places[name]
 
 
 def is_lesson() -> bool:
