@@ -49,8 +49,8 @@ if wanted != parameters or address.has_repeated():
 session.PAGE.put(page.url_path)
 waiting.reserve()
 settings.begin()
-pictures.begin()
-with waiting.making(), frame.bar(), address.explained(), tour.banner(page.url_path):
+frame.begin()
+with waiting.making(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()
 # A control of this page that is absent from the address is at its default: forget its carried value.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -72,30 +71,20 @@ def explained() -> Iterator[None]:
 
 def _examined() -> list[str]:
     """The sentences about the controls drawn so far; those about controls moved since are dropped."""
-    unexplained = session.UNEXPLAINED.get(Unexplained({}))
-    controls = settings.CONTROLS.get({})
-    drawn = {key: raw for key, raw in unexplained.unread.items() if key in controls}
-    new = {
-        key: explanation
-        for key, raw in drawn.items()
-        if (explanation := _explanation(key, raw, controls[key])) is not None
-    }
-    kept = {
+    unexplained, controls = session.UNEXPLAINED.get(Unexplained({})), settings.CONTROLS.get({})
+    unread = {key: raw for key, raw in unexplained.unread.items() if key not in controls}
+    sentences = {
         key: explanation
         for key, explanation in unexplained.sentences.items()
         if key not in controls or controls[key].displayed == explanation[0]
     }
-    unread = {key: raw for key, raw in unexplained.unread.items() if key not in drawn}
-    session.UNEXPLAINED.put(Unexplained(unread, kept | new))
-    return [sentence for _, sentence in (kept | new).values()]
-
-
-def _explanation(key: str, raw: str, state: ControlState) -> tuple[Any, str] | None:
-    """The value of a control that did not use its parameter, and a sentence; None if it did."""
-    if st.query_params.get(key) == raw or state.matches(raw):
-        return None
-    used = state.displayed
-    return used, text.bad_link_value(key, raw, _reason(raw, state), "nothing" if used is None else used)
+    for key, raw in unexplained.unread.items():
+        if key in controls and st.query_params.get(key) != raw and not controls[key].matches(raw):
+            used = controls[key].displayed
+            shown = "nothing" if used is None else used
+            sentences[key] = used, text.bad_link_value(key, raw, _reason(raw, controls[key]), shown)
+    session.UNEXPLAINED.put(Unexplained(unread, sentences))
+    return [sentence for _, sentence in sentences.values()]
 
 
 def _reason(raw: str, state: ControlState) -> str:

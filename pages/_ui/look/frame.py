@@ -23,31 +23,22 @@ from pages._ui.look.controls import Slider
 from pages._ui.look.text import Metric
 
 _MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")  # where epsilon follows from others, the scale of paths moves it
-_TOP: ContextVar[DeltaGenerator | None] = ContextVar("top", default=None)  # above the page
+_ABOVE: ContextVar[DeltaGenerator] = ContextVar("above")  # the container above the page
 
 
-@contextmanager
-def bar() -> Iterator[None]:
-    """Keep a container above the page, for the budget."""
-    before = _TOP.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
-    try:
-        yield
-    finally:
-        _TOP.reset(before)
+def begin() -> None:
+    """A page begins: with a container above it for the budget, and without a picture."""
+    _ABOVE.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
+    pictures.begin()
 
 
-def above() -> DeltaGenerator:
-    """The container above the page."""
-    return _TOP.get() or st.container()
-
-
-def budget_bar() -> None:
+def _budget_bar() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
     for key, (control, value) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
             session.move({f"{key}_above": value})
             look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
-            above().select_slider(control.label, control.options, **look)
+            _ABOVE.get().select_slider(control.label, control.options, **look)
             return
 
 
@@ -76,7 +67,7 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
         spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
 
     say(answer)
-    budget_bar()
+    _budget_bar()
     return say
 
 
@@ -242,8 +233,9 @@ def state_link() -> None:
         if box.open:  # a code takes half as long as the rest of a page
             st.image(qr(address), width=180, output_format="PNG")
     if settings.is_lesson():
-        above().button("End", key="present_end", icon=":material/close:", on_click=settings.leave_out, args=("lesson",))
-        with above(), st.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
+        above = _ABOVE.get()
+        above.button("End", key="present_end", icon=":material/close:", on_click=settings.leave_out, args=("lesson",))
+        with above.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
                 st.image(qr(address), width=420, output_format="PNG")
             st.caption("This state on every telephone. The arrow keys step through the tour.")
