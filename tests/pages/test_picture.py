@@ -10,6 +10,7 @@ from datetime import date
 from functools import partial
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from pages._ui.cloaking import cells, computed, figures
@@ -125,7 +126,7 @@ def london():
 
 def map_of(result, kind, overlay):
     layer = cells.layers(result, overlay)[kind]
-    table = cells.cell_table(result, overlay)[["cell", *{layer.column, layer.spread} - {""}]]
+    table = cells.cell_table(result, overlay)[layer.columns]
     return sheet_map.drawn(table, layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
 
 
@@ -145,8 +146,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
     monkeypatch.setattr(pictures, "button", lambda key, drawn: made.setdefault(key, drawn()))
     app = open_page("london_noise_map", map="truth", mechanism="refined")
     assert not app.exception
-    assert made["hexagons"].public is made["hexagons"].about is None
-    assert not made["hexagons"].bare
+    assert made["hexagons"].about is None
     result = london()
     layer = cells.layers(result, True)["truth"]
     assert not layer.private
@@ -214,11 +214,25 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_dr
     for key, drawn in made.items():
         assert not re.search(r"\b[Cc]lick", drawn.caption), "a picture cannot be clicked"
         ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
-        if drawn.public is not None:
+        if drawn.about is not None:
             for shape in SHAPES:
                 svg = pictures.written(drawn, key, True, shape, LINK)
                 ET.fromstring(svg)
                 assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key
+
+
+def test_what_fades_on_the_screen_fades_in_the_picture():
+    figure = go.Figure().add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale="Viridis", showscale=False)
+    fade = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]
+    figure.add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale=fade, showscale=False)
+    svg = sheet_figure.drawn(figure, sheet.Box(0, 0, 900, 500))
+    tiles = re.findall(r'<rect [^>]*fill="(rgb[^"]*)"(?: fill-opacity="([^"]*)")?/>', svg)
+    assert tiles == [
+        ("rgb(68,1,84)", ""),
+        ("rgb(253,231,37)", ""),
+        ("rgb(128,128,128)", "0"),
+        ("rgb(128,128,128)", "0.85"),
+    ]
 
 
 def test_what_is_written_above_bars_side_by_side_stands_above_its_own():

@@ -20,7 +20,7 @@ from pages._ui.cloaking.results import Result, Scene
 from pages._ui.left_out import Trio
 from pages._ui.look import settings, text
 from pages._ui.look.controls import HERE, Switch, menu
-from pages._ui.look.maps import FACTORS, Layer
+from pages._ui.look.maps import FACTORS, Layer, Unsure
 from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
 
@@ -32,40 +32,29 @@ _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _BEYOND = 20.0  # ln of the largest factor in the table
 _AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
 _INTERVAL_MARKS = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
-_price = partial(Layer, unit="GBP", low=_LOW, high=_HIGH, scale=PREDICTION_SCALE, log=True)
-_share = partial(Layer, low=0, scale=NOISE_SCALE, private=True)
-_BLURRED = f"privacy noise can move the price more than {FACTORS[-1]:g} times"
-_UNKNOWN = "not known, anywhere within the bounds"
+_price = partial(Layer, unit="GBP", marks=(_LOW, math.sqrt(_LOW * _HIGH), _HIGH), scale=PREDICTION_SCALE, log=True)
+_share = partial(Layer, scale=NOISE_SCALE, private=True)
+_BLURRED = Unsure(_NOISE, _TOO_MUCH, f"privacy noise can move the price more than {FACTORS[-1]:g} times")
+_UNKNOWN = Unsure(_WIDTH, _AS_BOUNDS, "not known, anywhere within the bounds")
 LAYERS = {
-    "private": _price(
-        "Prices",
-        "published price [GBP]",
-        private=True,
-        spread=_NOISE,
-        most=_TOO_MUCH,
-        grey=_BLURRED,
-    ),
+    "private": _price("Prices", "published price [GBP]", private=True, hides=_BLURRED),
     "noise": _share(
         "Privacy noise",
         _NOISE,
         "at most this factor up or down, in 95 of 100 releases",
-        high=_TOO_MUCH,
-        spread=_NOISE,
-        most=_TOO_MUCH,
-        grey=_BLURRED,
-        marks=FACTORS,
+        FACTORS,
+        log=True,
+        hides=_BLURRED,
     ),
     "interval": _share(
         "Where the price is",
         _WIDTH,
         "at most this factor up or down, with 95 % probability",
-        high=_AS_BOUNDS,
-        spread=_WIDTH,
-        most=_AS_BOUNDS,
-        grey=_UNKNOWN,
-        marks=_INTERVAL_MARKS,
+        _INTERVAL_MARKS,
+        log=True,
+        hides=_UNKNOWN,
     ),
-    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", high=100.0),
+    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", (0.0, 50.0, 100.0)),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
 }
@@ -77,10 +66,10 @@ def layers(result: Result, overlay: bool) -> dict[str, Layer]:
     if result.intervals.scatter is None:
         del offered["people"]
     else:
-        offered["people"] = replace(offered["people"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
+        offered["people"] = replace(offered["people"], hides=_UNKNOWN)
     if result.intervals.noise is None:
         del offered["noise"]
-        offered["private"] = replace(offered["private"], spread=_WIDTH, most=_AS_BOUNDS, grey=_UNKNOWN)
+        offered["private"] = replace(offered["private"], hides=_UNKNOWN)
     return offered
 
 

@@ -207,11 +207,10 @@ def scale_of(shapes: FloatArray) -> Layer:
         title="Noise along it",
         column=_MOVE,
         unit="the price is multiplied by",
-        low=marks[0],
-        high=marks[-1],
+        marks=marks,
         scale="PuOr_r",
         private=True,
-        marks=marks,
+        log=True,
     )
 
 

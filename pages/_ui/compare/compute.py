@@ -200,7 +200,7 @@ def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[
 
 SEED = 1  # number of the draw
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], spread="")  # an interval is also of the model's uncertainty: it hides no value
+LAYER = replace(LAYERS["private"], hides=None)  # an interval is also of the model's uncertainty: it hides no value
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ from pages._ui.look.plots import (
 from pages._ui.look.tables import NOT_PRIVATE
 
 _PATHS_DRAWN = 5  # paths drawn at most
-_percent = partial(Layer, unit="%", low=0, high=100, scale=PREDICTION_SCALE)
+_percent = partial(Layer, unit="%", marks=(0, 50, 100), scale=PREDICTION_SCALE)
 BAYES = "Bayes cloaking"
 PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
 NEITHER = "#e8e8e8"  # of a map, where neither set is
@@ -42,8 +42,7 @@ LAYERS = {
         "Overlap with the truth",
         "overlap (not private)",
         "",
-        0,
-        3,
+        (),
         (NEITHER, *(colour for _, colour in PARTS)),
         private=False,
         names=("neither", *(name for name, _ in PARTS)),

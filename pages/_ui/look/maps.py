@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import h3
 import numpy as np
@@ -24,6 +24,7 @@ _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a m
 TELLS_NOTHING = "tells nothing"
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
+_PIXELS = pdk.types.String("pixels")
 Rows = list[dict[Any, Any]]
 
 
@@ -76,9 +77,9 @@ def deck(
 
 def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) -> pdk.Layer:
     values, unsure = cells[layer.column].to_numpy(float), layer.unsure(cells)
-    named = [name for name in ("borough", "sold") if name in cells or (name == "sold" and "sales" in cells)]
     if "sales" in cells:
         cells = cells.assign(sold=[f"{count:,} sale{'' if count == 1 else 's'}" for count in cells["sales"]])
+    named = [name for name in ("cell", "borough", "sold") if name in cells]
     rows: Rows = [
         labels
         | {
@@ -86,7 +87,7 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
             "fill": UNSURE if hidden else fill,
         }
         for labels, value, fill, hidden in zip(
-            cells[["cell", *named]].to_dict("records"), values, layer.colours(values), unsure, strict=True
+            cells[named].to_dict("records"), values, layer.colours(values), unsure, strict=True
         )
     ]
     # Streamlit fades unselected hexagons by ``get_fill_color``, so the colours are given to the layers underneath. And
@@ -117,7 +118,7 @@ def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
             {"type": "FeatureCollection", "features": [shape]},
             id=f"hatch-{kind}",
             get_line_color=HATCH,
-            line_width_units=pdk.types.String("pixels"),
+            line_width_units=_PIXELS,
             get_line_width=1,
         )
     ]
@@ -134,7 +135,7 @@ def _outlines(paths: Rows, kind: str, width: float) -> list[pdk.Layer]:
             filled=False,
             stroked=True,
             get_line_color=colour,
-            line_width_units=pdk.types.String("pixels"),
+            line_width_units=_PIXELS,
             get_line_width=thick,
         )
         for name, colour, thick in (("casing", _INK, width + 1.8), ("outline", _HALO, width))
@@ -149,7 +150,7 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
         get_text="name",
         get_position="at",
         get_size=_TYPE,
-        size_units=pdk.types.String("pixels"),
+        size_units=_PIXELS,
         font_family=pdk.types.String("sans-serif"),
         background=True,
         get_background_color=_PAPER,
@@ -206,6 +207,14 @@ _ACROSS = 3.0  # lines a hexagon
 Segment = list[list[float]]
 
 
+class Unsure(NamedTuple):
+    """Values that tell nothing, which are hatched: those whose uncertainty, a column, is above the most; in words."""
+
+    column: str
+    most: float
+    meaning: str
+
+
 @dataclass(frozen=True)
 class Layer:
     """A quantity that a map can show.
@@ -214,54 +223,46 @@ class Layer:
         title: for the control.
         column: of the table of cells, with the values.
         unit: for the legend.
-        low, high: fixed colour range; values outside take the end colours.
+        marks: values at equal steps of the colour scale; values beyond take the end colours.
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
-        log: colours in proportion to the logarithm of the value.
-        spread: column of the values' uncertainty; above ``most`` a value tells nothing and is hatched.
-        grey: the meaning of grey, in words.
-        names: of values that are 0, 1, 2, ...; then ``scale`` has a colour for each.
-        marks: factors at equal steps of the colour scale; none: low, middle and high of it.
+        log: colours between marks in proportion to the logarithm of the value.
+        hides: which values tell nothing; None: all tell something.
+        names: of values that are 0, 1, 2, ..., which have no marks; then ``scale`` has a colour for each.
     """
 
     title: str
     column: str
     unit: str
-    low: float
-    high: float
+    marks: tuple[float, ...]
     scale: str | tuple[str, ...]
     private: bool
     log: bool = False
-    spread: str = ""
-    most: float = float("inf")
-    grey: str = ""
+    hides: Unsure | None = None
     names: tuple[str, ...] = ()
-    marks: tuple[float, ...] = ()
 
-    def shares(self, values: FloatArray) -> FloatArray:
-        """Values on the colour scale, from 0 to 1; NaN where they are missing."""
-        if self.marks:
-            steps = np.linspace(0, 1, len(self.marks))
-            placed = np.interp(np.log(np.maximum(values, self.marks[0])), np.log(self.marks), steps)
-            return np.where(np.isnan(values), np.nan, placed)
-        transform = np.log if self.log else np.asarray
-        low, high = transform(self.low), transform(self.high)
-        return np.asarray(np.clip((transform(values) - low) / (high - low), 0, 1))
+    @property
+    def columns(self) -> list[str]:
+        """Of the table of cells, all that it is drawn from."""
+        read = ["cell", self.column, *(() if self.hides is None else [self.hides.column])]
+        return list(dict.fromkeys(read))
 
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
         if self.names:
-            steps = np.nan_to_num(values).astype(int)
-            named = [[*map(int, hex_to_rgb(self.scale[at])), 255] for at in range(len(self.names))]
-            return [named[at] if here else [0, 0, 0, 0] for at, here in zip(steps, np.isfinite(values), strict=True)]
-        share = self.shares(values)
-        palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
-        steps = np.nan_to_num(share * (_STEPS - 1)).astype(int)
-        return [[*palette[i], 0 if missing else 255] for i, missing in zip(steps, np.isnan(share), strict=True)]
+            palette, at = [hex_to_rgb(colour) for colour in self.scale], values
+        else:
+            palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
+            measure = np.log if self.log else np.asarray
+            steps = np.linspace(0, _STEPS - 1, len(self.marks))
+            at = np.interp(measure(np.maximum(values, self.marks[0])), measure(self.marks), steps)
+        return [[*palette[0], 0] if np.isnan(step) else [*palette[int(step)], 255] for step in at]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
         """Which values tell nothing."""
-        return cells[self.spread].to_numpy(float) > self.most if self.spread else np.zeros(len(cells), bool)
+        if self.hides is None:
+            return np.zeros(len(cells), bool)
+        return cells[self.hides.column].to_numpy(float) > self.hides.most
 
 
 def names(cells: pd.DataFrame) -> dict[str, str]:
@@ -282,32 +283,22 @@ def legend(layer: Layer) -> str:
             for colour, name in zip(layer.scale, layer.names, strict=True)
         )
     stops = ", ".join(sample_colorscale(layer.scale, 9))
-    marks = [value_text(value, layer) for _, value in ticks_of(layer)]
+    marks = [value_text(value, layer) for value in layer.marks]
     ticks = "".join(f"<span>{mark}</span>" for mark in marks)
     return (
         f'<div role="img" aria-label="{layer.title}, from {marks[0]} to {marks[-1]}">'
         f'<div style="font-size:.85rem">{layer.title} [{layer.unit}]</div>'
         f'<div style="height:10px;border-radius:5px;background:linear-gradient(90deg, {stops})"></div>'
-        f'<div style="display:flex;justify-content:space-between;font-size:.8rem">{ticks}</div></div>{_grey(layer)}'
-    )
+        f'<div style="display:flex;justify-content:space-between;font-size:.8rem">{ticks}</div></div>'
+    ) + ("" if layer.hides is None else _swatch_of_grey(layer.hides.meaning))
 
 
-def ticks_of(layer: Layer) -> list[tuple[float, float]]:
-    """Ticks of the colour bar: a share of its length, and the value there."""
-    if layer.marks:
-        return list(zip(np.linspace(0, 1, len(layer.marks)).tolist(), layer.marks, strict=True))
-    middle = math.sqrt(layer.low * layer.high) if layer.log else (layer.low + layer.high) / 2
-    return [(0.0, layer.low), (0.5, middle), (1.0, layer.high)]
-
-
-def _grey(layer: Layer) -> str:
-    if not layer.spread:
-        return ""
+def _swatch_of_grey(meaning: str) -> str:
     colour = ",".join(map(str, [*UNSURE[:3], round(UNSURE[3] / 255, 2)]))
     return (
         f'<p style="font-size:.85rem"><span aria-hidden="true" class="swatch hatched" '
         f'style="background-color:rgba({colour})"></span>'
-        f"hatched: {layer.grey}</p>"
+        f"hatched: {meaning}</p>"
     )
 
 
@@ -319,9 +310,10 @@ def value_text(value: float, layer: Layer) -> str:
         return layer.names[int(value)]
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
-    if layer.marks:
-        return f"× {value:.3g}" if value < layer.marks[-1] else f"≥ × {layer.marks[-1]:g}"
-    return f"{'≥ ' if value >= layer.high else ''}{min(value, layer.high):.0f} %"
+    most = layer.marks[-1]
+    if layer.log:
+        return f"× {value:.3g}" if value < most else f"≥ × {most:g}"
+    return f"{'≥ ' if value >= most else ''}{min(value, most):.0f} %"
 
 
 def mercator(degrees: FloatArray) -> FloatArray:

@@ -113,9 +113,7 @@ EPSILON = Slider(
     help=f"{text.GROWTH.capitalize()}. Smaller is more private.",
     section=TOP,
 )
-PROMISED = Slider(
-    "delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, section="Promise"
-)
+PROMISED = Slider("delta", "δ: more private ⟷ more accurate", DELTA, DELTAS, help=text.DELTA_HELP, section="Promise")
 OVERLAY = Switch(
     "overlay",
     "True data shown",

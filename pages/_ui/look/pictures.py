@@ -26,7 +26,7 @@ from pages._ui.look.sheet import SHAPES, About, Draw, Panel, Shape
 from pages._ui.work import cached
 
 _QUESTION: ContextVar[str] = ContextVar("question", default="")
-_LATER: ContextVar[list[Callable[[], None]] | None] = ContextVar("later", default=None)
+_LATER: ContextVar[list[Callable[[], None]]] = ContextVar("later")  # what shows the opened pictures
 PUBLISHED, SCREEN = "What may be published", "The screen, stamped"
 _SHAPE_TITLES = {f"{shape.width:,} × {shape.height:,} px": shape for shape in SHAPES}
 _NONE_TO_PUBLISH = (
@@ -49,16 +49,14 @@ class Drawn(NamedTuple):
     Attributes:
         screen: as on the screen.
         caption: of that, a sentence.
-        public: from the release alone; None where nothing may be published.
-        about: of the release.
-        bare: whether the screen shows only the release, so that it needs no stamp.
+        about: of the release; None where nothing may be published.
+        public: from the release alone; None where the screen shows nothing else, so that it needs no stamp.
     """
 
     screen: Draw
     caption: str
-    public: Draw | None = None
     about: About | None = None
-    bare: bool = False
+    public: Draw | None = None
 
 
 def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
@@ -67,7 +65,7 @@ def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
     if public is None:
         return Drawn(screen, caption)
     published = public.figure()
-    return Drawn(screen, caption, partial(sheet_figure.drawn, published), public.about, bare=published is figure)
+    return Drawn(screen, caption, public.about, None if published is figure else partial(sheet_figure.drawn, published))
 
 
 def as_it_is(figure: go.Figure, about: About) -> Public:
@@ -88,9 +86,8 @@ def begin() -> None:
 
 def finish() -> None:
     """A page has drawn all its controls: its address is whole, and the opened pictures can be made."""
-    for make in _LATER.get() or []:
-        make()
-    _LATER.set(None)
+    for show in _LATER.get():
+        show()
 
 
 def button(key: str, made: Callable[[], Drawn]) -> None:
@@ -98,15 +95,8 @@ def button(key: str, made: Callable[[], Drawn]) -> None:
     with st.popover(
         "Picture", type="tertiary", icon=":material/image:", key=f"picture_{key}", on_change="rerun"
     ) as box:
-        if not box.open:
-            return
-        spot = st.container()
-    waiting = _LATER.get()
-    show = partial(_show, key, made, spot, _QUESTION.get())
-    if waiting is None:
-        show()
-    else:
-        waiting.append(show)
+        if box.open:
+            _LATER.get().append(partial(_show, key, made, st.container(), _QUESTION.get()))
 
 
 def written(drawn: Drawn, question: str, publish: bool, shape: Shape, address: str) -> str:
@@ -118,17 +108,17 @@ def written(drawn: Drawn, question: str, publish: bool, shape: Shape, address: s
     day = datetime.now(UTC).date()
     if not publish:
         return sheet.on_screen(question, drawn.caption, drawn.screen, shape, address, day)
-    if drawn.public is None or drawn.about is None:
+    if drawn.about is None:
         raise ValueError(f"nothing of this figure may be published; take {SCREEN!r}")
-    return sheet.publishable(question, drawn.about, drawn.public, shape, address, day)
+    return sheet.publishable(question, drawn.about, drawn.public or drawn.screen, shape, address, day)
 
 
 def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: str) -> None:
     drawn = made()
     with spot:
-        offered = ([] if drawn.public is None else [PUBLISHED]) + ([] if drawn.bare else [SCREEN])
-        if drawn.public is None:
+        if drawn.about is None:
             st.caption(_NONE_TO_PUBLISH)
+        offered = [SCREEN] if drawn.about is None else [PUBLISHED] if drawn.public is None else [PUBLISHED, SCREEN]
         kind = st.segmented_control("Which", offered, default=offered[0], required=True, key=f"picture_kind_{key}")
         title = st.segmented_control(
             "Size", list(_SHAPE_TITLES), default=next(iter(_SHAPE_TITLES)), required=True, key=f"picture_size_{key}"
@@ -190,11 +180,13 @@ def chart(
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
     """The container of a chart: in a small window the names of its lines are above it, and their margin is hidden."""
-    named = plots.names_of(figure)
+    named = plots.ends_of(figure)
     if not named:
         return st.container()
     container = st.container(key=f"named_{key}")
-    marks = "".join(f'<span><b style="color:{colour}">━</b> {html.escape(name)}</span> ' for name, colour in named)
+    marks = "".join(
+        f'<span><b style="color:{end.colour}">━</b> {html.escape(end.name)}</span> ' for end in reversed(named)
+    )
     margin = f".st-key-named_{key} {{ --names: {round(figure.layout.margin.r)}px }}"
     container.html(f'<style>{margin}</style><p class="names" aria-hidden="true">{marks}</p>')
     return container
@@ -219,11 +211,7 @@ def panels(
     high = height * -(-len(rows) // _ROW)
     with st.container(key=f"panels_{key}"):
         st.image(sheet.bare(draw, width, high, st.context.theme.type == "dark"), width="stretch")
-
-    def drawn() -> Drawn:
-        return Drawn(draw, alt, None if about is None else draw, about, bare=about is not None)
-
-    _caption(key, alt, lambda: numbers, drawn)
+    _caption(key, alt, lambda: numbers, lambda: Drawn(draw, alt, about))
 
 
 def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
@@ -284,9 +272,8 @@ def hexagon_map(
             st.html(maps.legend(layer))
 
     def drawn() -> Drawn:
-        draw = partial(sheet_map.drawn, cells[["cell", *{layer.column, layer.spread} - {""}]], layer, around)
-        public = layer.private and about is not None
-        return Drawn(draw, alt, draw if public else None, about if public else None, bare=public)
+        draw = partial(sheet_map.drawn, cells[layer.columns], layer, around)
+        return Drawn(draw, alt, about if layer.private else None)
 
     _caption(key, alt, lambda: cells, drawn)
 
@@ -306,7 +293,7 @@ def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, 
         st.html(f'<div class="moving" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>')
         st.html(maps.legend(layer))
     draw = partial(sheet_map.drawn, first, layer, around)
-    _caption(key, alt, lambda: first, lambda: Drawn(draw, alt, draw, about, bare=True))
+    _caption(key, alt, lambda: first, lambda: Drawn(draw, alt, about))
 
 
 def _frames_style(strip: str, count: int) -> str:

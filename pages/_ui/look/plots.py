@@ -25,6 +25,7 @@ PINNED = "#A65628"  # a pinned setting: dash-dotted
 BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
 RISK = "#D55E00"
 GUARANTEE = "#009E73"
+COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)  # of traces that have none of their own
 
 NOISE_SCALE = "Cividis"
 PREDICTION_SCALE = "Viridis"
@@ -72,7 +73,7 @@ _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its wid
 
 TEMPLATE = go.layout.Template(
     layout={
-        "colorway": [PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH],
+        "colorway": COLOURS,
         "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
         "hovermode": "closest",
@@ -128,8 +129,7 @@ def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float
         drawn: values of every curve and band end.
         bounds: public (low, high).
     """
-    low, high = (float(end(each)) for end, each in ((np.nanmin, np.hstack(drawn)), (np.nanmax, np.hstack(drawn))))
-    low, high = low - _AIR * (high - low), high + _AIR * (high - low)
+    low, high = _with_air(drawn)
     figure.update_yaxes(range=[low, high])
     for bound in bounds:
         if low <= bound <= high:
@@ -139,6 +139,14 @@ def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float
                 annotation_text="public bound",
                 annotation_position="bottom right" if bound == bounds[1] else "top right",
             )
+
+
+def _with_air(drawn: Iterable[Any]) -> tuple[float, float]:
+    """The ends of an axis that shows all values."""
+    values = np.hstack([np.asarray(each, float) for each in drawn])
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    air = _AIR * (high - low)
+    return low - air, high + air
 
 
 def centile_lines(
@@ -160,14 +168,9 @@ def centile_lines(
     outer = list(lines)
     band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
     for centile, values in lines.items():
-        figure.add_scatter(
-            x=x,
-            y=values,
-            mode="lines",
-            name=name if centile == _MEDIAN else f"centile {centile}",
-            showlegend=centile == _MEDIAN,
-            line={"color": colour, "width": 2.5 if centile == _MEDIAN else 1},
-        )
+        is_middle = centile == _MEDIAN
+        called, width = (name, 2.5) if is_middle else (f"centile {centile}", 1)
+        draw_line(figure, x, values, called, colour, width=width, showlegend=is_middle)
     if labelled:  # a trace of its own: plotly makes a node for each point of one with texts, also where they are empty
         figure.add_scatter(
             x=[x[-1]] * len(lines),
@@ -254,15 +257,6 @@ def alt_text(figure: go.Figure) -> str:
     return f"Chart: {html.unescape(of)}. The text below it tells it."
 
 
-_MARK = re.compile(r'<span style="color:(#\w+)"><b>━</b></span> (.*)')
-
-
-def names_of(figure: go.Figure) -> list[tuple[str, str]]:
-    """Names and colours at the ends of the lines of a picture, from the highest to the lowest."""
-    matches = [_MARK.fullmatch(note.text or "") for note in figure.layout.annotations]
-    return [(mark[2], mark[1]) for mark in reversed(matches) if mark]
-
-
 def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
     """Ascending heights with a gap between two at least, below the top."""
     apart = list(heights)
@@ -280,6 +274,15 @@ class End(NamedTuple):
     share: float
     name: str
     colour: str
+
+
+LINE_NAME = re.compile(r'<span style="color:([^"]+)"><b>━</b></span> (.*)')  # a note as ``named`` writes it
+
+
+def ends_of(figure: go.Figure) -> list[End]:
+    """The ends of a picture's lines that have their names there, from the lowest to the highest."""
+    matches = [(note.y, LINE_NAME.fullmatch(note.text or "")) for note in figure.layout.annotations]
+    return [End(share, html.unescape(mark[2]), mark[1]) for share, mark in matches if mark]
 
 
 def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
@@ -317,17 +320,14 @@ def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go
         figure: its vertical axis gets a range, where it has none.
         names: of a trace -> text, where that differs; "" for none.
     """
-    lines = [each for each in figure.data if each.type == "scatter" and "lines" in (each.mode or "lines")]
     axis = figure.layout.yaxis
     if axis.range is None:
-        values = np.concatenate([np.asarray(each.y, float) for each in figure.data])
-        low, high = float(np.nanmin(values)), float(np.nanmax(values))
-        air = _AIR * (high - low)
-        figure.update_yaxes(range=[0.0 if axis.rangemode == "tozero" else low - air, high + air])
+        low, high = _with_air(each.y for each in figure.data)
+        figure.update_yaxes(range=[0.0 if axis.rangemode == "tozero" else low, high])
     low, high = axis.range
     ends = {}
-    for each in lines:
-        name = (names or {}).get(each.name, each.name)
-        if name and not each.fill and each.showlegend is not False and name not in ends:
+    for each in figure.data:
+        name, has_line = (names or {}).get(each.name, each.name), "lines" in (each.mode or "lines")
+        if name and has_line and not each.fill and each.showlegend is not False and name not in ends:
             ends[name] = End((float(each.y[-1]) - low) / (high - low), name, each.line.color)
     return named(figure, ends.values())

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset
 from pages._ui.look import text
 
@@ -236,3 +238,34 @@ def label(
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}" fill="{fill}"{bold}>'
         f"{escape(words)}</text>"
     )
+
+
+def rect(left: float, top: float, width: float, height: float, look: str) -> str:
+    """A rectangle in px."""
+    return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" {look}/>'
+
+
+def filled(colour: Any) -> str:
+    """A colour as SVG has it, its opacity apart."""
+    parts = re.fullmatch(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.e-]+)\)", str(colour))
+    if parts is None:
+        return f'fill="{colour}"'
+    cover = "" if parts[4] == "1" else f' fill-opacity="{float(parts[4]):g}"'
+    return f'fill="rgb({parts[1]},{parts[2]},{parts[3]})"{cover}'
+
+
+def gradient(colours: Sequence[str], box: Box) -> str:
+    """Colours from left to right, or down an upright box, each a little over the next: no line shows between them."""
+    out, lies, count = "", box.width > box.height, len(colours)
+    for at, colour in enumerate(colours):
+        if lies:
+            strip = Box(box.left + at * box.width / count, box.top, box.width / count + 0.6, box.height)
+        else:
+            strip = Box(box.left, box.top + at * box.height / count, box.width, box.height / count + 0.6)
+        out += rect(*strip, filled(colour))
+    return out
+
+
+def corners(points: FloatArray) -> str:
+    """Points (n, 2) as SVG has them, without those that are not finite."""
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))

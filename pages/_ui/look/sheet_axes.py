@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import math
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,12 +12,11 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release.figure import marks
 from pages._ui.look.sheet import Box, label, wide
-from pages._ui.look.tables import histogram_of, values_of
+from pages._ui.look.tables import bars_of, plain, values_of
 
 TYPE = 20  # px
 AXIS, _GRID = "#666666", "#808080"
 _AIR = 0.05
-_TAG = re.compile(r"<[^>]+>")
 
 
 class Side(NamedTuple):
@@ -35,8 +32,9 @@ class Side(NamedTuple):
     def at(self, values: Any) -> FloatArray:
         """Values on the axis's own scale: the number of a category, the logarithm of a value."""
         if self.names:
-            return np.array([self.names.index(str(each)) if str(each) in self.names else np.nan for each in values])
-        at = np.array([np.nan if each is None else each for each in values], dtype=float)
+            places = {name: place for place, name in enumerate(self.names)}
+            return np.array([places.get(str(each), np.nan) for each in values])
+        at = np.array(values, dtype=float)  # None is NaN
         if not self.log:
             return at
         with np.errstate(all="ignore"):
@@ -81,7 +79,6 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     """The axis along "x" or "y" of a figure's traces, with the ends that plotly would give it."""
     axis = figure.layout[f"{along}axis"]
     log, columns = axis.type == "log", [_along(trace, along, figure) for trace in traces]
-    lines = [shape[f"{along}{end}"] for shape in figure.layout.shapes for end in "01"]
     names: tuple[str, ...] = ()
     if axis.type == "category" or any(column.dtype.kind in "OU" for column in columns):
         names = tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
@@ -90,14 +87,15 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     elif axis.range is not None:
         low, high = axis.range
     else:
-        referred = [shape[f"{along}ref"] for shape in figure.layout.shapes for _ in "01"]
-        extra = [v for v, ref in zip(lines, referred, strict=True) if isinstance(v, (int, float)) and ref == along]
-        finite = np.concatenate([*(c.astype(float) for c in columns), np.array(extra, float), [np.nan]])
+        shapes = [shape for shape in figure.layout.shapes if shape[f"{along}ref"] == along]
+        lines = [shape[f"{along}{end}"] for shape in shapes for end in "01"]
+        finite = np.concatenate([each.astype(float) for each in (*columns, np.array(lines))])
         finite = np.log10(finite[finite > 0]) if log else finite[np.isfinite(finite)]
         low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
         low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-        exact = all(t.type == "heatmap" for t in traces) if traces else True
-        air = 0 if exact or (along == "x" and _only_lines(traces)) else _AIR * (high - low)
+        only_tiles = all(trace.type == "heatmap" for trace in traces)
+        only_lines = all(trace.type == "scatter" and "markers" not in (trace.mode or "lines") for trace in traces)
+        air = 0 if only_tiles or (along == "x" and only_lines) else _AIR * (high - low)
         low, high = (0.0 if axis.rangemode == "tozero" and not log else low - air), high + air
     if axis.autorange == "reversed":
         low, high = high, low
@@ -105,14 +103,10 @@ def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
     return Side(float(low), float(high), log, names, tuple(_ticks(axis, float(low), float(high), log, names)), title)
 
 
-def _only_lines(traces: Sequence[Any]) -> bool:
-    return all(t.type == "scatter" and "markers" not in (t.mode or "lines") for t in traces)
-
-
 def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
     """Values of a trace along an axis; bars begin at 0."""
     if trace.type == "histogram":
-        middle, counts = histogram_of(trace)
+        middle, counts = bars_of(trace)
         return middle if along == "x" else np.append(counts, 0.0)
     values = values_of(trace[along]) if trace[along] is not None else np.array([])
     if values.dtype.kind == "O" and all(each is None or isinstance(each, (int, float)) for each in values):
@@ -165,13 +159,3 @@ def upright(x: float, box: Box, words: str) -> str:
     """Words that run up, in the middle of a box's height."""
     middle = f"translate({x:.1f} {box.top + box.height / 2:.1f}) rotate(-90)"
     return f'<g transform="{middle}">{label(0, 0, words, TYPE, "middle")}</g>'
-
-
-def rect(left: float, top: float, width: float, height: float, look: str) -> str:
-    """A rectangle in px."""
-    return f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" {look}/>'
-
-
-def plain(written: str) -> str:
-    """Without tags and escapes."""
-    return html.unescape(_TAG.sub(" ", written)).strip()

@@ -8,27 +8,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from pages._ui.look.plots import stacked
-from pages._ui.look.sheet import Box, label, wide
-from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, Side, axes, plain, rect, side_of, squared
-from pages._ui.look.sheet_traces import SCALE, colour_bar, colour_of, dashed, drawn_traces, filled, over_bars
-from pages._ui.look.tables import values_of
+from pages._ui.look.plots import LINE_NAME, End, ends_of, stacked
+from pages._ui.look.sheet import Box, filled, label, rect, wide
+from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, axes, side_of, squared
+from pages._ui.look.sheet_traces import SCALE, colour_bar, colour_of, dashed, drawn_traces, over_bars, points_of
+from pages._ui.look.tables import plain
 
 _LINE = 26  # px between two names
 
 
-class Name(NamedTuple):
-    """Of something drawn; ``share``: height of its line's end, from the axis's lower end."""
-
-    share: float
-    words: str
-    colour: str
-    band: bool = False
+Named = tuple[str, str]  # something drawn: its name and its colour
 
 
 def _visible(figure: go.Figure) -> list[Any]:
@@ -37,14 +31,14 @@ def _visible(figure: go.Figure) -> list[Any]:
 
 def _laid(
     figure: go.Figure, box: Box, traces: list[Any], bar: Any, named: bool
-) -> tuple[Plot, list[Name], list[list[Name]]]:
-    """The plot of a figure, the names at its lines' ends, and the rows of its legend above it."""
-    ends = _names_at_ends(figure) if named else []
+) -> tuple[Plot, list[End], list[list[Named]]]:
+    """The plot of a figure, the ends of its lines that have names, and the rows of its legend above it."""
+    ends = ends_of(figure) if named else []
     has_legend = named and (bool(ends) or figure.layout.showlegend is not False)
-    legend = [name for name in _legend(traces) if not ends or name.band] if has_legend else []
+    legend = _legend(traces, only_bands=bool(ends)) if has_legend else []
     x, y = side_of(figure, traces, "x"), side_of(figure, traces, "y")
     left = 42 + max((wide(words, TYPE) for _, words in y.ticks), default=0) + (_LINE if y.title else 0)
-    right = max((wide(name.words, TYPE) for name in ends), default=0) + (40 if ends else 24)
+    right = max((wide(end.name, TYPE) for end in ends), default=0) + (40 if ends else 24)
     right = max(right, 150 if bar is not None else 0, _beyond(traces))
     rows = _rows(legend, box.width)
     top = 14 + _LINE * len(rows) + (_LINE if figure.layout.title.text else 0)
@@ -54,9 +48,8 @@ def _laid(
 
 def names_of(figure: go.Figure, box: Box) -> str:
     """The names of lines and bands alone, for several figures that share them."""
-    return _written(
-        _rows(list(_legend(_visible(figure))), box.width), Box(box.left, box.top + 20, box.width, box.height)
-    )
+    rows = _rows(_legend(_visible(figure)), box.width)
+    return _written(rows, Box(box.left, box.top + 20, box.width, box.height))
 
 
 def drawn(figure: go.Figure, box: Box, *, named: bool = True) -> str:
@@ -89,7 +82,7 @@ def _texts(traces: Sequence[Any], plot: Plot) -> str:
     labels = []
     for at, trace in enumerate(traces):
         if trace.type == "scatter" and "text" in (trace.mode or "") and trace.text is not None:
-            points = plot.points(values_of(trace.x), values_of(trace.y))
+            points = points_of(trace, plot)
             labels += [
                 (float(y), float(x), str(words), colour_of(trace, at))
                 for (x, y), words in zip(points, trace.text, strict=True)
@@ -117,36 +110,35 @@ def _shapes(figure: go.Figure, plot: Plot, layer: str) -> Iterator[str]:
             ends = zip(points[::2], points[1::2], strict=False)
             yield f'<path d="{"".join(f"M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" for (a, b), (c, d) in ends)}" {look}/>'
             continue
-        x = [_coordinate(plot, "x", shape.xref, _logarithm(plot.x, shape.xref, v)) for v in (shape.x0, shape.x1)]
-        y = [_coordinate(plot, "y", shape.yref, _logarithm(plot.y, shape.yref, v)) for v in (shape.y0, shape.y1)]
+        x = [_coordinate(plot, "x", shape, each) for each in (shape.x0, shape.x1)]
+        y = [_coordinate(plot, "y", shape, each) for each in (shape.y0, shape.y1)]
         if shape.type == "rect":
             yield rect(min(x), min(y), abs(x[1] - x[0]), abs(y[1] - y[0]), look)
         else:
             yield f'<path d="M{x[0]:.1f} {y[0]:.1f}L{x[1]:.1f} {y[1]:.1f}" {look}/>'
 
 
-def _logarithm(side: Side, ref: str | None, value: Any) -> Any:
-    """On a logarithmic axis plotly gives a shape's coordinate as a value, and a note's as its logarithm."""
-    of_axis = ref != "paper" and not (ref or "").endswith("domain")
-    return math.log10(value) if side.log and of_axis and value > 0 else value
+def _coordinate(plot: Plot, along: str, of: go.layout.Shape | go.layout.Annotation, value: Any) -> float:
+    """A coordinate of a shape or a note in px: from a share of the picture, or a value of the axis.
 
-
-def _coordinate(plot: Plot, along: str, ref: str | None, value: Any) -> float:
-    """A coordinate of a shape or a note: a share of the picture, or a value of the axis (a log axis's logarithm)."""
-    side = plot.x if along == "x" else plot.y
-    if ref == "paper" or (ref or "").endswith("domain"):
+    On a logarithmic axis plotly gives a shape's coordinate as a value, and a note's as its logarithm.
+    """
+    side, ref = plot.x if along == "x" else plot.y, of[f"{along}ref"] or ""
+    if ref == "paper" or ref.endswith("domain"):
         at = side.low + float(value) * (side.high - side.low)
+    elif isinstance(value, str) or (side.log and isinstance(of, go.layout.Shape)):
+        at = side.at([value])[0]
     else:
-        at = float(side.at([value])[0] if isinstance(value, str) and side.names else value)
+        at = value
     return float(plot.across(at) if along == "x" else plot.up(at))
 
 
 def _notes(figure: go.Figure, plot: Plot) -> str:
     out = ""
     for note in figure.layout.annotations:
-        if not note.text or _is_name(note):
+        if not note.text or LINE_NAME.fullmatch(note.text):
             continue
-        x, y = _coordinate(plot, "x", note.xref, note.x), _coordinate(plot, "y", note.yref, note.y)
+        x, y = _coordinate(plot, "x", note, note.x), _coordinate(plot, "y", note, note.y)
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
         anchor = {"left": "start", "right": "end"}.get(note.xanchor or "center", "middle")
@@ -155,60 +147,44 @@ def _notes(figure: go.Figure, plot: Plot) -> str:
     return out
 
 
-def _is_name(note: Any) -> bool:
-    """Whether a note is the name of a line at its right end."""
-    return note.xref == "paper" and note.x == 1 and note.yref == "paper" and "<b>━</b>" in note.text
-
-
-def _names_at_ends(figure: go.Figure) -> list[Name]:
-    names = []
-    for note in figure.layout.annotations:
-        if note.text and _is_name(note):
-            colour = re.search(r"color:([^\"]+)", note.text)
-            words = plain(note.text.replace("━", ""))
-            names.append(Name(float(note.y), words, colour[1] if colour else AXIS))
-    return sorted(names)
-
-
-def _at_ends(names: Sequence[Name], plot: Plot) -> str:
+def _at_ends(ends: Sequence[End], plot: Plot) -> str:
     """Names at the lines' ends, above each other where these are close."""
     box, out = plot.box, ""
-    heights = stacked((box.height * name.share - box.bottom for name in names), _LINE, -(box.top + 6))
-    for height, (_, words, colour, _) in zip(heights, names, strict=True):
+    heights = stacked((box.height * end.share - box.bottom for end in ends), _LINE, -(box.top + 6))
+    for height, end in zip(heights, ends, strict=True):
         x, y = box.right + 8, -height
-        out += f'<path d="M{x:.1f} {y:.1f}h16" stroke="{colour}" stroke-width="4"/>'
-        out += label(x + 22, y + 7, words, TYPE)
+        out += f'<path d="M{x:.1f} {y:.1f}h16" stroke="{end.colour}" stroke-width="4"/>'
+        out += label(x + 22, y + 7, end.name, TYPE)
     return out
 
 
-def _legend(traces: Sequence[Any]) -> Iterator[Name]:
-    listed = set()
+def _legend(traces: Sequence[Any], *, only_bands: bool = False) -> list[Named]:
+    listed: dict[str, str] = {}
     for at, trace in enumerate(traces):
-        words = plain(trace.name or "")
-        if words and trace.showlegend is not False and words not in listed and trace.type != "heatmap":
-            listed.add(words)
-            band = trace.type == "scatter" and trace.fill == "toself"
-            yield Name(0.0, words, trace.fillcolor if band else colour_of(trace, at), band)
+        words, is_band = plain(trace.name or ""), trace.type == "scatter" and trace.fill == "toself"
+        if words and trace.showlegend is not False and trace.type != "heatmap" and (is_band or not only_bands):
+            listed.setdefault(words, trace.fillcolor if is_band else colour_of(trace, at))
+    return list(listed.items())
 
 
-def _rows(names: Sequence[Name], across: float) -> list[list[Name]]:
-    rows: list[list[Name]] = []
+def _rows(names: Sequence[Named], across: float) -> list[list[Named]]:
+    rows: list[list[Named]] = []
     used = across + 1
-    for name in names:
-        long = wide(name.words, TYPE) + 60
+    for words, colour in names:
+        long = wide(words, TYPE) + 60
         if used + long > across:
             rows.append([])
             used = 0.0
-        rows[-1].append(name)
+        rows[-1].append((words, colour))
         used += long
     return rows
 
 
-def _written(rows: Sequence[Sequence[Name]], box: Box) -> str:
+def _written(rows: Sequence[Sequence[Named]], box: Box) -> str:
     out = ""
     for at, row in enumerate(rows):
         x, y = box.left, box.top + 12 + at * _LINE
-        for _, words, colour, _ in row:
+        for words, colour in row:
             out += rect(x, y - 6, 24, 12, filled(colour))
             out += label(x + 32, y + 7, words, TYPE)
             x += wide(words, TYPE) + 60

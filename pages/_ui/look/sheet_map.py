@@ -9,8 +9,8 @@ import pandas as pd
 from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, ticks_of, value_text
-from pages._ui.look.sheet import Box, label, svg, wide, wrapped
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, value_text
+from pages._ui.look.sheet import Box, corners, gradient, label, rect, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
 _HATCHED = f"rgb({HATCH[0]},{HATCH[1]},{HATCH[2]})"
@@ -82,7 +82,7 @@ class _Projection:
 
     def points(self, ring: FloatArray) -> str:
         """As SVG has them."""
-        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(ring))
+        return corners(self.at(ring))
 
 
 def _outlines(around: Boroughs, projection: _Projection) -> str:
@@ -110,18 +110,14 @@ def _names(names: Sequence[dict[object, object]], projection: _Projection) -> st
 
 def across(layer: Layer, box: Box) -> str:
     """The legend as a strip below maps."""
-    words = f"{layer.title} [{layer.unit}]" + (f". Hatched: {layer.grey}." if layer.spread else "")
+    words = f"{layer.title} [{layer.unit}]" + ("" if layer.hides is None else f". Hatched: {layer.hides.meaning}.")
     out = "".join(
         label(box.left, box.top + 18 + 24 * at, line, _TYPE)
         for at, line in enumerate(wrapped(words, _TYPE, box.width)[:2])
     )
-    long, count, top = min(640.0, box.width), 64, box.top + 50
-    for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(0, 1, count))):
-        out += (
-            f'<rect x="{box.left + at * long / count:.1f}" y="{top:.1f}" width="{long / count + 0.6:.1f}" height="14" '
-            f'fill="{colour}"/>'
-        )
-    for share, value in ticks_of(layer):
+    long, top = min(640.0, box.width), box.top + 50
+    out += gradient(sample_colorscale(layer.scale, np.linspace(0, 1, 64)), Box(box.left, top, long, 14))
+    for share, value in zip(np.linspace(0, 1, len(layer.marks)), layer.marks, strict=True):
         anchor = "start" if share == 0 else "end" if share == 1 else "middle"
         out += label(box.left + share * long, top + 36, value_text(value, layer), _TYPE, anchor)
     return out
@@ -132,22 +128,20 @@ def legend(layer: Layer, box: Box) -> str:
     out, y = "", box.top
     if layer.names:
         for colour, name in zip(layer.scale, layer.names, strict=True):
-            out += f'<rect x="{box.left:.0f}" y="{y - 14:.0f}" width="18" height="18" fill="{colour}"/>'
+            out += rect(box.left, y - 14, 18, 18, f'fill="{colour}"')
             out += label(box.left + 26, y, name, _TYPE)
             y += 1.4 * _TYPE
         return out
     for line in wrapped(f"{layer.title} [{layer.unit}]", _TYPE, box.width):
         out += label(box.left, y, line, _TYPE, weight=600)
         y += 1.25 * _TYPE
-    tall, count = 220.0, 55
-    for at, colour in enumerate(sample_colorscale(layer.scale, np.linspace(1, 0, count))):
-        top = y + at * tall / count
-        out += f'<rect x="{box.left:.0f}" y="{top:.1f}" width="24" height="{tall / count + 0.6:.1f}" fill="{colour}"/>'
-    for share, value in ticks_of(layer):
+    tall = 220.0
+    out += gradient(sample_colorscale(layer.scale, np.linspace(1, 0, 55)), Box(box.left, y, 24, tall))
+    for share, value in zip(np.linspace(0, 1, len(layer.marks)), layer.marks, strict=True):
         out += label(box.left + 34, y + tall * (1 - share) + 7, value_text(value, layer), _TYPE)
     y += tall + 1.8 * _TYPE
-    if layer.spread:
-        for line in wrapped(f"Hatched: {layer.grey}", _TYPE, box.width):
+    if layer.hides is not None:
+        for line in wrapped(f"Hatched: {layer.hides.meaning}", _TYPE, box.width):
             out += label(box.left, y, line, _TYPE)
             y += 1.25 * _TYPE
     return out

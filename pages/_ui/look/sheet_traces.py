@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import hex_to_rgb, sample_colorscale, unlabel_rgb
+from plotly.colors import hex_to_rgb, unlabel_rgb
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release.figure import marks
-from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PREDICTION_SCALE, PRIVATE, RISK, TRUTH
-from pages._ui.look.sheet import label
-from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, plain, rect, upright
-from pages._ui.look.tables import histogram_of, values_of
+from pages._ui.look.plots import COLOURS
+from pages._ui.look.sheet import Box, corners, filled, gradient, label, rect
+from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, upright
+from pages._ui.look.tables import bars_of, interval_of, plain, values_of
 
 SCALE = 1.7  # of strokes, over those on the screen
-_COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)
+_SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+_SHAPES = {"diamond": ((0, -1), (1, 0), (0, 1), (-1, 0)), "triangle-up": ((0, -1), (1, 0.8), (-1, 0.8))}  # of markers
 _DASHES = {"dot": "3 5", "dash": "12 8", "dashdot": "12 6 3 6", "longdash": "20 8"}
 
 
@@ -27,45 +28,44 @@ def drawn_traces(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
     """All traces that are in sight, in their order."""
     out, piled = "", dict[str, float]()
     bars = [trace for trace in traces if trace.type == "bar"]
-    before: FloatArray | None = None
+    before = None
     for at, trace in enumerate(traces):
         colour = colour_of(trace, at)
         if trace.type == "scatter":
-            svg, before = _scatter(trace, plot, colour, before)
-            out += svg
+            out += _scatter(trace, plot, colour, before)
+            before = trace
         elif trace.type == "heatmap":
             out += _heat(trace, plot)
-        elif trace.type == "bar":
+        elif trace.type in ("bar", "histogram"):
             out += _bars(trace, plot, colour, figure, bars, piled)
-        elif trace.type == "histogram":
-            middle, counts = histogram_of(trace)
-            width = float(middle[1] - middle[0]) if len(middle) > 1 else 1.0
-            shade = f' fill-opacity="{trace.opacity if trace.opacity is not None else 1:g}"'
-            for m, c in zip(plot.x.at(middle), counts, strict=True):
-                out += _bar(plot, (m - width / 2, m + width / 2), (0.0, c), f'fill="{colour}"{shade}')
     return out
 
 
-def _scatter(trace: Any, plot: Plot, colour: str, before: FloatArray | None) -> tuple[str, FloatArray]:
-    x, y = values_of(trace.x), values_of(trace.y)
-    points, out, mode = plot.points(x, y), "", trace.mode or "lines"
+def points_of(trace: Any, plot: Plot) -> FloatArray:
+    """Points of a trace (n, 2) in px."""
+    return plot.points(values_of(trace.x), values_of(trace.y))
+
+
+def _scatter(trace: Any, plot: Plot, colour: str, before: Any) -> str:
+    """Its area, line, intervals and markers; ``before``: the trace to which it may fill."""
+    points, out, mode = points_of(trace, plot), "", trace.mode or "lines"
     stroke = f'stroke="{colour}" stroke-width="{SCALE * (trace.line.width or 2):.1f}"{dashed(trace.line.dash)}'
     if trace.fill == "toself":
-        out += f'<polygon points="{_points(points)}" {filled(trace.fillcolor)} stroke="none"/>'
+        out += f'<polygon points="{corners(points)}" {filled(trace.fillcolor)} stroke="none"/>'
     elif trace.fill == "tonexty" and before is not None:
-        out += f'<polygon points="{_points(np.vstack([before, points[::-1]]))}" {filled(trace.fillcolor)}/>'
+        area = np.vstack([points_of(before, plot), points[::-1]])
+        out += f'<polygon points="{corners(area)}" {filled(trace.fillcolor)}/>'
     if "lines" in mode and trace.fill != "toself":
-        for run in _runs(points):
-            out += f'<polyline points="{_points(run)}" fill="none" {stroke}/>'
+        gaps = np.flatnonzero(~np.isfinite(points).all(axis=1))
+        runs = filter(None, map(corners, np.split(points, gaps)))
+        out += "".join(f'<polyline points="{run}" fill="none" {stroke}/>' for run in runs)
     if trace.error_y.array is not None:
-        more = values_of(trace.error_y.array).astype(float)
-        less = more if trace.error_y.arrayminus is None else values_of(trace.error_y.arrayminus).astype(float)
-        tops, lows = (plot.up(plot.y.at(each)) for each in (y.astype(float) + more, y.astype(float) - less))
+        lows, tops = (plot.up(plot.y.at(each)) for each in interval_of(trace))
         for (px, _), high, low in zip(points, tops, lows, strict=True):
             out += f'<path d="M{px:.1f} {low:.1f}V{high:.1f}" stroke="{colour}" stroke-width="2"/>'
     if "markers" in mode and (trace.marker.opacity is None or trace.marker.opacity > 0.05):
         out += _markers(trace, points, colour)
-    return out, points
+    return out
 
 
 def _markers(trace: Any, points: FloatArray, colour: str) -> str:
@@ -75,7 +75,7 @@ def _markers(trace: Any, points: FloatArray, colour: str) -> str:
     for (x, y), size, paint in zip(points, sizes, several, strict=True):
         if not (math.isfinite(x) and math.isfinite(y)):
             continue
-        r, symbol = SCALE * size / 2, str(marker.symbol or "circle")
+        r, symbol = SCALE * size / 2, marker.symbol or "circle"
         if symbol.startswith("circle"):
             look = f'fill="none" stroke="{paint}" stroke-width="1.6"' if "open" in symbol else filled(paint)
             out += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" {look}/>'
@@ -83,43 +83,34 @@ def _markers(trace: Any, points: FloatArray, colour: str) -> str:
             d = f"M{x - r:.1f} {y - r:.1f}L{x + r:.1f} {y + r:.1f}M{x - r:.1f} {y + r:.1f}L{x + r:.1f} {y - r:.1f}"
             out += f'<path d="{d}" stroke="{paint}" stroke-width="3"/>'
         else:
-            corners = {
-                "diamond": ((0, -1), (1, 0), (0, 1), (-1, 0)),
-                "triangle-up": ((0, -1), (1, 0.8), (-1, 0.8)),
-            }.get(symbol, ((-1, -1), (1, -1), (1, 1), (-1, 1)))
-            out += (
-                f'<polygon points="{_points(np.array([(x + r * a, y + r * b) for a, b in corners]))}" {filled(paint)}/>'
-            )
+            shape = np.array(_SHAPES.get(symbol, _SQUARE))
+            out += f'<polygon points="{corners(shape * r + [x, y])}" {filled(paint)}/>'
     return out
 
 
 def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence[Any], piled: dict[str, float]) -> str:
-    x, y, out = values_of(trace.x), values_of(trace.y).astype(float), ""
+    (x, y), out = bars_of(trace), ""
     several = trace.marker.color if isinstance(trace.marker.color, (tuple, list)) else [colour] * len(x)
+    shade = "" if trace.opacity is None else f' opacity="{trace.opacity:g}"'
     starts, width = _sides(trace, plot, figure, bars)
     for name, start, height, paint in zip(x, starts, y, several, strict=True):
         base = piled.get(str(name), 0.0) if figure.layout.barmode in ("stack", "relative") else 0.0
         piled[str(name)] = base + height
-        out += _bar(plot, (start, start + width), (base, base + height), filled(paint))
+        left, right = plot.across(np.array([start, start + width]))
+        top, bottom = sorted(plot.up(plot.y.at([base, base + height])))
+        out += rect(left, top, max(right - left, 1.5), bottom - top, filled(paint) + shade)
     return out
 
 
 def _sides(trace: Any, plot: Plot, figure: go.Figure, bars: Sequence[Any]) -> tuple[FloatArray, float]:
     """The left sides of a trace's bars, and their width, on the axis's own scale."""
     number, count = (bars.index(trace), len(bars)) if figure.layout.barmode == "group" else (0, 1)
-    at, width = plot.x.at(values_of(trace.x)), 0.8
+    at, width = plot.x.at(bars_of(trace)[0]), 1.0 if trace.type == "histogram" else 0.8
     if not plot.x.names:
         unique = np.unique(at)
         apart = float(np.diff(unique).min()) if len(unique) > 1 else 1.0
-        width = float(trace.width) if isinstance(trace.width, (int, float)) else width * apart
+        width = trace.width if trace.type == "bar" and trace.width is not None else width * apart
     return at - width / 2 + number * width / count, width / count
-
-
-def _bar(plot: Plot, x: tuple[float, float], y: tuple[float, float], look: str) -> str:
-    """Between two ends on the x axis's own scale and two values of the other."""
-    a, b = plot.across(np.array(x))
-    c, d = plot.up(plot.y.at(y))
-    return rect(min(a, b), min(c, d), max(abs(b - a), 1.5), abs(d - c), look)
 
 
 def over_bars(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
@@ -145,7 +136,7 @@ def _heat(trace: Any, plot: Plot) -> str:
             continue
         left, right = sorted((across[column], across[column + 1]))
         top, bottom = sorted((up[row], up[row + 1]))
-        look = f'fill="{colours[row][column]}"'
+        look = filled(colours[row][column])
         out += rect(left + gap, top + gap, right - left - 2 * gap, bottom - top - 2 * gap, look)
         if trace.texttemplate and trace.text is not None:
             words = str(values_of(trace.text)[row][column])
@@ -170,14 +161,13 @@ def _range(trace: Any, z: FloatArray) -> tuple[float, float]:
 
 
 def _sampled(trace: Any, shares: FloatArray) -> list[str]:
-    """Colours of the trace's scale at shares of it; steps in a scale stay steps."""
-    scale = trace.colorscale
-    if scale is None or isinstance(scale, str):
-        return [str(each) for each in sample_colorscale(scale or PREDICTION_SCALE, shares)]
-    at = [float(share) for share, _ in scale]
-    parts = np.array([(hex_to_rgb if colour.startswith("#") else unlabel_rgb)(colour) for _, colour in scale])
-    mixed = np.column_stack([np.interp(shares, at, parts[:, channel]) for channel in range(3)]).round().astype(int)
-    return [f"rgb({red},{green},{blue})" for red, green, blue in mixed]
+    """Colours of the trace's scale at shares of it; steps in a scale stay steps, and what fades still does."""
+    at, colours = zip(*trace.colorscale, strict=True)
+    parts = [[*(hex_to_rgb if colour.startswith("#") else unlabel_rgb)(colour), 1.0][:4] for colour in colours]
+    mixed = [np.interp(shares, at, channel) for channel in zip(*parts, strict=True)]
+    return [
+        f"rgba({red:.0f},{green:.0f},{blue:.0f},{cover:.3g})" for red, green, blue, cover in zip(*mixed, strict=True)
+    ]
 
 
 def _colours(trace: Any, z: FloatArray) -> list[list[str]]:
@@ -195,12 +185,8 @@ def _is_dark(colour: str) -> bool:
 def colour_bar(trace: Any, plot: Plot) -> str:
     """The colour scale of a heat map, to the right of it."""
     low, high = _range(trace, values_of(trace.z).astype(float))
-    left, box, count = plot.box.right + 24, plot.box, 64
-    step = box.height / count
-    out = "".join(
-        rect(left, box.bottom - (at + 1) * step, 18, step + 0.6, f'fill="{colour}"')
-        for at, colour in enumerate(_sampled(trace, np.linspace(0, 1, count)))
-    )
+    left, box = plot.box.right + 24, plot.box
+    out = gradient(_sampled(trace, np.linspace(1, 0, 64)), Box(left, box.top, 18, box.height))
     for value, words in marks(low, high):
         out += label(left + 26, box.bottom - box.height * (value - low) / (high - low) + 7, words, TYPE)
     title = plain(trace.colorbar.title.text or "")
@@ -209,18 +195,8 @@ def colour_bar(trace: Any, plot: Plot) -> str:
 
 def colour_of(trace: Any, at: int) -> str:
     """The colour of a trace, which is the figure's ``at``-th."""
-    line = getattr(trace, "line", None)
-    marker = trace.marker if trace.type in ("scatter", "bar", "histogram") else None
-    plain = marker.color if marker is not None and isinstance(marker.color, str) else None
-    return str((line.color if line is not None else None) or plain or _COLOURS[at % len(_COLOURS)])
-
-
-def filled(colour: Any) -> str:
-    """A colour as SVG has it, its opacity apart."""
-    parts = re.fullmatch(r"rgba\((\d+), ?(\d+), ?(\d+), ?([\d.e-]+)\)", str(colour))
-    if parts is None:
-        return f'fill="{colour}"'
-    return f'fill="rgb({parts[1]},{parts[2]},{parts[3]})" fill-opacity="{float(parts[4]):g}"'
+    own = [trace[part].color for part in ("line", "marker") if part in trace]
+    return next((colour for colour in own if isinstance(colour, str)), COLOURS[at % len(COLOURS)])
 
 
 def dashed(dash: str | None) -> str:
@@ -229,16 +205,3 @@ def dashed(dash: str | None) -> str:
         return ""
     pattern = _DASHES.get(dash) or " ".join(f"{SCALE * float(each.removesuffix('px')):g}" for each in dash.split(","))
     return f' stroke-dasharray="{pattern}"'
-
-
-def _points(points: FloatArray) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points if math.isfinite(x) and math.isfinite(y))
-
-
-def _runs(points: FloatArray) -> Iterator[FloatArray]:
-    """Parts of a line without a gap."""
-    finite = np.asarray(np.isfinite(points).all(axis=1))
-    cuts = np.flatnonzero(np.diff(finite.astype(int))) + 1
-    for part in np.split(np.arange(len(points)), cuts):
-        if len(part) and finite[part[0]]:
-            yield points[part]

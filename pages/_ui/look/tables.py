@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import html
 import math
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import partial, reduce
 from typing import Any
 
@@ -17,8 +18,6 @@ DIGITS = 3  # on screen
 _DIGITS = 6
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
 NOT_PRIVATE = "not private"  # marks a trace with true data (its ``meta``), and the name of its column
-
-Lines = Iterator[tuple[str, np.ndarray, np.ndarray]]  # end, x and y
 
 
 def of_figure(
@@ -43,19 +42,18 @@ def of_figure(
 
 def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
     """The columns of each trace, after that of its points; traces at the same points may be joined."""
-    x_title, y_title = (_plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
+    x_title, y_title = (plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
     maps = [trace for trace in figure.data if trace.type == "heatmap"]
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
-    traces = [trace for trace in figure.data if trace.type in _LINES and trace.opacity != 0]
-    traces = [trace for trace in traces if _name(trace)] or traces  # without a name they mark a place on another
-    names = [_marked(_name(trace), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
-    for at, trace in enumerate(traces):
-        marked, name = true_data or trace.meta == NOT_PRIVATE, _name(trace)
-        if names.count(names[at]) > 1:  # draws
-            name = f"{name} {names[: at + 1].count(names[at])}".strip()
-        for end, x, y in _LINES[trace.type](trace):
+    traces = [trace for trace in figure.data if trace.opacity != 0]
+    traces = [trace for trace in traces if trace.name] or traces  # without a name they mark a place on another
+    called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
+    for at, (name, marked) in enumerate(called):
+        if called.count(called[at]) > 1:  # draws
+            name = f"{name} {called[: at + 1].count(called[at])}".strip()
+        for end, x, y in _lines(traces[at]):
             x_column, values = x_title or "x", _marked(_column_name((name + end).lstrip(", "), y_title), marked)
             columns = {x_column: _column(x), values: _column(y)}
             if y.dtype.kind in "OU":  # rows that have names
@@ -102,12 +100,14 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
     """The same in meaningful digits."""
-    fractions = rows.select_dtypes("float")
-    few = {str(name): values.map(lambda value: float(f"{value:.{DIGITS}g}")) for name, values in fractions.items()}
-    return rows.assign(**few)
+    return rows.assign(**rows.select_dtypes("float").map(lambda value: float(f"{value:.{DIGITS}g}")))
 
 
-def _scatter(trace: Any) -> Lines:
+def _lines(trace: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """The curves and ends that a trace is made of: which of them, x and y."""
+    if trace.type != "scatter":
+        yield "", *bars_of(trace)
+        return
     x, y = values_of(trace.x), values_of(trace.y)
     if trace.fill == "toself":  # there along one edge, and back along the other
         half = len(x) // 2
@@ -116,21 +116,21 @@ def _scatter(trace: Any) -> Lines:
         return
     yield "", x, y
     if trace.error_y.array is not None:
-        below = trace.error_y.array if trace.error_y.arrayminus is None else trace.error_y.arrayminus
-        yield ", lower end", x, y - values_of(below)
-        yield ", upper end", x, y + values_of(trace.error_y.array)
+        low, high = interval_of(trace)
+        yield ", lower end", x, low
+        yield ", upper end", x, high
 
 
-def _bars(trace: Any) -> Lines:
-    yield "", values_of(trace.x), values_of(trace.y)
+def interval_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the intervals about a trace's points."""
+    y, more, less = (values_of(each) for each in (trace.y, trace.error_y.array, trace.error_y.arrayminus))
+    return y - (more if trace.error_y.arrayminus is None else less), y + more
 
 
-def _histogram(trace: Any) -> Lines:
-    yield "", *histogram_of(trace)
-
-
-def histogram_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Middles of the bins, and how many lie in each; in per cent where it is drawn so."""
+def bars_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Where bars stand, and their heights: of a histogram what lies in each bin, in per cent where it is drawn so."""
+    if trace.type == "bar":
+        return values_of(trace.x), values_of(trace.y)
     values, bins = values_of(trace.x), trace.xbins
     count = max(1, round((bins.end - bins.start) / bins.size))
     counts, edges = np.histogram(values, count, (bins.start, bins.start + count * bins.size))
@@ -138,12 +138,9 @@ def histogram_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
     return (edges[:-1] + edges[1:]) / 2, counts * share
 
 
-_LINES: dict[str, Callable[[Any], Lines]] = {"scatter": _scatter, "bar": _bars, "histogram": _histogram}
-
-
 def _heat(trace: Any, x_title: str, y_title: str, true_data: bool) -> pd.DataFrame:
     x, y, z = values_of(trace.x), values_of(trace.y), values_of(trace.z)
-    value = _marked(_plain(trace.colorbar.title.text or "") or "value", true_data or trace.meta == NOT_PRIVATE)
+    value = _marked(plain(trace.colorbar.title.text or "") or "value", true_data or trace.meta == NOT_PRIVATE)
     columns, rows = np.tile(np.arange(len(x)), len(y)), np.repeat(np.arange(len(y)), len(x))
     return pd.DataFrame({x_title: _column(x[columns]), y_title: _column(y[rows]), value: _column(z.reshape(-1))})
 
@@ -162,13 +159,9 @@ def _column(values: np.ndarray) -> list[Any]:
     return [str(value) for value in values] if values.dtype.kind in "OU" else list(values)
 
 
-def _name(trace: Any) -> str:
-    return _plain(trace.name or "")
-
-
-def _plain(written: str) -> str:
-    """Without the escapes that plotly wants."""
-    return html.unescape(written.replace("<br>", " "))
+def plain(written: str) -> str:
+    """A figure's words without the tags and escapes that plotly wants."""
+    return html.unescape(re.sub("<[^>]+>", " ", written)).strip()
 
 
 def as_html(frame: pd.DataFrame, caption: str) -> str:
