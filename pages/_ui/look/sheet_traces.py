@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import hex_to_rgb, unlabel_rgb
+from plotly.colors import hex_to_rgb
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release.figure import marks
@@ -163,8 +163,7 @@ def _range(trace: Any, z: FloatArray) -> tuple[float, float]:
 def _sampled(trace: Any, shares: FloatArray) -> list[str]:
     """Colours of the trace's scale at shares of it; steps in a scale stay steps, and what fades still does."""
     at, colours = zip(*trace.colorscale, strict=True)
-    parts = [[*(hex_to_rgb if colour.startswith("#") else unlabel_rgb)(colour), 1.0][:4] for colour in colours]
-    mixed = [np.interp(shares, at, channel) for channel in zip(*parts, strict=True)]
+    mixed = [np.interp(shares, at, channel) for channel in zip(*map(_channels, colours), strict=True)]
     return [
         f"rgba({red:.0f},{green:.0f},{blue:.0f},{cover:.3g})" for red, green, blue, cover in zip(*mixed, strict=True)
     ]
@@ -178,8 +177,14 @@ def _colours(trace: Any, z: FloatArray) -> list[list[str]]:
 
 
 def _is_dark(colour: str) -> bool:
-    parts = [float(each) for each in re.findall(r"[\d.]+", colour)[:3]]
-    return 0.3 * parts[0] + 0.59 * parts[1] + 0.11 * parts[2] < 128
+    red, green, blue, _ = _channels(colour)
+    return 0.3 * red + 0.59 * green + 0.11 * blue < 128
+
+
+def _channels(colour: str) -> list[float]:
+    """Red, green and blue from 0 to 255, and opacity from 0 to 1."""
+    parts = hex_to_rgb(colour) if colour.startswith("#") else map(float, re.findall(r"[\d.]+", colour))
+    return [*parts, 1.0][:4]
 
 
 def colour_bar(trace: Any, plot: Plot) -> str:
