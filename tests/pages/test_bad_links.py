@@ -178,8 +178,8 @@ def page_of_every_kind() -> None:
             Range("moved", "Moved", 1, 1, 2, 1),
             Menu("data", "Data", "a", {"a": "a", "b": "b"}, "ab", buttons=True),
             Search("hexagon", "Hexagon", options=["a", "b"], section=HERE),
-            Number("tolerance", "Within", low=0.0),
-            Number("target", "Target", low=0.001, high=9.0, usual="8.5"),
+            Number("tolerance", "Within", None, 0.0, None),
+            Number("target", "Target", None, 0.001, 9.0, usual="8.5"),
         ):
             settings.value_of(control)
 

@@ -138,11 +138,12 @@ def target(nonprivate: float, scale: Scale) -> float:
     """
     usual = float(f"{1.25 * scale.convert(nonprivate):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
-    number = Number(
+    number: Number[float | None] = Number(
         key,
         f"I need an error of at most [{scale.unit}]",
-        low=0.001,
-        high=10_000.0,
+        None,
+        0.001,
+        10_000.0,
         usual=f"{usual:g}",
         help="The table and the sentence then say which ε that needs.",
     )

@@ -18,7 +18,7 @@ from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import steps
 from pages._ui.look import frame, pictures, settings, tables, text
-from pages._ui.look.controls import HERE, Range, Whole
+from pages._ui.look.controls import HERE, Number, Range
 from pages._ui.look.plots import (
     HEIGHT,
     NON_PRIVATE,
@@ -136,7 +136,7 @@ def controls(data: Dataset, name: str) -> Choice:
     left, right = st.columns([1, 3])
     with left:
         label = f"Person, by {data.x_names[0]}"
-        rank = settings.value_of(Whole(_person(name), label, data.n, 1, data.n, section=HERE))
+        rank = settings.value_of(Number(_person(name), label, data.n, 1, data.n, section=HERE))
     with right:
         label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
         moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)

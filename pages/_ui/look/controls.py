@@ -143,11 +143,10 @@ class Menu(Control[V]):
 
     def draw(self) -> V:
         """Draw it, and return the value of the chosen title."""
-        titles = [self.titles[value] for value in self.values]
         if not self.buttons:
-            return self.value(st.selectbox(self.label, titles, **self.bound))
-        look: Any = {"default": titles[0], "required": True, "label_visibility": "collapsed"}
-        return self.value(st.segmented_control(self.label, titles, **look, **self.bound))
+            return self.value(st.selectbox(self.label, self.offered, **self.bound))
+        look: Any = {"default": self.offered[0], "required": True, "label_visibility": "collapsed"}
+        return self.value(st.segmented_control(self.label, self.offered, **look, **self.bound))
 
     def read(self, raw: str) -> V:
         """The value that is written so, or whose title is."""
@@ -165,7 +164,7 @@ class Menu(Control[V]):
         return value
 
     @property
-    def offered(self) -> Sequence[object]:
+    def offered(self) -> Sequence[str]:
         """The titles."""
         return [self.titles[value] for value in self.values]
 
@@ -235,18 +234,6 @@ class _Bounded(Control[T]):
         return f"it must be {self._kind[1]} within the range of this control."
 
 
-@dataclass(frozen=True)
-class Whole(_Bounded[int]):
-    """A whole number to type or step through."""
-
-    low: int
-    high: int
-
-    def draw(self) -> int:
-        """Draw it, and return its number."""
-        return int(st.number_input(self.label, self.low, self.high, self.default, **self.bound))
-
-
 N = TypeVar("N", int, float)
 
 
@@ -273,21 +260,18 @@ class Range(_Bounded[N]):
 
 
 @dataclass(frozen=True)
-class Number(_Bounded[float | None]):
-    """A number to type; none while it is left to the page, which then takes ``usual``, if it has any."""
+class Number(_Bounded[T]):
+    """A number to type or step through; while it is none the page takes ``usual``, if it has any."""
 
-    default: float | None = None
-    low: float = 0.0
-    high: float | None = None
     usual: str = ""
 
-    def draw(self) -> float | None:
+    def draw(self) -> T:
         """Draw it, and return the typed number."""
-        look: Any = {"placeholder": self.usual or None} | self.bound
-        typed: float | None = st.number_input(self.label, self.low, self.high, None, **look)
+        look: Any = {"value": self.default, "placeholder": self.usual or None} | self.bound
+        typed: T = st.number_input(self.label, self.low, self.high, **look)
         return typed
 
-    def written(self, value: float | None) -> str:
+    def written(self, value: T) -> str:
         """The typed number, or the page's own."""
         return self.usual if value is None else super().written(value)
 

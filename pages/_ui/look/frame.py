@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -95,15 +94,8 @@ def metrics(row: Sequence[Metric], of: str = "page") -> None:
     """
     with st.container(horizontal=True, key=f"metrics_{of}"):
         for metric in row:
-            st.metric(
-                metric.label,
-                metric.value,
-                metric.change,
-                delta_color="off",
-                delta_arrow="off",
-                help=metric.help,
-                border=True,
-            )
+            label, value, change, help_text = metric
+            st.metric(label, value, change, help=help_text, delta_color="off", delta_arrow="off", border=True)
 
 
 def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
@@ -208,11 +200,9 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
     )
 
 
-def qr(link: str) -> bytes:
-    """A link as a QR code, black on white in both colour schemes, as a PNG."""
-    out = io.BytesIO()
-    segno.make(link, error="l", micro=False).save(out, kind="png", scale=4)
-    return out.getvalue()
+def _qr(link: str, width: int) -> None:
+    """A link as a QR code, black on white in both colour schemes."""
+    st.image(segno.make(link, error="l", micro=False).png_data_uri(scale=4), width=width)
 
 
 def state_link() -> None:
@@ -231,11 +221,11 @@ def state_link() -> None:
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
             )
         if box.open:  # a code takes half as long as the rest of a page
-            st.image(qr(address), width=180, output_format="PNG")
+            _qr(address, 180)
     if settings.is_lesson():
         above = _ABOVE.get()
         above.button("End", key="present_end", icon=":material/close:", on_click=settings.leave_out, args=("lesson",))
         with above.popover("QR code", icon=":material/qr_code_2:", key="state_qr", on_change="rerun") as box:
             if box.open:
-                st.image(qr(address), width=420, output_format="PNG")
+                _qr(address, 420)
             st.caption("This state on every telephone. The arrow keys step through the tour.")

@@ -9,7 +9,7 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui.look import text
-from pages._ui.look.controls import TOP, Menu, Slider, Switch, Whole, menu
+from pages._ui.look.controls import TOP, Menu, Number, Slider, Switch, menu
 from pages._ui.model import KERNELS, USUAL_NOISE, Design, Focus
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 20, 50, 100)
@@ -129,7 +129,7 @@ NOISE = Slider(
     help="How much of one person's value is taken to be chance. More makes each person matter less.",
     section="Model",
 )
-DRAW = Whole("draw", "Draw number", 1, 1, LAST_DRAW, section="Example draw")
+DRAW = Number("draw", "Draw number", 1, 1, LAST_DRAW, section="Example draw")
 PATHS_RELEASED = Slider(
     "paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", section="Paths"
 )

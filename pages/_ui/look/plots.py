@@ -215,9 +215,7 @@ def mark_dates(
         ticks, texts = zip(*marks(*side, dates), strict=True)
     except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
         return figure
-    update = figure.update_xaxes if along == "x" else figure.update_yaxes
-    update(title=name, tickvals=ticks, ticktext=texts)
-    return figure
+    return figure.update_layout({f"{along}axis": {"title": name, "tickvals": ticks, "ticktext": texts}})
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
@@ -27,8 +27,6 @@ _KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
-Made = Control[Any] | Callable[[Any], Control[Any]]
-"""A control, or a function that makes it from the settings before it."""
 
 
 class ControlState(NamedTuple):
@@ -60,7 +58,7 @@ _ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=N
 
 
 def carried(
-    control: Made,
+    control: Control[Any] | Callable[[Any], Control[Any]],
     *,
     when: Callable[[Any], bool] = lambda _: True,
     below: Callable[[Any], None] = lambda _: None,
@@ -68,11 +66,15 @@ def carried(
     """A field of a page's settings.
 
     Args:
-        control: of the field.
+        control: of the field, or a function that makes it from the settings before it.
         when: of the settings before it, whether it is there; else it is at its default.
         below: draws notes or buttons below it, of the settings up to it.
     """
-    return field(metadata={"control": control, "when": when, "below": below})
+
+    def make(earlier: Any) -> Control[Any]:
+        return control if isinstance(control, Control) else control(earlier)
+
+    return field(metadata={"control": make, "when": when, "below": below})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,7 @@ def chosen(kind: type[S]) -> S:
     """A page's settings by its controls, which are drawn; or by the address that is being read."""
     earlier = SimpleNamespace()
     for each in fields(kind):
-        control = _control(each, earlier)
+        control = each.metadata["control"](earlier)
         is_there = each.metadata["when"](earlier)
         setattr(earlier, each.name, value_of(control) if is_there else control.default)
         if is_there and _ADDRESS.get() is None:
@@ -103,14 +105,9 @@ def every(kind: type[Settings]) -> list[Control[Any]]:
     """All controls that such settings may have, as they are while none is moved."""
     earlier, controls = SimpleNamespace(), []
     for each in fields(kind):
-        controls.append(_control(each, earlier))
+        controls.append(each.metadata["control"](earlier))
         setattr(earlier, each.name, controls[-1].default)
     return controls
-
-
-def _control(each: Field[Any], earlier: SimpleNamespace) -> Control[Any]:
-    made: Made = each.metadata["control"]
-    return made if isinstance(made, Control) else made(earlier)
 
 
 def value_of(control: Control[T]) -> T:

@@ -156,7 +156,13 @@ def svg(width: float, height: float, content: str, look: str = "") -> str:
 
 def publishable(question: str, about: About, draw: Draw, shape: Shape, address: str, day: date) -> str:
     """A picture to publish: drawn from the release alone, with its promise, source, date and address."""
-    foot = [*_promise(about), *_origin(about), f"{day.isoformat()}. {address}".strip()]
+    foot = [about.basis]
+    if about.guarantee is not None:
+        foot = [_promise(about.guarantee)]
+        foot += ["A numbered example draw, to teach: its noise can be drawn again."] if about.taught else []
+    if about.source:
+        foot.append(f"Source: {about.source}. Licence: {about.licence or 'not stated'}.")
+    foot.append(f"{day.isoformat()}. {address}".strip())
     return _sheet(question, filter(None, (about.release, about.shows)), foot, draw, shape)
 
 
@@ -165,23 +171,13 @@ def on_screen(question: str, caption: str, draw: Draw, shape: Shape, address: st
     return _sheet(question, (caption,), [f"{day.isoformat()}. {address}".strip()], draw, shape, stamp=STAMP)
 
 
-def _promise(about: About) -> list[str]:
-    guarantee = about.guarantee
-    if guarantee is None:
-        return [about.basis]
+def _promise(guarantee: Guarantee) -> str:
     budget = guarantee.budget
     made = "proven" if guarantee.established else "claimed, not proven at this epsilon"
-    promise = (
+    return (
         f"Promise ({made}): ε = {text.at_most(budget.epsilon)}, δ = {text.small(budget.delta)}; protects "
         f"{guarantee.protects} of {guarantee.hidden}: {guarantee.unit} ({guarantee.neighbours})."
     )
-    return [promise, *(["A numbered example draw, to teach: its noise can be drawn again."] if about.taught else [])]
-
-
-def _origin(about: About) -> list[str]:
-    if not about.source:
-        return []
-    return [f"Source: {about.source}. Licence: {about.licence or 'not stated'}."]
 
 
 def _sheet(title: str, lead: Iterable[str], foot: Sequence[str], draw: Draw, shape: Shape, stamp: str = "") -> str:

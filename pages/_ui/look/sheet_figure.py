@@ -1,6 +1,6 @@
 """A plotly figure drawn as SVG by our own hand, so that a picture needs no browser and can be read by a test.
 
-Its layout, names, notes and lines across are here; traces and axes have files of their own.
+Its layout, names, notes and lines across are here; axes and traces in ``sheet_plot``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,21 @@ import plotly.graph_objects as go
 
 from pages._ui.look.plots import LINE_NAME, End, ends_of, stacked
 from pages._ui.look.sheet import Box, filled, label, rect, wide
-from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, axes, side_of, squared
-from pages._ui.look.sheet_traces import SCALE, colour_bar, colour_of, dashed, drawn_traces, over_bars, points_of
+from pages._ui.look.sheet_plot import (
+    AXIS,
+    SCALE,
+    TYPE,
+    Plot,
+    axes,
+    colour_bar,
+    colour_of,
+    dashed,
+    drawn_traces,
+    over_bars,
+    points_of,
+    side_of,
+    squared,
+)
 from pages._ui.look.tables import plain
 
 _LINE = 26  # px between two names

@@ -10,7 +10,7 @@ from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
 from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, value_text
-from pages._ui.look.sheet import Box, corners, gradient, label, rect, svg, wide, wrapped
+from pages._ui.look.sheet import Box, corners, filled, gradient, label, rect, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
 _HATCHED = f"rgb({HATCH[0]},{HATCH[1]},{HATCH[2]})"
@@ -35,9 +35,9 @@ def hexagons(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, box: Bo
     for ring, fill, hidden in zip(outlines, layer.colours(values), unsure, strict=True):
         red, green, blue, alpha = UNSURE if hidden else fill
         if alpha:
-            cover = f' fill-opacity="{alpha / 255:.2g}"' if alpha < 255 else ""
-            seam = "" if alpha < 255 else f' stroke="rgb({red},{green},{blue})" stroke-width="0.8"'
-            out += f'<polygon points="{projection.points(ring)}" fill="rgb({red},{green},{blue})"{cover}{seam}/>'
+            paint = filled(f"rgba({red},{green},{blue},{alpha / 255:.2g})")
+            seam = f' stroke="rgb({red},{green},{blue})" stroke-width="0.8"' if alpha == 255 else ""
+            out += f'<polygon points="{projection.points(ring)}" {paint}{seam}/>'
     for ends in hatched(cells["cell"][unsure]):
         (a, b), (c, d) = projection.at(np.array(ends))
         out += f'<path d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}" stroke="{_HATCHED}"/>'

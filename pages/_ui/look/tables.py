@@ -91,9 +91,13 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
     written = {}
     for name in frame.select_dtypes("float"):
         numbers = frame[name].to_numpy(float)
-        most = float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
-        whole = bool((numbers[np.isfinite(numbers)] % 1 == 0).all())
-        decimals = 0 if whole or most >= _LARGE else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
+        numbers = numbers[np.isfinite(numbers)]
+        most = float(np.abs(numbers).max(initial=0.0))
+        decimals = (
+            0
+            if (numbers % 1 == 0).all() or most >= _LARGE
+            else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
+        )
         written[str(name)] = f"%.{decimals}f" if decimals <= _MOST_PLACES else "%.2g"
     return written
 

@@ -337,10 +337,12 @@ CENTILES = Question(
     help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",
 )
-TOLERANCE = Number(  # in the link, unlike the declaration of the table: a number that is nobody's
+TOLERANCE: Number[float | None] = Number(  # in the link, unlike the declaration of the table: a number that is nobody's
     "tolerance",
     "Precision you need (optional), {}",
-    low=0.0,
+    None,
+    0.0,
+    None,
     help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
     "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
     section=HERE,

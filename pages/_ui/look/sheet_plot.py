@@ -1,11 +1,14 @@
-"""The traces of a plotly figure as SVG: lines, bands, markers, bars, histograms and heat maps, with their colours."""
+"""What stands between and along the axes of a figure drawn by our own hand: ticks and grid, and the traces.
+
+These are lines, bands, markers, bars, histograms and heat maps of plotly, with their colours.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,14 +17,157 @@ from plotly.colors import hex_to_rgb
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release.figure import marks
 from pages._ui.look.plots import COLOURS
-from pages._ui.look.sheet import Box, corners, filled, gradient, label, rect
-from pages._ui.look.sheet_axes import AXIS, TYPE, Plot, upright
+from pages._ui.look.sheet import Box, corners, filled, gradient, label, rect, wide
 from pages._ui.look.tables import bars_of, interval_of, plain, values_of
 
+TYPE = 20  # px
+AXIS, _GRID = "#666666", "#808080"
+_AIR = 0.05
 SCALE = 1.7  # of strokes, over those on the screen
 _SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 _SHAPES = {"diamond": ((0, -1), (1, 0), (0, 1), (-1, 0)), "triangle-up": ((0, -1), (1, 0.8), (-1, 0.8))}  # of markers
+_PILED = ("stack", "relative")  # modes of bars upon each other
 _DASHES = {"dot": "3 5", "dash": "12 8", "dashdot": "12 6 3 6", "longdash": "20 8"}
+
+
+class Side(NamedTuple):
+    """An axis: its ends (logarithms on a logarithmic one), names of categories, ticks and title."""
+
+    low: float
+    high: float
+    log: bool
+    names: tuple[str, ...]
+    ticks: tuple[tuple[float, str], ...]
+    title: str
+
+    def at(self, values: Any) -> FloatArray:
+        """Values on the axis's own scale: the number of a category, the logarithm of a value."""
+        if self.names:
+            places = {name: place for place, name in enumerate(self.names)}
+            return np.array([places.get(str(each), np.nan) for each in values])
+        at = np.array(values, dtype=float)  # None is NaN
+        if not self.log:
+            return at
+        with np.errstate(all="ignore"):
+            return np.asarray(np.log10(at))
+
+    def share(self, at: Any) -> Any:
+        """Share of the axis, from 0 to 1, of a value on its own scale; values far outside are clipped."""
+        return np.clip((at - self.low) / (self.high - self.low), -5, 6)  # a file of huge numbers is no picture
+
+
+class Plot(NamedTuple):
+    """The box between the axes."""
+
+    box: Box
+    x: Side
+    y: Side
+
+    def points(self, x: Any, y: Any) -> FloatArray:
+        """Points (n, 2) in px."""
+        return np.column_stack([self.across(self.x.at(x)), self.up(self.y.at(y))])
+
+    def across(self, at: Any) -> Any:
+        """In px, of values on the axis's own scale."""
+        return self.box.left + self.box.width * self.x.share(at)
+
+    def up(self, at: Any) -> Any:
+        """In px, of values on the axis's own scale."""
+        return self.box.bottom - self.box.height * self.y.share(at)
+
+
+def squared(figure: go.Figure, box: Box, x: Side, y: Side) -> Box:
+    """As high as wide for the same length, where the figure says so."""
+    anchor, ratio = figure.layout.yaxis.scaleanchor, figure.layout.yaxis.scaleratio or 1.0
+    if anchor != "x":
+        return box
+    per_px = max((x.high - x.low) / box.width, ratio * (y.high - y.low) / box.height)
+    width, height = (x.high - x.low) / per_px, ratio * (y.high - y.low) / per_px
+    return Box(box.left + (box.width - width) / 2, box.top + (box.height - height) / 2, width, height)
+
+
+def side_of(figure: go.Figure, traces: Sequence[Any], along: str) -> Side:
+    """The axis along "x" or "y" of a figure's traces, with the ends that plotly would give it."""
+    axis = figure.layout[f"{along}axis"]
+    log, columns = axis.type == "log", [_along(trace, along, figure) for trace in traces]
+    names: tuple[str, ...] = ()
+    if axis.type == "category" or any(column.dtype.kind in "OU" for column in columns):
+        names = tuple(dict.fromkeys(str(each) for column in columns for each in column if each is not None))
+    if names:
+        low, high = axis.range or (-0.5, len(names) - 0.5)
+    elif axis.range is not None:
+        low, high = axis.range
+    else:
+        shapes = [shape for shape in figure.layout.shapes if shape[f"{along}ref"] == along]
+        lines = [shape[f"{along}{end}"] for shape in shapes for end in "01"]
+        finite = np.concatenate([*columns, np.array(lines, float)])
+        finite = np.log10(finite[finite > 0]) if log else finite[np.isfinite(finite)]
+        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+        only_tiles = all(trace.type == "heatmap" for trace in traces)
+        only_lines = all(trace.type == "scatter" and "markers" not in (trace.mode or "lines") for trace in traces)
+        air = 0 if only_tiles or (along == "x" and only_lines) else _AIR * (high - low)
+        low, high = (0.0 if axis.rangemode == "tozero" and not log else low - air), high + air
+    if axis.autorange == "reversed":
+        low, high = high, low
+    title = plain(axis.title.text or "")
+    return Side(float(low), float(high), log, names, tuple(_ticks(axis, float(low), float(high), log, names)), title)
+
+
+def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
+    """Values of a trace along an axis; bars begin at 0."""
+    if trace.type in ("bar", "histogram"):
+        middles, heights = bars_of(trace)
+        if along == "x":
+            return middles
+        if figure.layout.barmode in _PILED:
+            heights = np.sum([values_of(each.y) for each in figure.data if each.type == "bar"], axis=0)
+        return np.append(heights, 0.0)
+    values = np.array([]) if trace[along] is None else values_of(trace[along])
+    has_names = values.dtype.kind == "U" or any(isinstance(each, str) for each in values)
+    return values if has_names else values.astype(float)
+
+
+def _ticks(axis: Any, low: float, high: float, log: bool, names: Sequence[str]) -> Iterator[tuple[float, str]]:
+    ends = min(low, high), max(low, high)
+    if names:
+        yield from ((at, plain(name)) for at, name in enumerate(names) if ends[0] <= at <= ends[1])
+    elif axis.tickvals is not None:
+        texts = axis.ticktext if axis.ticktext is not None else [f"{each:g}" for each in axis.tickvals]
+        for value, words in zip(axis.tickvals, texts, strict=True):
+            at = math.log10(value) if log else float(value)
+            if ends[0] - 1e-9 <= at <= ends[1] + 1e-9:
+                yield at, plain(str(words))
+    elif log:
+        for power in range(math.ceil(ends[0] - 1e-9), math.floor(ends[1] + 1e-9) + 1):
+            yield float(power), f"{10.0**power:g}"
+    else:
+        yield from marks(*ends)
+
+
+def axes(plot: Plot) -> str:
+    """Both, with their ticks, grid and titles."""
+    box, out = plot.box, ""
+    for at, words in plot.x.ticks:
+        x = plot.across(at)
+        out += f'<path d="M{x:.1f} {box.top:.1f}V{box.bottom:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
+        out += label(x, box.bottom + 26, words, TYPE, "middle", AXIS)
+    for at, words in plot.y.ticks:
+        y = plot.up(at)
+        out += f'<path d="M{box.left:.1f} {y:.1f}H{box.right:.1f}" stroke="{_GRID}" stroke-opacity=".2"/>'
+        out += label(box.left - 10, y + 7, words, TYPE, "end", AXIS)
+    out += f'<path d="M{box.left:.1f} {box.top:.1f}V{box.bottom:.1f}H{box.right:.1f}" fill="none" stroke="{AXIS}"/>'
+    out += label(box.left + box.width / 2, box.bottom + 56, plot.x.title, TYPE, "middle")
+    if plot.y.title:
+        x = box.left - 30 - max((wide(words, TYPE) for _, words in plot.y.ticks), default=0)
+        out += upright(x, box, plot.y.title)
+    return out
+
+
+def upright(x: float, box: Box, words: str) -> str:
+    """Words that run up, in the middle of a box's height."""
+    middle = f"translate({x:.1f} {box.top + box.height / 2:.1f}) rotate(-90)"
+    return f'<g transform="{middle}">{label(0, 0, words, TYPE, "middle")}</g>'
 
 
 def drawn_traces(figure: go.Figure, traces: Sequence[Any], plot: Plot) -> str:
@@ -94,7 +240,7 @@ def _bars(trace: Any, plot: Plot, colour: str, figure: go.Figure, bars: Sequence
     shade = "" if trace.opacity is None else f' opacity="{trace.opacity:g}"'
     starts, width = _sides(trace, plot, figure, bars)
     for name, start, height, paint in zip(x, starts, y, several, strict=True):
-        base = piled.get(str(name), 0.0) if figure.layout.barmode in ("stack", "relative") else 0.0
+        base = piled.get(str(name), 0.0) if figure.layout.barmode in _PILED else 0.0
         piled[str(name)] = base + height
         left, right = plot.across(np.array([start, start + width]))
         top, bottom = sorted(plot.up(plot.y.at([base, base + height])))
