@@ -49,7 +49,9 @@ def boroughs() -> Boroughs:
     outlines = sorted(london_hexes.borough_outlines(), key=lambda each: max(map(len, each[1])), reverse=True)
     return Boroughs(
         outlines=[{"path": np.round(ring, 4).tolist()} for _, rings in outlines for ring in rings],  # to 10 m
-        names=[{"name": name, "at": _middle(rings)} for name, rings in outlines],
+        names=[
+            {"name": name, "at": np.mean(max(rings, key=len), axis=0).round(4).tolist()} for name, rings in outlines
+        ],
     )
 
 
@@ -180,12 +182,6 @@ def free(boxes: Iterable[tuple[float, float, float, float]]) -> Iterator[bool]:
         if is_free:
             kept.append((x, y, across, up))
         yield is_free
-
-
-def _middle(rings: list[list[list[float]]]) -> list[float]:
-    corners = np.array(max(rings, key=len))
-    middle: list[float] = corners.mean(axis=0).round(4).tolist()
-    return middle
 
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
