@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
@@ -52,7 +51,6 @@ _MEDIAN = 50
 _DAYS = re.compile(r"days since (\d{4}-\d{2}-\d{2})")
 _AIR = 0.04  # share of the drawn range that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
-NAME = "dpgp"
 LESSON = 17  # px of type that is read from the last row
 _LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
@@ -83,7 +81,6 @@ TEMPLATE = go.layout.Template(
     },
     data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
 )
-pio.templates[NAME] = TEMPLATE
 
 
 def axis(name: str, unit: str) -> str:
@@ -222,7 +219,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
     figure.update_yaxes(title_standoff=_NEAR)
     right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers beyond lines' ends have made room
-    return figure.update_layout(template=NAME, height=height, margin={**_MARGIN, "r": right})
+    return figure.update_layout(template=TEMPLATE, height=height, margin={**_MARGIN, "r": right})
 
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:

@@ -72,7 +72,7 @@ class About:
 
     release: str
     shows: str
-    guarantee: Guarantee | None
+    guarantee: Guarantee | None = None
     source: str = ""
     licence: str = ""
     taught: bool = True
@@ -97,13 +97,13 @@ def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str) -> Ab
 
 def of_theory(shows: str) -> About:
     """Of a figure without any data."""
-    return About(release="", shows=shows, guarantee=None)
+    return About("", shows)
 
 
 def of_inputs(data: Dataset, shows: str) -> About:
     """Of a figure of public inputs: no output enters."""
     basis = "Computed from public inputs, settings and budget: no output is in it, and nothing is spent."
-    return About("", shows, None, data.source, data.licence, basis=basis)
+    return About("", shows, source=data.source, licence=data.licence, basis=basis)
 
 
 class Panel(NamedTuple):

@@ -34,7 +34,6 @@ from pages._ui.look.tables import plain
 
 _LINE = 26  # px between two names
 
-
 Named = tuple[str, str]  # something drawn: its name and its colour
 
 

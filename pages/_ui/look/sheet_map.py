@@ -111,15 +111,13 @@ def _names(names: Sequence[dict[object, object]], projection: _Projection) -> st
 def across(layer: Layer, box: Box) -> str:
     """The legend as a strip below maps."""
     words = f"{layer.title} [{layer.unit}]" + ("" if layer.hides is None else f". Hatched: {layer.hides.meaning}.")
-    out = "".join(
-        label(box.left, box.top + 18 + 24 * at, line, _TYPE)
-        for at, line in enumerate(wrapped(words, _TYPE, box.width)[:2])
-    )
-    long, top = min(640.0, box.width), box.top + 50
-    out += gradient(sample_colorscale(layer.scale, np.linspace(0, 1, 64)), Box(box.left, top, long, 14))
-    for share, value in zip(np.linspace(0, 1, len(layer.marks)), layer.marks, strict=True):
-        anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-        out += label(box.left + share * long, top + 36, value_text(value, layer), _TYPE, anchor)
+    bar, last = Box(box.left, box.top + 50, min(640.0, box.width), 14), len(layer.marks) - 1
+    out = gradient(sample_colorscale(layer.scale, np.linspace(0, 1, 64)), bar)
+    for at, line in enumerate(wrapped(words, _TYPE, box.width)[:2]):
+        out += label(box.left, box.top + 18 + 24 * at, line, _TYPE)
+    for at, value in enumerate(layer.marks):
+        anchor = {0: "start", last: "end"}.get(at, "middle")
+        out += label(bar.left + bar.width * at / last, bar.top + 36, value_text(value, layer), _TYPE, anchor)
     return out
 
 
@@ -135,11 +133,11 @@ def legend(layer: Layer, box: Box) -> str:
     for line in wrapped(f"{layer.title} [{layer.unit}]", _TYPE, box.width):
         out += label(box.left, y, line, _TYPE, weight=600)
         y += 1.25 * _TYPE
-    tall = 220.0
-    out += gradient(sample_colorscale(layer.scale, np.linspace(1, 0, 55)), Box(box.left, y, 24, tall))
-    for share, value in zip(np.linspace(0, 1, len(layer.marks)), layer.marks, strict=True):
-        out += label(box.left + 34, y + tall * (1 - share) + 7, value_text(value, layer), _TYPE)
-    y += tall + 1.8 * _TYPE
+    bar, last = Box(box.left, y, 24, 220), len(layer.marks) - 1
+    out += gradient(sample_colorscale(layer.scale, np.linspace(1, 0, 55)), bar)
+    for at, value in enumerate(layer.marks):
+        out += label(bar.right + 10, bar.bottom - bar.height * at / last + 7, value_text(value, layer), _TYPE)
+    y = bar.bottom + 1.8 * _TYPE
     if layer.hides is not None:
         for line in wrapped(f"Hatched: {layer.hides.meaning}", _TYPE, box.width):
             out += label(box.left, y, line, _TYPE)

@@ -124,8 +124,8 @@ def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
             heights = np.sum([values_of(each.y) for each in figure.data if each.type == "bar"], axis=0)
         return np.append(heights, 0.0)
     values = np.array([]) if trace[along] is None else values_of(trace[along])
-    has_names = values.dtype.kind == "U" or any(isinstance(each, str) for each in values)
-    return values if has_names else values.astype(float)
+    has_gaps = values.dtype.kind == "O" and not any(isinstance(each, str) for each in values)
+    return values.astype(float) if has_gaps else values
 
 
 def _ticks(axis: Any, low: float, high: float, log: bool, names: Sequence[str]) -> Iterator[tuple[float, str]]:
