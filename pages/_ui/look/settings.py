@@ -169,8 +169,7 @@ def present() -> None:
 
 def leave_out(name: str) -> None:
     """Take a parameter out of the address, and out of those carried to other pages."""
-    if name in st.query_params:
-        del st.query_params[name]
+    st.query_params.pop(name, None)
     session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != name})
 
 
