@@ -164,7 +164,7 @@ def _drawn(found: Explored) -> str | None:
     refit = Refit("EQ", 50)
     read = statistic.refit_over_box(found, refit)
     for view in (View(1, None, 0.95, "outputs", None), View(None, 1, 0.5, "function", 0.5)):
-        chosen = Chosen(found, read, view, None, "release.zip", refit, 1)
+        chosen = Chosen(found, read, view, None, refit, 1)
         for said in (
             explore_view.answer,
             explore_view.metrics,

@@ -192,7 +192,7 @@ def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
     assert hatch.path.count("M") == empty.sum()
     above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
     assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
-    said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, "corner", Refit("EQ", 50), 1))
+    said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, Refit("EQ", 50), 1))
     assert "band" not in said
     assert "Hatched" in said
     assert re.search(r"It is least, [\d.]+ GBP at east [\d.]+ and north [\d.]+, and most, [\d.]+ GBP at east", said)
@@ -252,7 +252,7 @@ def test_probabilities_and_averages_are_those_of_the_evidence(found):
     wide_low, wide_high = read.interval(0.9, "outputs")
     assert (wide_high - wide_low > 0.9 * (high - low)).all()
     middle = (read.bounds[0] + read.bounds[1]) / 2
-    assert ((read.percent_above(0.5) > 50) == (read.interval(1e-9, "function")[0] > middle)).all()
+    assert ((read.percent_above(middle) > 50) == (read.interval(1e-9, "function")[0] > middle)).all()
 
 
 def test_two_inputs_are_drawn_on_a_grid_over_their_box():

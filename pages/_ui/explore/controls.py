@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.gp.uncertainty import Of
 from pages._ui import environment
 from pages._ui.explore import statistic
-from pages._ui.explore.posterior import NOISES, SHARES, Filtered, shares_of
+from pages._ui.explore.posterior import NOISES, SHARES, Filtered
 from pages._ui.explore.statistic import (
     EXPLORED,
     EXPLORED_FILES,
@@ -24,10 +24,9 @@ from pages._ui.explore.statistic import (
 )
 from pages._ui.look import offers, settings
 from pages._ui.look.controls import HERE, SIDE, TOP, Menu, Slider, menu
-from pages._ui.look.plots import unit_of_length
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sidebar import delta_fits
-from pages._ui.look.text import number, plain, round_step
+from pages._ui.look.text import plain, round_step
 from pages._ui.work import cached, waiting
 
 POINTS = (50, 100, 200, 400)
@@ -110,7 +109,7 @@ class View:
         lengthscale, noise: indices of those that the curve is drawn with; None for the average of all.
         level: of the interval, in (0, 1).
         of: whether the interval is for the curve or for outputs.
-        threshold: share of the public range; None for none.
+        threshold: in the output's unit; None for none.
         centiles: whether the centiles of people are shown in place of an interval.
         group: number of the one that is shown; None for all.
         pair: two groups, whose difference is shown; None for none.
@@ -131,7 +130,6 @@ class Chosen(NamedTuple):
 
     Attributes:
         example: the shipped draw; None for a visitor's release.
-        name: of the release.
         settings: number of settings that this session has had on screen.
     """
 
@@ -139,7 +137,6 @@ class Chosen(NamedTuple):
     read: Filtered
     view: View
     example: ExampleDraw | None
-    name: str
     refit: Refit
     settings: int
 
@@ -152,30 +149,16 @@ def chosen(question: DeltaGenerator) -> Chosen:
     if upload is None:
         example = ExampleDraw(sidebar.example, float(sidebar.epsilon), float(sidebar.delta), sidebar.number)
     refit = Refit(sidebar.kernel, sidebar.points)
-    explored, read, name = _read(upload, example, refit)
-    view = View(
-        lengthscale=SHARES.index(sidebar.share) if sidebar.averaged == "one" else None,
-        noise=None if sidebar.noise == "average" else NOISES.index(int(sidebar.noise[1:])),
-        **_view_options(explored, read, question, example),
-    )
+    explored, read = _read(upload, example, refit)
+    view = _view(sidebar, explored, read, question, example)
     viewed = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(viewed)
-    return Chosen(explored, read, view, example, name, refit, len(viewed))
+    return Chosen(explored, read, view, example, refit, len(viewed))
 
 
-def length_at(explored: Explored, index: int) -> str:
-    """A lengthscale in the units of the inputs."""
-    statistics = explored.statistics
-    lengths = shares_of(statistics.x_box)[index]
-    units = [unit_of_length(each.unit) for each in statistics.numbers]
-    return " by ".join(
-        f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
-    )
-
-
-def _view_options(
-    explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None
-) -> dict[str, Any]:
+def _view(
+    sidebar: ExploreSettings, explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None
+) -> View:
     """The question with its controls beside it; the rest under More."""
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
@@ -188,30 +171,30 @@ def _view_options(
     if kind == "threshold":
         with question:
             threshold = _threshold(explored, example)
-    return {
-        "of": of,
-        "level": level / 100,
-        "threshold": threshold,
-        "centiles": kind == "centiles",
-        "group": group,
-        "pair": pair,
-    }
+    return View(
+        lengthscale=SHARES.index(sidebar.share) if sidebar.averaged == "one" else None,
+        noise=None if sidebar.noise == "average" else NOISES.index(int(sidebar.noise[1:])),
+        level=level / 100,
+        of=of,
+        threshold=threshold,
+        centiles=kind == "centiles",
+        group=group,
+        pair=pair,
+    )
 
 
 def _threshold(explored: Explored, example: ExampleDraw | None) -> float:
-    """A level in the output's unit, as a share of the public range. A visitor's own is in no address."""
+    """A level in the output's unit. A visitor's own is in no address."""
     low, high = explored.statistics.bounds
     step = round_step((high - low) / _LEVELS_OFFERED)
     count = range(math.floor(low / step) + 1, math.ceil(high / step))
     levels = offers.whole([float(f"{each * step:.10g}") for each in count])
     unit, middle = plain(explored.statistics.y_unit), levels[len(levels) // 2]
     label = f"Level [{unit}]" if unit else "Level"
-    if example is not None:
-        key = f"explore_level_{example.dataset}"
-        level = settings.value_of(Slider(key, label, middle, levels, section=HERE))
-    else:
-        level = st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}")
-    return (level - low) / (high - low)
+    if example is None:
+        return float(st.select_slider(label, levels, middle, key=f"own_explored_level_{low:g}_{high:g}"))
+    key = f"explore_level_{example.dataset}"
+    return float(settings.value_of(Slider(key, label, middle, levels, section=HERE)))
 
 
 def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int | None, tuple[int, int] | None]:
@@ -228,16 +211,15 @@ def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int 
     return (None if name == ALL_GROUPS else names.index(name)), None
 
 
-def _read(upload: Upload | None, example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered, str]:
+def _read(upload: Upload | None, example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
     if upload is not None:
         try:
-            explored, read = statistic.own(upload, refit)
+            return statistic.own(upload, refit)
         except ValueError as error:
             st.error(plain(f"{error}."))
             waiting.end_page()
-        return explored, read, upload.name
     assert example is not None
-    return statistic.drawn(example), statistic.refitted(example, refit), f"example draw {example.draw}"
+    return statistic.drawn(example), statistic.refitted(example, refit)
 
 
 def _source() -> Upload | None:

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.measurement.statistics import CellStatistics, Statistics
+from dpgp_core.measurement.statistics import Released
 from dpgp_core.release import CENTILES
 from dpgp_core.release.figure import COLOURS
 from pages._ui.explore.controls import View
-from pages._ui.explore.posterior import SHARES, Filtered
+from pages._ui.explore.posterior import SHARES, Filtered, shares_of
 from pages._ui.look.plots import (
     GUARANTEE,
     HEIGHT,
@@ -32,6 +32,7 @@ from pages._ui.look.plots import (
     named_lines,
     unit_of_length,
 )
+from pages._ui.look.text import number, plain
 
 LEVEL = 0.95  # of the range by which a value on a map is coloured or hatched
 RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
@@ -40,25 +41,43 @@ AVERAGE, ONE = "average of all models", "with the chosen model"
 _SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # at a line's end
 
 
-def picture(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
-    """The view along one input or over two."""
+def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
+    """The view along one input, several groups in a colour each; or over two inputs, of one group."""
     column, *others = numbers_of(statistics)
-    if len(read.groups) > 1:
-        if not others and view.group is None:
-            return _several(statistics, read, view)
+    if others or view.group is not None:
         read = read.of_group(view.group or 0)
     if others:
         return _map(statistics, read, view)
-    figure, x, (values, title) = go.Figure(), read.X_test[:, column], values_of(statistics, read, view)
+    figure, drawn, alone = go.Figure(), list[FloatArray](), len(read.groups) == 1
+    for at, group in enumerate(read.groups):
+        part, name = read.of_group(at), "" if alone else html.escape(group)
+        colour = PRIVATE if alone else COLOURS[at % len(COLOURS)]
+        dash = "dash" if at >= len(COLOURS) else "solid"
+        x = part.X_test[:, column]
+        if view.threshold is not None:
+            draw_line(figure, x, part.percent_above(view.threshold), name or "probability above", colour, dash)
+        elif view.centiles and part.knows_people:
+            lines = {centile: part.centile(centile) for centile in CENTILES}
+            centile_lines(figure, x, lines, colour, name or "centiles")
+            drawn += lines.values()
+        elif alone:
+            drawn += _curves(figure, x, part, view)
+        else:
+            low, high = part.interval(view.level, view.of)
+            band(figure, x, low, high, colour, 0.15, f"{name}, {100 * view.level:g} %")
+            figure.data[-1].showlegend = False
+            curve = part.curve(view.lengthscale, view.noise)
+            draw_line(figure, x, curve, name, colour, dash)
+            drawn += [low, high, curve]
     if view.threshold is not None:
-        draw_line(figure, x, values, "probability above", PRIVATE)
         figure.update_yaxes(range=[-3, 103])
     else:
-        fit_axis(figure, _curves(figure, x, read, view), read.bounds)
-    return _along(figure, statistics, column, title, named=not (view.centiles and read.knows_people))
+        fit_axis(figure, drawn, read.bounds)
+    _, title = values_of(statistics, read, view)
+    return _along(figure, statistics, title, named=not (view.centiles and read.knows_people))
 
 
-def values_of(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> tuple[FloatArray, str]:
+def values_of(statistics: Released, read: Filtered, view: View) -> tuple[FloatArray, str]:
     """Values of the view for one group (P,), and their title."""
     if view.threshold is not None:
         return read.percent_above(view.threshold), "probability above [%]"
@@ -67,57 +86,28 @@ def values_of(statistics: Statistics | CellStatistics, read: Filtered, view: Vie
     return read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
 
 
-def numbers_of(statistics: Statistics | CellStatistics) -> tuple[int, ...]:
+def numbers_of(statistics: Released) -> tuple[int, ...]:
     """The columns of inputs that are numbers."""
     return tuple(d for d in range(len(statistics.columns)) if d not in statistics.categories)
 
 
-def _several(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
-    """The view along one input, of every group in a colour of its own."""
-    figure, [column], drawn = go.Figure(), numbers_of(statistics), list[FloatArray]()
-    title = _title(statistics.y_name, statistics.y_unit)
-    for at, name in enumerate(read.groups):
-        part, colour, dash = read.of_group(at), COLOURS[at % len(COLOURS)], "dash" if at >= len(COLOURS) else "solid"
-        x, label = part.X_test[:, column], html.escape(name)
-        if view.threshold is not None:
-            draw_line(figure, x, part.percent_above(view.threshold), label, colour, dash)
-        elif view.centiles and part.knows_people:
-            lines = {centile: part.centile(centile) for centile in CENTILES}
-            centile_lines(figure, x, lines, colour, label)
-            drawn += lines.values()
-        else:
-            low, high = part.interval(view.level, view.of)
-            band(figure, x, low, high, colour, 0.15, f"{label}, {100 * view.level:g} %")
-            figure.data[-1].showlegend = False
-            curve = part.curve(view.lengthscale, view.noise)
-            draw_line(figure, x, curve, label, colour, dash)
-            drawn += [low, high, curve]
-    if view.threshold is not None:
-        title = "probability above [%]"
-        figure.update_yaxes(range=[-3, 103])
-    else:
-        fit_axis(figure, drawn, read.bounds)
-    return _along(figure, statistics, column, title, named=not (view.centiles and read.knows_people))
-
-
-def _along(
-    figure: go.Figure, statistics: Statistics | CellStatistics, column: int, title: str, *, named: bool = True
-) -> go.Figure:
+def _along(figure: go.Figure, statistics: Released, title: str, *, named: bool = True) -> go.Figure:
     """Axes, dates and names of curves along an input."""
+    column = numbers_of(statistics)[0]
     figure.update_xaxes(title=_title(statistics.x_names[column], statistics.x_units[column]))
     figure.update_yaxes(title=title)
     finished = _dated(finish(figure, HEIGHT), statistics)
     return named_lines(finished, _SHORT) if named else finished
 
 
-def difference(statistics: Statistics | CellStatistics, compared: Difference, level: float, name: str) -> go.Figure:
+def difference(statistics: Released, compared: Difference, level: float, name: str) -> go.Figure:
     """One group's curve less another's, with its range."""
     figure, [column] = go.Figure(), numbers_of(statistics)
     x, (low, high) = compared.X[:, column], compared.interval(level)
     band(figure, x, low, high, PRIVATE, 0.22, f"the difference, {100 * level:g} %")
     draw_line(figure, x, compared.mean, html.escape(name), PRIVATE)
     figure.add_hline(y=0, line={"color": TRUTH, "width": 1})
-    return _along(figure, statistics, column, _title("difference", statistics.y_unit))
+    return _along(figure, statistics, _title("difference", statistics.y_unit))
 
 
 def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
@@ -141,7 +131,7 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
     return finish(figure, HEIGHT)
 
 
-def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
+def share_labels(statistics: Released) -> list[str]:
     """Candidates in the first input's unit."""
     column = numbers_of(statistics)[0]
     low, high = statistics.x_box[column]
@@ -149,12 +139,17 @@ def share_labels(statistics: Statistics | CellStatistics) -> list[str]:
     return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
 
 
+def length_at(statistics: Released, index: int) -> str:
+    """A candidate in the units of all inputs, in words."""
+    lengths = shares_of(statistics.x_box)[index]
+    units = [unit_of_length(each.unit) for each in statistics.numbers]
+    return " by ".join(
+        f"{number(length, 3)} {plain(unit)}".strip() for length, unit in zip(lengths, units, strict=True)
+    )
+
+
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> list[FloatArray]:
-    """Draws the view along one input; returns the values drawn."""
-    if view.centiles and read.knows_people:
-        lines = {centile: read.centile(centile) for centile in CENTILES}
-        centile_lines(figure, x, lines, PRIVATE, "centiles")
-        return list(lines.values())
+    """Draw the average of all models with its range, and the chosen ones; return the values drawn."""
     low, high = read.interval(view.level, view.of)
     band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
     curves = [read.curve()]
@@ -176,7 +171,7 @@ def uninformative(read: Filtered, view: View) -> BoolArray:
     return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve())))
 
 
-def _map(statistics: Statistics | CellStatistics, read: Filtered, view: View) -> go.Figure:
+def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:
     """Coloured where the value is informative; the rest is grey and hatched, not the brightest colour."""
     figure, columns = go.Figure(), list(numbers_of(statistics)[:2])
     values, title = values_of(statistics, read, view)
@@ -194,7 +189,7 @@ def _map(statistics: Statistics | CellStatistics, read: Filtered, view: View) ->
     return _dated(finish(figure, HEIGHT), statistics)
 
 
-def _dated(figure: go.Figure, statistics: Statistics | CellStatistics) -> go.Figure:
+def _dated(figure: go.Figure, statistics: Released) -> go.Figure:
     """The same, with dates along inputs that are days."""
     for along, column in zip("xy", numbers_of(statistics), strict=False):
         name, unit = html.escape(statistics.x_names[column]), statistics.x_units[column]

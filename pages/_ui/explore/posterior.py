@@ -115,12 +115,10 @@ class Filtered:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
         return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
-    def percent_above(self, share: float) -> FloatArray:
-        """100 P(f > threshold) at every point (P,), averaged over all models; the threshold is a share of the range."""
-        low, high = self.bounds
+    def percent_above(self, level: float) -> FloatArray:
+        """100 P(f > level) at every point (P,), averaged over all models; the level is in the output's unit."""
         outcome = self.uncertainty.outcome
-        threshold = (low + share * (high - low) - outcome.midpoint) / outcome.scale
-        at = np.full(len(self.X_test), threshold)
+        at = np.full(len(self.X_test), (level - outcome.midpoint) / outcome.scale)
         return np.asarray(100 * (1 - self.mixture.probability_below(at, "function")[0]))
 
 
@@ -162,18 +160,13 @@ def shares_of(box: Sequence[tuple[float, float]]) -> Lengthscales:
     return tuple(tuple(share / 100 * (high - low) for low, high in number_sides(box)) for share in SHARES)
 
 
-def sides_of(points: int, dims: int) -> tuple[int, ...]:
-    """Points along the inputs that are drawn, at most two."""
-    return (points,) if dims == 1 else (round(2 * points**0.5),) * 2
-
-
 def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
     """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle.
 
     Where inputs are categories, the grid of one group after the other, in the order of ``Filtered.groups``.
     """
     numbers = number_sides(box)
-    sides = sides_of(points, len(numbers))
+    sides = [points] if len(numbers) == 1 else 2 * [round(2 * points**0.5)]
     axes = [np.linspace(low, high, side) for (low, high), side in zip(numbers, sides, strict=False)]
     axes += [np.array([(low + high) / 2]) for low, high in numbers[len(sides) :]]
     return in_every_group(box, lattice(axes))

@@ -295,13 +295,12 @@ def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | Non
     return posterior.filtered(explored.statistics, refit.kernel, X_test)
 
 
-def group_difference(
-    explored: Explored, example: ExampleDraw | None, upload: Upload | None, pair: tuple[int, int]
-) -> Difference:
+def group_difference(explored: Explored, example: ExampleDraw | None, pair: tuple[int, int]) -> Difference:
     """One group's curve less another's, by number: from released numbers, so it is free."""
     doing = "Comparing two groups"
     if example is not None:
         return cached.value(doing, _group_difference, pair, example, given=(explored,))
+    upload = EXPLORED.find()
     assert upload is not None
     return EXPLORED_DIFFERENCE.made(
         (upload.digest, pair), lambda: cached.of_one_session(doing, _group_difference, explored, pair)

@@ -10,13 +10,13 @@ import streamlit as st
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.measurement.statistics import CellStatistics, Statistics
+from dpgp_core.measurement.statistics import Released
 from dpgp_core.release import CENTILES
-from pages._ui.explore import controls, figures, statistic
+from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
-from pages._ui.explore.posterior import NOISES, SHARES, Filtered
-from pages._ui.explore.statistic import EXPLORED, POINTS, ExampleDraw, Refit
+from pages._ui.explore.posterior import NOISES, SHARES
+from pages._ui.explore.statistic import POINTS, ExampleDraw, Refit
 from pages._ui.look import frame, pictures, sheet, tables
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import axis, dates_of
@@ -73,7 +73,7 @@ def metrics(chosen: Chosen) -> list[Metric]:
         Metric("Spent by asking", "ε = 0", many, POST_PROCESSING),
         Metric(
             "Likeliest lengthscale",
-            controls.length_at(chosen.explored, int(probabilities.argmax())),
+            figures.length_at(chosen.explored.statistics, int(probabilities.argmax())),
             percent(float(probabilities.max())),
         ),
         Metric(
@@ -94,7 +94,8 @@ def caption(chosen: Chosen) -> str:
         return _over_two(chosen)
     values = _in_words(chosen)
     if view.threshold is not None:
-        return f"Probability that the curve is above {threshold(chosen)}, if one of the models is right. {values}"
+        level = _with_unit(view.threshold, chosen)
+        return f"Probability that the curve is above {level}, if one of the models is right. {values}"
     if view.centiles:
         return f"{_CENTILES if chosen.read.knows_people else _NO_CENTILES} {values}"
     subject = {"function": "The curve", "outputs": "One more person"}[view.of]
@@ -104,15 +105,19 @@ def caption(chosen: Chosen) -> str:
     )
 
 
+def _with_unit(level: float, chosen: Chosen) -> str:
+    return f"{number(level, 4)} {plain(chosen.explored.statistics.y_unit)}".strip()
+
+
 def _in_words(chosen: Chosen) -> str:
     """Of every group that is drawn along one input: the values at its beginning, a third of the way and its end."""
-    read, view = chosen.read, chosen.view
-    drawn = range(len(read.groups)) if view.group is None else [view.group]
-    return " ".join(_run(chosen, read.of_group(at), read.groups[at]) for at in drawn)
+    groups, group = chosen.read.groups, chosen.view.group
+    return " ".join(_of_group(chosen, at) for at in (range(len(groups)) if group is None else [group]))
 
 
-def _run(chosen: Chosen, read: Filtered, name: str) -> str:
+def _of_group(chosen: Chosen, at: int) -> str:
     statistics, view = chosen.explored.statistics, chosen.view
+    read, name = chosen.read.of_group(at), chosen.read.groups[at]
     [column] = figures.numbers_of(statistics)
     x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
     if view.threshold is not None:
@@ -132,7 +137,7 @@ def _run(chosen: Chosen, read: Filtered, name: str) -> str:
     )
 
 
-def _at_three(statistics: Statistics | CellStatistics, x: FloatArray, values: FloatArray, unit: str) -> str:
+def _at_three(statistics: Released, x: FloatArray, values: FloatArray, unit: str) -> str:
     """A run of values in words: first, after a third, last."""
     first, middle, last = (
         f"{_written(values[at], values)} at {_position(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
@@ -140,7 +145,7 @@ def _at_three(statistics: Statistics | CellStatistics, x: FloatArray, values: Fl
     return f"{first}, {middle} and {last} {f'[{unit}]' if unit else ''}".strip()
 
 
-def _width_range(statistics: Statistics | CellStatistics, x: FloatArray, widths: FloatArray) -> str:
+def _width_range(statistics: Released, x: FloatArray, widths: FloatArray) -> str:
     """Where something is least and most wide."""
     least, most = int(widths.argmin()), int(widths.argmax())
     return (
@@ -155,7 +160,7 @@ def _written(value: float, among: FloatArray) -> str:
     return number(float(np.round(value, 1 - int(np.floor(np.log10(spread))))), 4)
 
 
-def _position(statistics: Statistics | CellStatistics, value: float) -> str:
+def _position(statistics: Released, value: float) -> str:
     """A value of the input that is drawn along: a date, where it is one."""
     unit = statistics.x_units[figures.numbers_of(statistics)[0]]
     dates = dates_of(unit)
@@ -183,7 +188,8 @@ def misfit(chosen: Chosen) -> str:
 def _over_two(chosen: Chosen) -> str:
     """Of a map, which has no band."""
     if chosen.view.threshold is not None:
-        kind = f"Probability of being above {threshold(chosen)}, if one of the models is right."
+        level = _with_unit(chosen.view.threshold, chosen)
+        kind = f"Probability of being above {level}, if one of the models is right."
     elif chosen.view.centiles:
         kind = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
     else:
@@ -222,20 +228,11 @@ def lengthscale_caption(chosen: Chosen) -> str:
     )
 
 
-def threshold(chosen: Chosen) -> str:
-    """The threshold in the output's unit."""
-    low, high = chosen.read.bounds
-    value = low + (chosen.view.threshold or 0.0) * (high - low)
-    return f"{number(value, 4)} {plain(chosen.explored.statistics.y_unit)}".strip()
-
-
 def table(chosen: Chosen) -> pd.DataFrame:
     """One row a point of the grid."""
     statistics, read, view = chosen.explored.statistics, chosen.read, chosen.view
-    names = [axis(*each) for each in zip(statistics.x_names, statistics.x_units, strict=True)]
-    categories = set(range(len(names))) - set(figures.numbers_of(statistics))
-    columns = {name: read.X_test[:, d] for d, name in enumerate(names) if d not in categories}
-    groups = np.repeat(read.groups, len(read.X_test) // len(read.groups))
+    inputs = [(d, statistics.columns[d]) for d in figures.numbers_of(statistics)]
+    columns = {axis(column.name, column.unit): read.X_test[:, d] for d, column in inputs}
     columns["curve"] = read.curve(view.lengthscale, view.noise)
     columns["range from"], columns["range to"] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
@@ -244,7 +241,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
         columns["probability above [%]"] = read.percent_above(view.threshold)
     rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
     if len(read.groups) > 1:
-        rounded.insert(0, "group", groups)
+        rounded.insert(0, "group", np.repeat(read.groups, len(rounded) // len(read.groups)))
     return rounded
 
 
@@ -312,14 +309,14 @@ def _drawn(chosen: Chosen) -> go.Figure:
 
 def _difference(chosen: Chosen) -> Difference:
     assert chosen.view.pair is not None
-    return statistic.group_difference(chosen.explored, chosen.example, EXPLORED.find(), chosen.view.pair)
+    return statistic.group_difference(chosen.explored, chosen.example, chosen.view.pair)
 
 
 def _about(chosen: Chosen, shows: str) -> About:
     guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
     if chosen.example is not None:
         data = cached.dataset(chosen.example.dataset)
-        return sheet.of_release(data, guarantee, f"Bayes cloaking, {chosen.name}", shows)
+        return sheet.of_release(data, guarantee, f"Bayes cloaking, example draw {chosen.example.draw}", shows)
     inputs = " and ".join(statistics.x_names)
     return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
 
