@@ -44,7 +44,7 @@ def own() -> Iterator[Engine]:
     workers = Workers(COUNT, spare=COUNT)
     workers.begin()
     try:
-        yield Engine(lambda owner, work: workers.submit(work, owner=owner)[0], lambda task: task.cancel())
+        yield Engine(lambda owner, work: workers.submit(work, owner=owner), lambda task: task.cancel())
     finally:
         workers.stop()
 

@@ -144,8 +144,8 @@ def test_a_process_gives_back_what_a_task_has_freed():
     pool, megabytes = Workers(1), []
     try:
         for used in (0, 200):
-            pool.submit(use_and_free, used)[0].result(PATIENCE)
-            megabytes.append(pool.submit(resident)[0].result(PATIENCE))
+            pool.submit(use_and_free, used).result(PATIENCE)
+            megabytes.append(pool.submit(resident).result(PATIENCE))
     finally:
         pool.stop()
     before, after = megabytes
@@ -296,7 +296,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(jobs, tmp_p
 
 
 def test_processes_say_nothing_at_ctrl_c_from_their_first_line_on(workers):
-    workers.submit(number_of_process)[0].result()
+    workers.submit(number_of_process).result()
     context, (here, there) = multiprocessing.get_context("forkserver"), multiprocessing.Pipe(duplex=False)
     process = context.Process(target=tell_of_interrupts, args=(there,))  # as a worker is born
     process.start()

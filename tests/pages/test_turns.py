@@ -31,7 +31,7 @@ def line():
 
 
 def ask(line, *owners):
-    line.waiting += [QueuedTask(owner, Future) for owner in owners]
+    line.waiting += [QueuedTask(owner, scaled) for owner in owners]
 
 
 def started(line):
@@ -77,12 +77,12 @@ def test_a_turn_ends_as_its_work_does():
         lambda work: work.set_result(3),
         lambda work: work.set_exception(MemoryError()),
     ):
-        turn, work = QueuedTask("a", Future), Future()
+        turn, work = QueuedTask("a", scaled), Future()
         end(work)
         turn.take_over(work)
         assert turn.done()
         assert turn.exception() is work.exception()
-    turn, work = QueuedTask("a", Future), Future()
+    turn, work = QueuedTask("a", scaled), Future()
     work.cancel()
     turn.take_over(work)
     with pytest.raises(CancelledError):

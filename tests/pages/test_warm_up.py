@@ -68,7 +68,7 @@ def test_processes_are_there_before_the_first_task_and_none_is_begun_once_they_a
     assert set(active_children()) - before
     visitors.stop()
     visitors.begin()
-    asked, _ = visitors.submit(scaled, np.ones(2), 2.0)
+    asked = visitors.submit(scaled, np.ones(2), 2.0)
     with pytest.raises(BrokenProcessPool):
         asked.result(timeout=PATIENCE)
     assert set(active_children()) == before
@@ -78,7 +78,7 @@ def test_whoever_waits_for_processes_that_are_stopped_is_told(visitors, monkeypa
     """Pebble leaves the future of a task that it stops as it is, unless it sees the process end first."""
     silent = SimpleNamespace(active=True, schedule=lambda *_: Future(), stop=lambda: None, join=lambda: None)
     monkeypatch.setattr(visitors, "_pool", silent)
-    left = [visitors.submit(scaled, np.ones(2), 2.0)[0] for _ in ("running", "waiting")]
+    left = [visitors.submit(scaled, np.ones(2), 2.0) for _ in ("running", "waiting")]
     visitors.stop()
     assert [type(each.exception(timeout=0)) for each in left] == 2 * [BrokenProcessPool]
     assert not visitors.busy

@@ -189,7 +189,7 @@ def send(function: Callable[[], None]) -> Future[None]:
     """Have a process run a task for no page. Raises RuntimeError if there are no processes."""
     if jobs.workers is None:
         raise RuntimeError("no processes have been started")
-    return jobs.workers.submit(function)[0]
+    return jobs.workers.submit(function)
 
 
 def answer(

@@ -18,7 +18,7 @@ from pebble import ProcessExpired
 from pages._ui.visitor import is_warm_up
 from pages._ui.work import waiting as pages_waiting
 from pages._ui.work.waiting import Postponed
-from pages._ui.work.workers import Frames, Handed, Workers, packed, unpack
+from pages._ui.work.workers import Frames, Handed, QueuedTask, Workers, packed, unpack
 
 POLL_SECONDS = 0.1  # between updates of a waiting page, at each of which it may move on instead
 LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
@@ -63,25 +63,11 @@ class Work:
 
 
 @dataclass(eq=False)
-class _Task:
-    future: Future[Frames]
-    slot: int
-    waiting: int = 1
-    started: float | None = None
-
-    def took_too_long(self) -> bool:
-        """Whether it has run for longer than a task may, by a clock that nobody sets."""
-        if self.started is None and self.future.running():
-            self.started = time.monotonic()
-        return self.started is not None and time.monotonic() - self.started > LONGEST_SECONDS
-
-
-@dataclass(eq=False)
 class Tasks:
     """The tasks that run or wait for their turn, by the keys of their results."""
 
-    _going: dict[Hashable, _Task] = field(default_factory=dict, init=False)
-    _postponed: dict[Hashable, tuple[Hashable, _Task, float]] = field(default_factory=dict, init=False)
+    _going: dict[Hashable, QueuedTask] = field(default_factory=dict, init=False)
+    _postponed: dict[Hashable, tuple[Hashable, QueuedTask, float]] = field(default_factory=dict, init=False)
     """Of an owner the key of the latest, the task, and when it was postponed."""
     _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -112,45 +98,46 @@ class Tasks:
         task = self._joined(workers, key, work)
         self._give_up(work.owner)
         try:
-            if not task.future.done():
+            if not task.done():
                 with pages_waiting.aside():
-                    while not wait_for([task.future], POLL_SECONDS).done:
+                    while not wait_for([task], POLL_SECONDS).done:
                         workers.dispatch()
-                        if task.took_too_long():
+                        if task.work is not None and time.monotonic() - task.since > LONGEST_SECONDS:
                             raise WorkStopped(_TOO_LONG)
                         if waiting is not None:
                             expected = self._seconds.get(work.function.__qualname__)
-                            waiting(workers.fraction(task.slot), expected, workers.crowded)
-            return task.future.result()
+                            waiting(workers.fraction(task), expected, workers.crowded)
+            result: Frames = task.result()
+            return result
         except Postponed:
             self._postpone(key, task, work)
             raise
         finally:
             self._leave(key, task)
 
-    def _joined(self, workers: Workers, key: Hashable, work: Work) -> _Task:
+    def _joined(self, workers: Workers, key: Hashable, work: Work) -> QueuedTask:
         with self._lock:
             task = self._going.get(key)
             if task is not None:
-                task.waiting += 1
+                task.pages += 1
                 return task
-            self._going[key] = task = _Task(*workers.submit(packed, work.function, work.args, owner=work.owner))
+            self._going[key] = task = workers.submit(packed, work.function, work.args, owner=work.owner)
             return task
 
-    def _postpone(self, key: Hashable, task: _Task, work: Work) -> None:
+    def _postpone(self, key: Hashable, task: QueuedTask, work: Work) -> None:
         """Have a task go on without its page, until its owner asks for something else or ``KEPT_SECONDS`` are over."""
         if work.keep is None or work.owner is None:
             return
         keep = work.keep
         with self._lock:
-            task.waiting += 1
+            task.pages += 1
             self._postponed[work.owner] = key, task, time.monotonic()
 
         def done(future: Future[Frames]) -> None:
             if not future.cancelled() and future.exception() is None:
                 keep(future.result())
 
-        task.future.add_done_callback(done)
+        task.add_done_callback(done)
         timer = threading.Timer(KEPT_SECONDS + 1, self._give_up, (None,))
         timer.daemon = True
         timer.start()
@@ -164,13 +151,13 @@ class Tasks:
         for key, task, _ in left:
             self._leave(key, task)
 
-    def _leave(self, key: Hashable, task: _Task) -> None:
+    def _leave(self, key: Hashable, task: QueuedTask) -> None:
         with self._lock:
-            task.waiting -= 1
-            if task.waiting == 0:
+            task.pages -= 1
+            if task.pages == 0:
                 if self._going.get(key) is task:
                     del self._going[key]
-                task.future.cancel()  # does nothing to one that is done
+                task.cancel()  # does nothing to one that is done
 
 
 def _end(exitcode: int | None) -> str:
@@ -181,15 +168,21 @@ def _end(exitcode: int | None) -> str:
 T = TypeVar("T")
 
 
-class Part(NamedTuple):
-    """Bytes that a result takes: an array's frame, which other results may share, or all the rest of it."""
+@dataclass(eq=False)
+class _Kept:
+    """A result.
 
-    size: int
-    frame: bytes | None = None  # held here too, so that its number is nobody else's while the result is kept
+    Attributes:
+        arrays: the frames of its arrays, which other results may share, by number; held here, so that no other frame
+            has that number meanwhile.
+        rest: bytes of all the rest of it.
+        last_used: by a visitor, in seconds.
+    """
 
-
-Parts = dict[Hashable, Part]
-"""By the frame's number, or the result's key."""
+    value: Any
+    arrays: dict[int, bytes]
+    rest: int
+    last_used: float
 
 
 class Answer(NamedTuple, Generic[T]):
@@ -222,10 +215,9 @@ class Jobs:
     warm_up: Workers | None = None
     owner: Callable[[], Hashable | None] = lambda: None
     shipped: Callable[[Callable[..., Any], tuple[Hashable, ...]], Any | None] = lambda function, settings: None
-    _kept: OrderedDict[Hashable, tuple[Any, Parts]] = field(default_factory=OrderedDict, init=False)
-    _uses: Counter[Hashable] = field(default_factory=Counter, init=False)  # of parts, by results that are kept
+    _kept: OrderedDict[Hashable, _Kept] = field(default_factory=OrderedDict, init=False)
+    _uses: Counter[int] = field(default_factory=Counter, init=False)  # of arrays, by results that are kept
     _size: int = field(default=0, init=False)
-    _last_used: dict[Hashable, float] = field(default_factory=dict, init=False)  # by a visitor, in seconds
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -249,14 +241,11 @@ class Jobs:
             postponable: a page may postpone it and go on; it runs beside the page's further tasks.
         """
         start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
-        if (kept := self._find(key, is_warm_up(asks))) is not None:
-            return Answer(kept[0], False, time.perf_counter() - start)
-        if (ready := self.shipped(function, settings)) is not None:
-            return Answer(cast(T, ready), False, time.perf_counter() - start)
+        if (ready := self._ready(function, settings, is_warm_up(asks))) is not None:
+            return Answer(cast(T, ready[0]), False, time.perf_counter() - start)
 
         def keep(frames: Frames) -> T:
-            parts: Parts = {id(frame): Part(len(frame), frame) for frame in frames[1:]}
-            return cast(T, self._keep(key, unpack(frames), {key: Part(len(frames[0])), **parts}, is_warm_up(asks)))
+            return cast(T, self._keep(key, frames, is_warm_up(asks)))
 
         work = Work(
             function=function,
@@ -270,16 +259,19 @@ class Jobs:
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """The result for these settings if it is kept, or ships; None if it is not there."""
-        kept = self._find(key_of(function, settings), always=False)
-        return cast("T | None", self.shipped(function, settings) if kept is None else kept[0])
+        ready = self._ready(function, settings, always=False)
+        return None if ready is None else cast(T, ready[0])
 
-    def _find(self, key: Hashable, always: bool) -> tuple[Any] | None:
+    def _ready(self, function: Callable[..., Any], settings: tuple[Hashable, ...], always: bool) -> tuple[Any] | None:
+        """A result that is kept, or ships; a kept one is used now, or for ``always``."""
+        key = key_of(function, settings)
         with self._lock:
-            if key in self._kept:
+            if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
-                self._last_used[key] = max(self._last_used[key], math.inf if always else time.monotonic())
-                return (self._kept[key][0],)
-        return None
+                kept.last_used = max(kept.last_used, math.inf if always else time.monotonic())
+                return (kept.value,)
+        shipped = self.shipped(function, settings)
+        return None if shipped is None else (shipped,)
 
     def once(self, function: Callable[..., T], *args: Any, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for data of one session."""
@@ -306,7 +298,7 @@ class Jobs:
         """Forget results that no visitor has used for so many seconds, but for those of the warm-up."""
         with self._lock:
             before = time.monotonic() - seconds
-            for key in [key for key, last in self._last_used.items() if last < before]:
+            for key in [key for key, kept in self._kept.items() if kept.last_used < before]:
                 self._forget(key)
 
     def _compute(
@@ -317,26 +309,26 @@ class Jobs:
         # the key names the workers: no visitor waits for the warm-up, which has only the rest of the machine
         return self._tasks.done(workers, (workers, key), work, waiting)
 
-    def _keep(self, key: Hashable, value: Any, parts: Parts, always: bool) -> Any:
+    def _keep(self, key: Hashable, frames: Frames, always: bool) -> Any:
+        value, rest, arrays = unpack(frames), len(frames[0]), {id(frame): frame for frame in frames[1:]}
         with self._lock:
             if key in self._kept:
-                return self._kept[key][0]
-            if sum(part.size for part in parts.values()) <= self.room:
-                self._kept[key] = (value, parts)
-                self._last_used[key] = math.inf if always else time.monotonic()
-                self._size += sum(part.size for number, part in parts.items() if not self._uses[number])
-                self._uses.update(parts.keys())
+                return self._kept[key].value
+            if rest + sum(map(len, arrays.values())) <= self.room:
+                self._kept[key] = _Kept(value, arrays, rest, math.inf if always else time.monotonic())
+                self._size += rest + sum(len(frame) for number, frame in arrays.items() if not self._uses[number])
+                self._uses.update(arrays.keys())
                 while self._size > self.room:
                     self._forget(next(iter(self._kept)))  # the least recently used
         return value
 
     def _forget(self, key: Hashable) -> None:
-        _, parts = self._kept.pop(key)
-        del self._last_used[key]
-        self._uses.subtract(parts.keys())
-        for number, part in parts.items():
+        kept = self._kept.pop(key)
+        self._size -= kept.rest
+        self._uses.subtract(kept.arrays.keys())
+        for number, frame in kept.arrays.items():
             if not self._uses[number]:
-                self._size -= part.size
+                self._size -= len(frame)
                 del self._uses[number]
 
 

@@ -9,8 +9,8 @@ import multiprocessing.spawn
 import multiprocessing.util
 import os
 import pickle
+import resource
 import signal
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -74,23 +74,25 @@ _REMEMBERED = 1000  # owners, and when they were served
 
 
 class QueuedTask(Future[Any]):
-    """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs."""
+    """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs.
 
-    def __init__(self, owner: Hashable | None, start: Callable[[], Future[Any]]) -> None:
+    Attributes:
+        owner: a visitor, of whose tasks one runs at a time; None: nobody.
+        work: what a process does for it, since a time and in a slot of its own; None until it may start.
+        pages: how many wait for it.
+    """
+
+    def __init__(self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
         super().__init__()
-        self.owner, self.start = owner, start
+        self.owner, self.function, self.args = owner, function, args
         self.work: Future[Any] | None = None
-        self.since = 0.0
+        self.since, self.slot, self.pages = 0.0, 0, 1
 
     def cancel(self) -> bool:
         """End it. Whoever waits for it gets a CancelledError."""
         if self.work is not None:
             return self.work.cancel()
         return self._cancelled()
-
-    def running(self) -> bool:
-        """Whether a process is at it."""
-        return self.work is not None and self.work.running()
 
     def take_over(self, work: Future[Any]) -> None:
         """End as the work has ended."""
@@ -137,8 +139,8 @@ class TaskQueue:
             return None
         task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equals
         self.waiting.remove(task)
+        task.since, task.slot = moment, min({*range(self.most)} - {each.slot for each in self.running})
         self.running.append(task)
-        task.since = moment
         self._count += 1
         if task.owner is not None:
             self._served[task.owner] = self._count
@@ -164,9 +166,6 @@ class TaskQueue:
             self.running.remove(task)
 
 
-if sys.platform != "win32":  # where there is no limit on memory
-    import resource
-
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
     "streamlit.web.cli",
@@ -182,10 +181,9 @@ _TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows 
 _MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
 _NICENESS, _LEAST_URGENT = 5, 19  # drawing pages comes first; the last gets a twentieth of a shared core
 _STOPPED = "the processes are stopped"
-SLOTS = 64  # tasks whose progress can be told apart
 
 _preparation = multiprocessing.spawn.get_preparation_data
-_reports: Any = None  # in a worker: fractions done, shared with the server
+_reports: Any = None  # in a worker: fractions done, by slot; shared with the server
 
 
 class Workers:
@@ -201,32 +199,24 @@ class Workers:
         self, count: int, tasks_each: int = _TASKS_A_WORKER, spare: int = 0, behind: Workers | None = None
     ) -> None:
         multiprocessing.spawn.get_preparation_data = _without_main
-        self._count, self._tasks_each, self._behind = count + spare, tasks_each, behind
+        self._tasks_each, self._behind = tasks_each, behind
         self._queue = TaskQueue(limit=count, most=count + spare)
-        self._fractions = multiprocessing.RawArray("d", SLOTS)
-        self._free = list(range(SLOTS))
+        self._fractions = multiprocessing.RawArray("d", count + spare)  # by slot
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
         self._pool: ProcessPool | None = self._fresh_pool()  # None: stopped
 
-    def submit(
-        self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None
-    ) -> tuple[Future[Any], int]:
-        """Have ``function(*args)`` run, with ``progress=`` a callback if it takes one; return its future and slot.
+    def submit(self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None) -> QueuedTask:
+        """Have ``function(*args)`` run, with ``progress=`` a callback if it takes one.
 
         Args:
             function: importable by name.
-            owner: a visitor, of whose tasks one runs at a time; None: nobody.
+            owner: see ``QueuedTask``.
         """
-        with self._lock:
-            slot = self._free.pop() if self._free else -1
-        if slot >= 0:
-            self._fractions[slot] = 0.0
-        task = QueuedTask(owner, lambda: self._started().schedule(_call, (slot, function, args)))
-        task.add_done_callback(lambda _: self._give_back(slot))
+        task = QueuedTask(owner, function, args)
         with self._lock:
             self._queue.waiting.append(task)
         self.dispatch()
-        return task, slot
+        return task
 
     def begin(self) -> None:
         """Start the processes, which the first task would do otherwise."""
@@ -241,8 +231,9 @@ class Workers:
                 self._start(task)
 
     def _start(self, task: QueuedTask) -> None:
+        self._fractions[task.slot] = 0.0
         try:
-            task.work = task.start()
+            task.work = self._started().schedule(_call, (task.slot, task.function, task.args))
         except (OSError, BrokenProcessPool) as error:
             self._queue.end(task)
             task.set_exception(BrokenProcessPool(str(error)))
@@ -269,9 +260,9 @@ class Workers:
         with self._lock:
             return bool(self._queue.running or self._queue.waiting)
 
-    def fraction(self, slot: int) -> float:
-        """How much of the task in ``slot`` is done, in [0, 1]; 0 if it does not say."""
-        return float(self._fractions[slot]) if slot >= 0 else 0.0
+    def fraction(self, task: QueuedTask) -> float:
+        """How much of a task is done, in [0, 1]; 0 if it does not say."""
+        return 0.0 if task.work is None else float(self._fractions[task.slot])
 
     def has_room(self) -> bool:
         """Whether a task would start at once, beside no slow one."""
@@ -309,12 +300,7 @@ class Workers:
         context = ForkServerContext()
         context.set_forkserver_preload(_PRELOADED)
         niceness = _NICENESS if self._behind is None else _LEAST_URGENT
-        return ProcessPool(self._count, self._tasks_each, _begin, (self._fractions, niceness), context)
-
-    def _give_back(self, slot: int) -> None:
-        if slot >= 0:
-            with self._lock:
-                self._free.append(slot)
+        return ProcessPool(len(self._fractions), self._tasks_each, _begin, (self._fractions, niceness), context)
 
 
 def leave_no_folder() -> None:
@@ -351,9 +337,8 @@ def _begin(fractions: Any, niceness: int) -> None:
     global _reports
     _reports = fractions
     os.nice(niceness)
-    if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
 
 
@@ -372,8 +357,7 @@ def return_freed_memory() -> None:
 
 def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     def progress(fraction: float) -> None:
-        if slot >= 0:
-            _reports[slot] = fraction
+        _reports[slot] = fraction
 
     try:
         return called(function, args, progress)
