@@ -113,7 +113,7 @@ def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(last_vis
     last = last_visit(20.0)
     with ThreadPoolExecutor(1) as others:
         closing = others.submit(cached.end_warm_up)
-        wait_until(lambda: cached.jobs.warm_up is None, "the warm-up to end")
+        wait_until(closing.running, "the end of the warm-up to be asked for")
         cached.stop()
         assert (semaphores(), set(active_children())) == (before, children)
         assert last.exception(timeout=PATIENCE) is not None

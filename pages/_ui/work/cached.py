@@ -123,7 +123,6 @@ _POSTPONED = (
 
 jobs = Jobs(ROOM, shipped=beforehand.find)
 _ahead: list[Ahead] = []  # one, in a server that computes ahead
-_closing: list[Workers] = []  # of the warm-up, while it ends
 
 
 def start() -> None:
@@ -149,13 +148,10 @@ def end_warm_up() -> None:
     """End those processes when they are done."""
     pool = jobs.warm_up
     if pool is not None:
-        _closing.append(pool)  # first: whoever stops the server meanwhile finds it in one place or in both
-        jobs.warm_up = None
         while pool.busy:
             time.sleep(_LOOK_SECONDS)
-        if pool in _closing:
-            _closing.remove(pool)
-            pool.stop()
+        pool.stop()
+        jobs.warm_up = None
 
 
 def private_pool() -> Workers:
@@ -175,8 +171,6 @@ def stop() -> None:
     for pool in (jobs.warm_up, jobs.workers, jobs.private):
         if pool is not None:
             pool.stop()
-    while _closing:
-        _closing.pop().stop()
     jobs.workers = jobs.private = jobs.warm_up = None
 
 
@@ -228,11 +222,8 @@ def soon(
     seconds: float, label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
 ) -> T | None:
     """The result if it is kept, or there in so many seconds; else None, and it goes on."""
-    kept = find(function, *settings)
-    if kept is None:
-        made = within(seconds, label, function, *settings, given=given)
-        kept = None if made is None else made.value
-    return kept
+    made = within(seconds, label, function, *settings, given=given)
+    return None if made is None else made.value
 
 
 def value(label: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
 
@@ -60,42 +61,59 @@ class FairSemaphore:
 
 
 RENDERING = FairSemaphore(AT_ONCE)
-_THREAD = threading.local()
+
+
+class _Page(threading.local):
+    """What this thread makes.
+
+    Attributes:
+        has_permit: whether it makes a page now, and is not aside.
+        container: at the page's top, for bars.
+        start: when the page, or its better result, began.
+        then: computes a better result once the page is complete.
+    """
+
+    has_permit = False
+    container: DeltaGenerator | None = None
+    start: float | None = None
+    then: Callable[[], object] | None = None
+
+
+_PAGE = _Page()
 
 
 @contextmanager
 def making() -> Iterator[None]:
     """Make a page in here."""
     RENDERING.acquire()
-    _THREAD.makes = True
+    _PAGE.has_permit = True
     try:
         yield
     finally:
-        if _THREAD.makes:
+        if _PAGE.has_permit:
             RENDERING.release()
-        _THREAD.makes = False
+        _PAGE.has_permit = False
 
 
 @contextmanager
 def aside() -> Iterator[None]:
     """Wait for something in here, and let others make their pages meanwhile; outside of ``making`` it does nothing."""
-    if not getattr(_THREAD, "makes", False):
+    if not _PAGE.has_permit:
         yield
         return
-    _THREAD.makes = False
+    _PAGE.has_permit = False
     RENDERING.release()
     try:
         yield
     finally:
         RENDERING.acquire()
-        _THREAD.makes = True
+        _PAGE.has_permit = True
 
 
 _SHOW_SECONDS = 0.5  # between two updates: with many visitors each costs the others something
 _QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
 PATIENCE_SECONDS = 12.0  # of a page, for all that it waits for together, while others wait too
 _ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
-_RUN = threading.local()
 
 
 class PageEnds(Exception):
@@ -104,29 +122,29 @@ class PageEnds(Exception):
 
 def end_page() -> NoReturn:
     """End the page here; unlike after ``st.stop``, its address is still explained."""
-    _RUN.then = None
+    _PAGE.then = None
     raise PageEnds from None
 
 
 def reserve() -> None:
     """A page begins: keep a container at its top, always the same one, so that nothing below it jumps."""
-    _RUN.container, _RUN.start, _RUN.then = st.empty(), time.monotonic(), None
+    _PAGE.container, _PAGE.start, _PAGE.then = st.empty(), time.monotonic(), None
 
 
 def afterwards(better: Callable[[], object]) -> None:
     """Have a better result computed once the page is complete, and the page made again."""
-    _RUN.then = better
+    _PAGE.then = better
 
 
 def is_made_again() -> bool:
     """Whether this page will be made again at once, with a better result."""
-    return getattr(_RUN, "then", None) is not None
+    return _PAGE.then is not None
 
 
 def finish() -> None:
     """The page is complete: compute the better result while its visitor looks at it."""
-    if (better := getattr(_RUN, "then", None)) is not None:
-        _RUN.then, _RUN.start = None, time.monotonic()  # its own patience begins
+    if (better := _PAGE.then) is not None:
+        _PAGE.then, _PAGE.start = None, time.monotonic()  # its own patience begins
         try:
             better()
         except PageEnds:  # it said why, below a complete page
@@ -144,7 +162,7 @@ class Bar:
 
     def __init__(self, label: str, postpones: bool = False) -> None:
         self.label, self.start, self.postpones = label, time.perf_counter(), postpones
-        self.container = getattr(_RUN, "container", None)
+        self.container = _PAGE.container
         self.updated = 0.0  # when it was updated the last time
 
     def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
@@ -153,7 +171,7 @@ class Bar:
         Raises:
             Postponed: the page has waited for too long, and there are others.
         """
-        begun = getattr(_RUN, "start", None)
+        begun = _PAGE.start
         if self.postpones and crowded and begun is not None and time.monotonic() - begun > PATIENCE_SECONDS:
             raise Postponed(self.label)
         moment = time.perf_counter()
