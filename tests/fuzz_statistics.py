@@ -174,7 +174,7 @@ def _drawn(found: Explored) -> str | None:
         ):
             said(chosen)
         figures.picture(found.statistics, read, view).to_json()
-        figures.lengthscales(figures.share_labels(found.statistics), read, view.lengthscale).to_json()
+        figures.lengthscales(found.statistics, read, view.lengthscale).to_json()
         if not np.isfinite(explore_view.table(chosen).select_dtypes("number").to_numpy(dtype=float)).all():
             return "drawn in numbers that are not finite"
     return None if np.isfinite(read.lengthscale_probabilities).all() else "probabilities that are not finite"

@@ -97,7 +97,7 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     stages = zip(explored.statistics.stages, shown_there.numbers.measured.stages, strict=True)
     for stage, seen_there in stages:
         np.testing.assert_allclose(stage.z, seen_there.z[0])
-    curve = exploring.refitted(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
+    _, curve = exploring.read_again(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
     grid = slice(shown_there.outcome.scene.records, None)
     there = np.interp(
         curve.X_test[:, 0], shown_there.outcome.scene.X_test[grid, 0], shown_there.outcome.samples[0, grid]

@@ -75,7 +75,7 @@ _POINTS = Slider(
 _LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, section=_READING)
 
 
-def _is_example(_: Any) -> bool:
+def _is_example(_: Any = None) -> bool:
     """Whether the release on screen is the shipped one, and not a visitor's."""
     return EXPLORED.find() is None
 
@@ -143,13 +143,16 @@ class Chosen(NamedTuple):
 
 def chosen(question: DeltaGenerator) -> Chosen:
     """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
-    upload = _source()
-    sidebar = settings.chosen(ExploreSettings)
-    example = None
-    if upload is None:
+    _choose_source()
+    sidebar, example = settings.chosen(ExploreSettings), None
+    if _is_example():
         example = ExampleDraw(sidebar.example, float(sidebar.epsilon), float(sidebar.delta), sidebar.number)
     refit = Refit(sidebar.kernel, sidebar.points)
-    explored, read = _read(upload, example, refit)
+    try:
+        explored, read = statistic.read_again(example, refit)
+    except ValueError as error:
+        st.error(plain(f"{error}."))
+        waiting.end_page()
     view = _view(sidebar, explored, read, question, example)
     viewed = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(viewed)
@@ -211,19 +214,8 @@ def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int 
     return (None if name == ALL_GROUPS else names.index(name)), None
 
 
-def _read(upload: Upload | None, example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
-    if upload is not None:
-        try:
-            return statistic.own(upload, refit)
-        except ValueError as error:
-            st.error(plain(f"{error}."))
-            waiting.end_page()
-    assert example is not None
-    return statistic.drawn(example), statistic.refitted(example, refit)
-
-
-def _source() -> Upload | None:
-    """A visitor's release; None for the shipped one."""
+def _choose_source() -> None:
+    """Which release is explored: the visitor's, or the shipped one."""
     with settings.container(SIDE):
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):
@@ -231,10 +223,9 @@ def _source() -> Upload | None:
         upload = EXPLORED.find()
         if upload is None:
             st.caption(":material/school: Shown: an example draw.")
-            return None
-        st.caption(f":material/folder_zip: Shown: {plain(upload.name)}. It is kept in this session only.")
-        st.button("Back to the example", on_click=_back, width="stretch")
-    return upload
+        else:
+            st.caption(f":material/folder_zip: Shown: {plain(upload.name)}. It is kept in this session only.")
+            st.button("Back to the example", on_click=_back, width="stretch")
 
 
 def _upload() -> None:

@@ -110,10 +110,10 @@ def difference(statistics: Released, compared: Difference, level: float, name: s
     return _along(figure, statistics, _title("difference", statistics.y_unit))
 
 
-def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -> go.Figure:
+def lengthscales(statistics: Released, read: Filtered, marked: int | None = None) -> go.Figure:
     """Posterior probability of each lengthscale."""
-    colours = [OTHER if at == marked else GUARANTEE for at in range(len(labels))]
-    numbers, units = zip(*(label.partition(" ")[::2] for label in labels), strict=True)
+    numbers, unit = candidates(statistics)
+    colours = [OTHER if at == marked else GUARANTEE for at in range(len(numbers))]
     shares = 100 * read.lengthscale_probabilities
     figure = go.Figure(
         go.Bar(
@@ -126,17 +126,18 @@ def lengthscales(labels: list[str], read: Filtered, marked: int | None = None) -
             textposition="outside",
         )
     )
-    figure.update_xaxes(title=axis("lengthscale", units[0]), type="category", tickangle=0)
+    figure.update_xaxes(title=axis("lengthscale", unit), type="category", tickangle=0)
     figure.update_yaxes(title="probability [%]", range=[0, 1.1 * float(shares.max())])
     return finish(figure, HEIGHT)
 
 
-def share_labels(statistics: Released) -> list[str]:
-    """Candidates in the first input's unit."""
-    column = numbers_of(statistics)[0]
-    low, high = statistics.x_box[column]
-    unit = html.escape(unit_of_length(statistics.x_units[column]))
-    return [f"{float(f'{share / 100 * (high - low):.3g}'):g} {unit}".strip() for share in SHARES]
+def candidates(statistics: Released) -> tuple[list[str], str]:
+    """Lengthscales along the first input that is a number, as they are written, and their unit."""
+    along = statistics.numbers[0]
+    low, high = along.box
+    return [f"{float(f'{share / 100 * (high - low):.3g}'):g}" for share in SHARES], html.escape(
+        unit_of_length(along.unit)
+    )
 
 
 def length_at(statistics: Released, index: int) -> str:

@@ -25,6 +25,7 @@ from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, 
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
+from dpgp_core.release.check import CARD
 from dpgp_core.release.json_text import guarantee_from_object, read_object
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
@@ -36,7 +37,6 @@ from pages._ui.model import Budget, usual
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
 
-CARD = "release.json"
 MAX_BYTES = 5 * 2**20  # of a file
 MAX_UNPACKED = 100 * 2**20  # of what is read of it
 MAX_RECORDS = 2_000
@@ -265,20 +265,24 @@ def drawn(example: ExampleDraw) -> Explored:
     return cached.value("Measuring", measured, example, given=(data, plan))
 
 
-def refitted(example: ExampleDraw, refit: Refit) -> Filtered:
-    """The draw read under all models."""
-    return cached.value("Reading the release again", refit_over_box, refit, example, given=(drawn(example),))
-
-
-def own(upload: Upload, refit: Refit) -> tuple[Explored, Filtered]:
-    """A visitor's release, read under all models; kept in this session, nowhere else.
+def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
+    """A draw, or the visitor's release, read under all models; the latter is kept in this session, nowhere else.
 
     Raises:
         ValueError: it cannot be read.
     """
-    return EXPLORED_REFIT.made(
-        (upload.digest, refit), lambda: cached.of_one_session("Reading the release again", _own, upload.files, refit)
-    )
+    doing = "Reading the release again"
+    if example is not None:
+        explored = drawn(example)
+        return explored, cached.value(doing, refit_over_box, refit, example, given=(explored,))
+    upload = _uploaded()
+    return EXPLORED_REFIT.made((upload.digest, refit), lambda: cached.of_one_session(doing, _own, upload.files, refit))
+
+
+def _uploaded() -> Upload:
+    upload = EXPLORED.find()
+    assert upload is not None
+    return upload
 
 
 def drop() -> None:
@@ -300,10 +304,8 @@ def group_difference(explored: Explored, example: ExampleDraw | None, pair: tupl
     doing = "Comparing two groups"
     if example is not None:
         return cached.value(doing, _group_difference, pair, example, given=(explored,))
-    upload = EXPLORED.find()
-    assert upload is not None
     return EXPLORED_DIFFERENCE.made(
-        (upload.digest, pair), lambda: cached.of_one_session(doing, _group_difference, explored, pair)
+        (_uploaded().digest, pair), lambda: cached.of_one_session(doing, _group_difference, explored, pair)
     )
 
 

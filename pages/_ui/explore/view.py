@@ -14,7 +14,7 @@ from dpgp_core.measurement.statistics import Released
 from dpgp_core.release import CENTILES
 from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
-from pages._ui.explore.figures import difference, lengthscales, picture, share_labels
+from pages._ui.explore.figures import candidates, difference, lengthscales, picture
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.explore.statistic import POINTS, ExampleDraw, Refit
 from pages._ui.look import frame, pictures, sheet, tables
@@ -219,12 +219,12 @@ def _ends(chosen: Chosen) -> str:
 
 def lengthscale_caption(chosen: Chosen) -> str:
     """How probable the likeliest lengthscales are."""
-    shares, labels = chosen.read.lengthscale_probabilities, share_labels(chosen.explored.statistics)
+    shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.explored.statistics)
     first, second = np.argsort(-shares)[:2]
     return (
         "How probable each lengthscale is after the release; before, all were equally probable. "
-        f"{plain(labels[first])} has {percent(float(shares[first]))}, {plain(labels[second])} "
-        f"{percent(float(shares[second]))}."
+        f"{plain(f'{lengths[first]} {unit}')} has {percent(float(shares[first]))}, "
+        f"{plain(f'{lengths[second]} {unit}')} {percent(float(shares[second]))}."
     )
 
 
@@ -285,8 +285,7 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
 
 def lengthscales_pictured(chosen: Chosen) -> None:
     """How probable each lengthscale is, as bars and as a table."""
-    labels = share_labels(chosen.explored.statistics)
-    drawn = lengthscales(labels, chosen.read, chosen.view.lengthscale)
+    drawn = lengthscales(chosen.explored.statistics, chosen.read, chosen.view.lengthscale)
     numbers = tables.of_figure(drawn)
     _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen), numbers)
     frame.table(numbers, "explored_likely")
@@ -335,14 +334,14 @@ def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
 
 
 def _one_draw(example: ExampleDraw, kernel: str) -> None:
-    explored, read = statistic.drawn(example), statistic.refitted(example, Refit(kernel, POINTS))
-    labels, probabilities = share_labels(explored.statistics), read.lengthscale_probabilities
+    explored, read = statistic.read_again(example, Refit(kernel, POINTS))
+    (lengths, unit), probabilities = candidates(explored.statistics), read.lengthscale_probabilities
     best = int(probabilities.argmax())
-    picture = lengthscales(labels, read)
+    picture = lengthscales(explored.statistics, read)
     alt = (
         f"How probable each lengthscale is after one release at epsilon = {example.epsilon:g} (example draw "
-        f"{example.draw}). {labels[best]} has {percent(float(probabilities[best]))}. Knowing it costs "
-        "nothing more; the choice above costs its own epsilon."
+        f"{example.draw}). {f'{lengths[best]} {unit}'.strip()} has {percent(float(probabilities[best]))}. "
+        "Knowing it costs nothing more; the choice above costs its own epsilon."
     )
     made = f"Bayes cloaking, example draw {example.draw}"
     about = sheet.of_release(cached.dataset(example.dataset), example.mechanism.guarantee, made, alt)

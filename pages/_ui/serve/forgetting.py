@@ -8,7 +8,7 @@ import ctypes
 import gc
 import multiprocessing.connection
 import os
-import sys
+import resource
 import threading
 import time
 from contextlib import suppress
@@ -85,9 +85,6 @@ def _asking() -> set[str | None]:
     return set() if spoken is None else {known_by(spoken.cookies)}
 
 
-if sys.platform != "win32":
-    import resource
-
 LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
 COLLECT_SECONDS = 30.0  # how often garbage is collected: streamlit would stop all pages for it at the end of each run
 _BLOCK_BYTES = 64 * 1024
@@ -100,8 +97,7 @@ _FORGOTTEN = threading.Event()
 def keep_off_the_disk() -> None:
     """From now on neither an upload below the limit nor a crash of this process or its children writes a file."""
     MultiPartParser.spool_max_size = (config.get_option("server.maxUploadSize") + 1) * 2**20
-    if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def give_back_large_blocks() -> None:

@@ -125,7 +125,7 @@ DRAINING = threading.Event()
 
 def drain_on_signal() -> None:
     """From SIGUSR1 on, take no new visitors; those who are here stay until the process is stopped."""
-    if hasattr(signal, "SIGUSR1") and threading.current_thread() is threading.main_thread():
+    if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGUSR1, lambda *_: DRAINING.set())
 
 
@@ -155,18 +155,9 @@ class VisitorMiddleware:
             await self.app(scope, receive, send)
             return
         path = _below_base(scope["path"])
-        if _is_closed(path):
-            await _answer(PlainTextResponse("Not found", 404), scope, receive, send)
-            return
-        if path.startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
-            await _answer(PlainTextResponse("This server takes no files.", 403), scope, receive, send)
-            return
-        if path.startswith(forgetting.PATH) and not _may_have(scope):
-            await _answer(PlainTextResponse("File not found", 404), scope, receive, send)
-            return
         page = _is_page(scope, path)
-        if DRAINING.is_set() and (page or scope["type"] == "websocket"):
-            await _refuse(scope, receive, send)
+        if (refusal := _refusal(scope, path, page)) is not None:
+            await _answer(refusal, scope, receive, send)
             return
 
         async def send_with_headers(message: Message) -> None:
@@ -181,6 +172,22 @@ class VisitorMiddleware:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def _refusal(scope: Scope, path: str, page: bool) -> Response | None:
+    """The answer to what nobody is given; None if it is."""
+    if _is_closed(path):
+        return PlainTextResponse("Not found", 404)
+    if path.startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
+        return PlainTextResponse("This server takes no files.", 403)
+    if path.startswith(forgetting.PATH):
+        browser = known_by(HTTPConnection(scope).cookies)
+        if not forgetting.OWNERS.may_have(path, browser):  # wherever it has the address from
+            return PlainTextResponse("File not found", 404)
+    if DRAINING.is_set() and (page or scope["type"] == "websocket"):
+        refusal = "This server is being replaced. Reload the page in a moment."
+        return PlainTextResponse(refusal, 503, {"Retry-After": "5"})
+    return None
 
 
 def _below_base(path: str) -> str:
@@ -206,21 +213,11 @@ def _cookie(scope: Scope) -> str | None:
     return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict{more}"
 
 
-def _may_have(scope: Scope) -> bool:
-    """Whether a download is this browser's; for others it is not there, wherever they have its address from."""
-    return forgetting.OWNERS.may_have(scope["path"], known_by(HTTPConnection(scope).cookies))
-
-
 def _is_page(scope: Scope, path: str) -> bool:
     """Whether this request is for the document of a page, not for one of its parts."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.startswith(_NOT_PAGES):
         return False
     return "." not in path.rsplit("/", 1)[-1]
-
-
-async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    refusal = "This server is being replaced. Reload the page in a moment."
-    await _answer(PlainTextResponse(refusal, 503, {"Retry-After": "5"}), scope, receive, send)
 
 
 async def _answer(answer: Response, scope: Scope, receive: Receive, send: Send) -> None:

@@ -72,9 +72,6 @@ def release_is_right() -> None:
         columns=(Column(name="x", box=(-1.0, 1.0)),),
         outcome=Outcome(name="y", bounds=(-1.0, 1.0)),
         privacy_unit="nobody",
-        source="made up",
-        licence="none",
-        bounds_reason="made up",
     )
     kernel = EQ(variance=1.0, lengthscale=1.0)
     cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
@@ -137,7 +134,7 @@ class Probe:
 
 
 class Readiness:
-    """Runs its checks until they pass once; after that it only asks the probe.
+    """Runs each of its checks until it has passed once; after that it only asks the probe.
 
     Args:
         checks: pairs (fault if it fails, check that raises).
@@ -145,25 +142,20 @@ class Readiness:
     """
 
     def __init__(self, checks: Checks = CHECKS, probe: Probe | None = None) -> None:
-        self._checks, self._passed, self._lock = checks, False, threading.Lock()
-        self._probe = probe
+        self._checks, self._probe, self._lock = [*checks], probe, threading.Lock()
 
     def problem(self) -> str | None:
         """The fault, in words fit for strangers (no paths, no values); None if there is none."""
         with self._lock:
-            return self._check() or (self._probe.problem() if self._probe is not None else None)
-
-    def _check(self) -> str | None:
-        if self._passed:
-            return None
-        for wrong, check in self._checks:
-            try:
-                check()
-            except Exception as error:  # whatever it is, the server is not ready
-                _LOG.exception("not ready: %s", wrong)
-                return f"{wrong} ({type(error).__name__})"
-        self._passed = True
-        return None
+            while self._checks:
+                wrong, check = self._checks[0]
+                try:
+                    check()
+                except Exception as error:  # whatever it is, the server is not ready
+                    _LOG.exception("not ready: %s", wrong)
+                    return f"{wrong} ({type(error).__name__})"
+                del self._checks[0]
+            return None if self._probe is None else self._probe.problem()
 
 
 _LOOK_SECONDS = 0.05  # between looks whether a page is being made
