@@ -93,8 +93,8 @@ def numbers_of(statistics: Released) -> tuple[int, ...]:
 
 def _along(figure: go.Figure, statistics: Released, title: str, *, named: bool = True) -> go.Figure:
     """Axes, dates and names of curves along an input."""
-    column = numbers_of(statistics)[0]
-    figure.update_xaxes(title=_title(statistics.x_names[column], statistics.x_units[column]))
+    along = statistics.numbers[0]
+    figure.update_xaxes(title=_title(along.name, along.unit))
     figure.update_yaxes(title=title)
     finished = _dated(finish(figure, HEIGHT), statistics)
     return named_lines(finished, _SHORT) if named else finished
@@ -184,17 +184,16 @@ def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:
     if hidden.any():
         line = {"color": TRUTH, "width": 1}
         figure.add_shape(type="path", path=_hatch(read.X_test[hidden][:, columns], x[1] - x[0], y[1] - y[0]), line=line)
-    names, units = statistics.x_names, statistics.x_units
-    figure.update_xaxes(title=_title(names[columns[0]], units[columns[0]]))
-    figure.update_yaxes(title=_title(names[columns[1]], units[columns[1]]))
+    across, up = statistics.numbers[:2]
+    figure.update_xaxes(title=_title(across.name, across.unit))
+    figure.update_yaxes(title=_title(up.name, up.unit))
     return _dated(finish(figure, HEIGHT), statistics)
 
 
 def _dated(figure: go.Figure, statistics: Released) -> go.Figure:
     """The same, with dates along inputs that are days."""
-    for along, column in zip("xy", numbers_of(statistics), strict=False):
-        name, unit = html.escape(statistics.x_names[column]), statistics.x_units[column]
-        mark_dates(figure, name, dates_of(unit), statistics.x_box[column], along)
+    for along, column in zip("xy", statistics.numbers, strict=False):
+        mark_dates(figure, html.escape(column.name), dates_of(column.unit), column.box, along)
     return figure
 
 

@@ -90,7 +90,7 @@ def caption(chosen: Chosen) -> str:
     view = chosen.view
     if view.pair is not None:
         return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
-    if len(figures.numbers_of(chosen.explored.statistics)) > 1:
+    if len(chosen.explored.statistics.numbers) > 1:
         return _over_two(chosen)
     values = _in_words(chosen)
     if view.threshold is not None:
@@ -162,7 +162,7 @@ def _written(value: float, among: FloatArray) -> str:
 
 def _position(statistics: Released, value: float) -> str:
     """A value of the input that is drawn along: a date, where it is one."""
-    unit = statistics.x_units[figures.numbers_of(statistics)[0]]
+    unit = statistics.numbers[0].unit
     dates = dates_of(unit)
     if dates is None:
         return f"{number(float(value), 3)} {plain(unit)}".strip()

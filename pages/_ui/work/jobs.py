@@ -51,11 +51,13 @@ class Work:
     """A task to be done.
 
     Attributes:
+        key: of its result: a page that asks for the same joins its task.
         function: importable by name.
-        owner: see ``Workers.submit``.
+        owner: see ``QueuedTask``.
         keep: takes a result that nobody waits for; None: the task ends when nobody waits for it.
     """
 
+    key: Hashable
     function: Callable[..., Any]
     args: tuple[Any, ...] | Handed = field(repr=False)
     owner: Hashable | None = None
@@ -72,7 +74,7 @@ class Tasks:
     _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
-    def done(self, workers: Workers, key: Hashable, work: Work, waiting: Waiting | None) -> Frames:
+    def done(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
         """The result in bytes, of a task that is begun or joined.
 
         Raises:
@@ -81,7 +83,7 @@ class Tasks:
         start = time.perf_counter()
         while True:
             try:
-                frames = self._shared(workers, key, work, waiting)
+                frames = self._shared(workers, work, waiting)
             except CancelledError:
                 continue  # another session gave this task up just as we joined it
             except MemoryError:
@@ -93,9 +95,9 @@ class Tasks:
             self._seconds[work.function.__qualname__] = time.perf_counter() - start
             return frames
 
-    def _shared(self, workers: Workers, key: Hashable, work: Work, waiting: Waiting | None) -> Frames:
+    def _shared(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
         """Join the task of this key, or begin it; wait for its result, and leave it."""
-        task = self._joined(workers, key, work)
+        task = self._joined(workers, work)
         self._give_up(work.owner)
         try:
             if not task.done():
@@ -110,28 +112,28 @@ class Tasks:
             result: Frames = task.result()
             return result
         except Postponed:
-            self._postpone(key, task, work)
+            self._postpone(task, work)
             raise
         finally:
-            self._leave(key, task)
+            self._leave(work.key, task)
 
-    def _joined(self, workers: Workers, key: Hashable, work: Work) -> QueuedTask:
+    def _joined(self, workers: Workers, work: Work) -> QueuedTask:
         with self._lock:
-            task = self._going.get(key)
+            task = self._going.get(work.key)
             if task is not None:
                 task.pages += 1
                 return task
-            self._going[key] = task = workers.submit(packed, work.function, work.args, owner=work.owner)
+            self._going[work.key] = task = workers.submit(packed, work.function, work.args, owner=work.owner)
             return task
 
-    def _postpone(self, key: Hashable, task: QueuedTask, work: Work) -> None:
+    def _postpone(self, task: QueuedTask, work: Work) -> None:
         """Have a task go on without its page, until its owner asks for something else or ``KEPT_SECONDS`` are over."""
         if work.keep is None or work.owner is None:
             return
         keep = work.keep
         with self._lock:
             task.pages += 1
-            self._postponed[work.owner] = key, task, time.monotonic()
+            self._postponed[work.owner] = work.key, task, time.monotonic()
 
         def done(future: Future[Frames]) -> None:
             if not future.cancelled() and future.exception() is None:
@@ -247,14 +249,16 @@ class Jobs:
         def keep(frames: Frames) -> T:
             return cast(T, self._keep(key, frames, is_warm_up(asks)))
 
+        # the key names the workers: no visitor waits for the warm-up, which has only the rest of the machine
+        workers = self.warm_up if self.warm_up is not None and is_warm_up(asks) else self.workers
         work = Work(
+            key=(workers, key),
             function=function,
             args=(*given, *settings),
             owner=(asks, function.__qualname__) if postponable else asks,
             keep=keep,
         )
-        workers = self.warm_up if self.warm_up is not None and is_warm_up(asks) else self.workers
-        value = keep(self._compute(workers, key, work, waiting, here))
+        value = keep(self._compute(None if here else workers, work, waiting))
         return Answer(value, True, time.perf_counter() - start)
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
@@ -276,9 +280,9 @@ class Jobs:
     def once(self, function: Callable[..., T], *args: Any, waiting: Waiting | None = None) -> T:
         """``function(*args)`` off the page's thread, kept nowhere: for data of one session."""
         handed = Handed(args)
-        work = Work(function=function, args=handed, owner=self.owner())
+        work = Work(key=object(), function=function, args=handed, owner=self.owner())
         try:
-            return cast(T, unpack(self._compute(self.private or self.workers, object(), work, waiting)))
+            return cast(T, unpack(self._compute(self.private or self.workers, work, waiting)))
         finally:
             handed.args = ()  # of all who still hold it
 
@@ -288,12 +292,6 @@ class Jobs:
         with self._lock:
             return self._size
 
-    def clear(self) -> None:
-        """Forget every result."""
-        with self._lock:
-            for key in list(self._kept):
-                self._forget(key)
-
     def give_back(self, seconds: float) -> None:
         """Forget results that no visitor has used for so many seconds, but for those of the warm-up."""
         with self._lock:
@@ -301,13 +299,10 @@ class Jobs:
             for key in [key for key, kept in self._kept.items() if kept.last_used < before]:
                 self._forget(key)
 
-    def _compute(
-        self, workers: Workers | None, key: Hashable, work: Work, waiting: Waiting | None, here: bool = False
-    ) -> Frames:
-        if here or workers is None:
+    def _compute(self, workers: Workers | None, work: Work, waiting: Waiting | None) -> Frames:
+        if workers is None:
             return packed(work.function, work.args)
-        # the key names the workers: no visitor waits for the warm-up, which has only the rest of the machine
-        return self._tasks.done(workers, (workers, key), work, waiting)
+        return self._tasks.done(workers, work, waiting)
 
     def _keep(self, key: Hashable, frames: Frames, always: bool) -> Any:
         value, rest, arrays = unpack(frames), len(frames[0]), {id(frame): frame for frame in frames[1:]}
