@@ -64,7 +64,9 @@ def asked(host, origin=None, hosts=None, here=False, kind="http"):
         passed.append(True)
 
     named = None if hosts is None else [Host.read(name) for name in hosts]
-    sent = answered(OriginMiddleware(app, named, lambda: here), "/", headers, kind)
+    with pytest.MonkeyPatch.context() as told:
+        told.setattr(http, "listens_here", lambda: here)
+        sent = answered(OriginMiddleware(app, named), "/", headers, kind)
     if not passed:
         assert sent[0]["status"] == 403
         assert b"evil" not in b"".join(message.get("body", b"") for message in sent)
@@ -130,7 +132,7 @@ def test_only_names_of_this_server_are_answered(host, hosts, here, passes):
     ],
 )
 def test_two_headers_are_none(headers):
-    assert OriginMiddleware(None, None, lambda: False).problem({"headers": headers})
+    assert OriginMiddleware(None, [Host("example.org", None)]).problem({"type": "http", "headers": headers})
 
 
 def test_the_origin_is_checked_before_everything():

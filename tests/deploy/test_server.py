@@ -145,7 +145,8 @@ def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
         monkeypatch.setattr(MemoryMediaFileStorage, name, getattr(MemoryMediaFileStorage, name))  # put back at the end
     monkeypatch.setattr(forgetting, "_asking", lambda: {TOKEN})
     owners, storage = Owners(), MemoryMediaFileStorage("/media")
-    forgetting.bind_to_browsers(owners)
+    monkeypatch.setattr(forgetting, "OWNERS", owners)
+    forgetting.bind_to_browsers()
     made = storage.load_and_get_id(b"zip", "application/zip", MediaFileKind.DOWNLOADABLE, "release.zip")
     icon = storage.load_and_get_id(b"png", "image/png", MediaFileKind.MEDIA)
     assert owners.may_have(storage.get_url(made), TOKEN)
@@ -215,7 +216,8 @@ def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_
         asked.append(Future())
         return asked[-1]
 
-    probe = Probe(pool, lambda: now[0])
+    monkeypatch.setattr("pages._ui.serve.startup.time.monotonic", lambda: now[0])
+    probe = Probe(pool)
     assert probe.problem() == "no process has computed anything yet"
     assert len(asked) == 1
     asked[0].set_result(None)

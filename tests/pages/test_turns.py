@@ -22,10 +22,11 @@ from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
-def line():
+def line(monkeypatch):
     """Two tasks at once, four processes, and a clock that the test sets."""
     now = [0.0]
-    turns = TaskQueue(limit=2, most=4, clock=lambda: now[0])
+    monkeypatch.setattr("pages._ui.work.workers.time.monotonic", lambda: now[0])
+    turns = TaskQueue(limit=2, most=4)
     turns.now = now
     return turns
 

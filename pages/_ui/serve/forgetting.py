@@ -57,7 +57,7 @@ class Owners:
 OWNERS = Owners()
 
 
-def bind_to_browsers(owners: Owners = OWNERS) -> None:
+def bind_to_browsers() -> None:
     """From now on note whose page offers a download, wherever streamlit keeps one."""
     keep, delete = MemoryMediaFileStorage.load_and_get_id, MemoryMediaFileStorage.delete_file
 
@@ -65,13 +65,13 @@ def bind_to_browsers(owners: Owners = OWNERS) -> None:
     def noting(self: Any, path_or_data: Any, mimetype: str, kind: MediaFileKind, filename: str | None = None) -> str:
         file = keep(self, path_or_data, mimetype, kind, filename)
         if kind is MediaFileKind.DOWNLOADABLE:
-            owners.note(file, _asking())
+            OWNERS.note(file, _asking())
         return file
 
     @wraps(delete)
     def forgetting(self: Any, file_id: str) -> None:
         delete(self, file_id)
-        owners.forget(file_id)
+        OWNERS.forget(file_id)
 
     storage: Any = MemoryMediaFileStorage  # streamlit has no hook: the class itself, so that every instance is bound
     storage.load_and_get_id, storage.delete_file = noting, forgetting

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -35,11 +35,10 @@ class OriginMiddleware:
     Args:
         hosts: names of this server, with a port where only that one counts; this machine's own always
             belong to them. None: any name where the server listens on the network, this machine's where it does not.
-        listens_here: whether the server listens on this machine's own addresses only.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[Host] | None, listens_here: Callable[[], bool]) -> None:
-        self.app, self.hosts, self._listens_here = app, hosts, listens_here
+    def __init__(self, app: ASGIApp, hosts: Sequence[Host] | None) -> None:
+        self.app, self.hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request or connection through, or refuse it."""
@@ -52,10 +51,10 @@ class OriginMiddleware:
 
     def problem(self, scope: Scope) -> str | None:
         """Why a request is refused, in words that repeat nothing of it; None if it is not."""
-        hosts = _values(scope, b"host")
-        origins = _values(scope, b"origin")
+        headers = Headers(scope=scope)
+        origins = headers.getlist("origin")
         try:
-            [host] = map(Host.read, hosts)
+            [host] = map(Host.read, headers.getlist("host"))
         except ValueError:
             return "The request names no host."
         if not self._is_own(host):
@@ -68,12 +67,8 @@ class OriginMiddleware:
         if host.is_this_machine:
             return True
         if self.hosts is None:
-            return not self._listens_here()
+            return not listens_here()
         return host in self.hosts or host._replace(port=None) in self.hosts
-
-
-def _values(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _same(origin: str, host: Host) -> bool:
@@ -233,6 +228,6 @@ ROUTES = [
     Route("/{base:path}/page.js", page_script),  # streamlit mounts no route below its own path
 ]
 MIDDLEWARE = [
-    Middleware(OriginMiddleware, hosts=environment.hosts(), listens_here=listens_here),
+    Middleware(OriginMiddleware, hosts=environment.hosts()),
     Middleware(VisitorMiddleware),
 ]

@@ -97,23 +97,20 @@ class Probe:
 
     Args:
         submit: sends a function to a process; may raise.
-        clock: seconds that only move forward.
     """
 
     FRESH_SECONDS = 10.0  # an answer counts for so long
     ANSWER_SECONDS = 3.0  # so long this waits for one
     PATIENCE_SECONDS = 330.0  # longer than any task may take
 
-    def __init__(
-        self, submit: Callable[[Callable[[], None]], Future[None]], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._submit, self._clock = submit, clock
+    def __init__(self, submit: Callable[[Callable[[], None]], Future[None]]) -> None:
+        self._submit = submit
         self._pending: Future[None] | None = None
         self._since, self._answered = 0.0, False
 
     def problem(self) -> str | None:
         """The fault, in words fit for strangers; None if there is none."""
-        moment = self._clock()
+        moment = time.monotonic()
         old = moment - self._since > self.FRESH_SECONDS
         if self._pending is not None and self._pending.done() and self._pending.exception() is None and old:
             self._pending = None

@@ -117,12 +117,10 @@ class TaskQueue:
     Attributes:
         limit: tasks that start side by side.
         most: tasks that run side by side when some of them are slow.
-        clock: seconds that only move forward.
     """
 
     limit: int
     most: int
-    clock: Callable[[], float] = time.monotonic
     waiting: list[QueuedTask] = field(default_factory=list)
     running: list[QueuedTask] = field(default_factory=list)
     _served: OrderedDict[Hashable, int] = field(default_factory=OrderedDict)
@@ -131,7 +129,7 @@ class TaskQueue:
     def next(self) -> QueuedTask | None:
         """The task to start now, counted as running from here on; None if none may start."""
         self.waiting = [task for task in self.waiting if not task.done()]
-        moment = self.clock()
+        moment = time.monotonic()
         busy = {task.owner for task in self.running if task.owner is not None}
         able = [task for task in self.waiting if task.owner not in busy]
         quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
