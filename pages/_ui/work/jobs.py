@@ -64,15 +64,15 @@ class Work:
     keep: Callable[[Frames], object] | None = None
 
 
-@dataclass(eq=False)
 class Tasks:
     """The tasks that run or wait for their turn, by the keys of their results."""
 
-    _going: dict[Hashable, QueuedTask] = field(default_factory=dict, init=False)
-    _postponed: dict[Hashable, tuple[Hashable, QueuedTask, float]] = field(default_factory=dict, init=False)
-    """Of an owner the key of the latest, the task, and when it was postponed."""
-    _seconds: dict[str, float] = field(default_factory=dict, init=False)  # that a function took the last time
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    def __init__(self) -> None:
+        self._going: dict[Hashable, QueuedTask] = {}
+        self._postponed: dict[Hashable, tuple[Hashable, QueuedTask, float]] = {}
+        """Of an owner the key of the latest, the task, and when it was postponed."""
+        self._seconds: dict[str, float] = {}  # that a function took the last time
+        self._lock = threading.Lock()
 
     def done(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
         """The result in bytes, of a task that is begun or joined.

@@ -70,7 +70,7 @@ def unpack(frames: Frames) -> Any:
 
 
 SLOW_SECONDS = 3.0  # after which a task makes room beside it
-_REMEMBERED = 1000  # owners, and when they were served
+_REMEMBERED = 1000  # owners
 
 
 class QueuedTask(Future[Any]):
@@ -110,21 +110,20 @@ class QueuedTask(Future[Any]):
         return done
 
 
-@dataclass(eq=False)
 class TaskQueue:
     """Decides which waiting task may start. Not safe to use from several threads at once.
 
-    Attributes:
+    Args:
         limit: tasks that start side by side.
         most: tasks that run side by side when some of them are slow.
     """
 
-    limit: int
-    most: int
-    waiting: list[QueuedTask] = field(default_factory=list)
-    running: list[QueuedTask] = field(default_factory=list)
-    _served: OrderedDict[Hashable, int] = field(default_factory=OrderedDict)
-    _count: int = 0
+    def __init__(self, limit: int, most: int) -> None:
+        self.limit, self.most = limit, most
+        self.waiting: list[QueuedTask] = []
+        self.running: list[QueuedTask] = []
+        self._served: OrderedDict[Hashable, int] = OrderedDict()  # owners, and the number of their latest task
+        self._count = 0
 
     def next(self) -> QueuedTask | None:
         """The task to start now, counted as running from here on; None if none may start."""
