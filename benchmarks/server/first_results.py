@@ -10,13 +10,45 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from pages._ui import opening
 from pages._ui.work import beforehand
+
+_OF_ONE_RUN = {"seconds", "iterations", "gap"}
+
+
+def change(old: Any, new: Any) -> float:
+    """Largest relative difference of two results, in their numbers and in the sizes of their arrays."""
+    arrays: dict[str, Any] = {}
+    before, after = (np.array([*_sizes(beforehand.taken_apart(value, arrays), arrays)]) for value in (old, new))
+    if before.shape != after.shape or (np.isfinite(before) != np.isfinite(after)).any():
+        return np.inf
+    differing = np.isfinite(after) & (after != before)
+    with np.errstate(divide="ignore"):
+        return float(np.max(np.abs(before[differing] / after[differing] - 1), initial=0.0))
+
+
+def _sizes(form: Any, arrays: Mapping[str, Any]) -> Iterator[float]:
+    """Every number, and the root of the sum of squares of every array; times and an optimiser's steps left out."""
+    if isinstance(form, dict) and "array" in form:
+        array = arrays[form["array"]]
+        if array.dtype.kind in "fiu":
+            yield float(np.sqrt(np.square(array[np.isfinite(array)], dtype=float).sum()))
+    elif isinstance(form, dict):
+        for key, part in form.items():
+            if key not in _OF_ONE_RUN:
+                yield from _sizes(part, arrays)
+    elif isinstance(form, list):
+        for part in form:
+            yield from _sizes(part, arrays)
+    elif isinstance(form, int | float):
+        yield float(form)
 
 
 def rows(found: dict[str, Any]) -> Iterator[dict[str, object]]:
@@ -26,9 +58,9 @@ def rows(found: dict[str, Any]) -> Iterator[dict[str, object]]:
         name, start = beforehand.name_of(wish.function, wish.settings), time.process_time()
         new = wish.function(*wish.given, *wish.settings)
         seconds = time.process_time() - start
-        change = beforehand.change(before[name], new) if name in before else math.inf
-        found[name] = new if change else before[name]  # of one that is as it was, the seconds that were measured stay
-        said = f"{100 * change:.2g} %" if name in before else "new"
+        changed = change(before[name], new) if name in before else math.inf
+        found[name] = new if changed else before[name]  # of one that is as it was, the seconds that were measured stay
+        said = f"{100 * changed:.2g} %" if name in before else "new"
         yield {"result": name, "seconds": f"{seconds:.2g}", "change, at most": said}
 
 

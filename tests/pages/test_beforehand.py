@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.server.first_results import change
 from pages._ui import opening
 from pages._ui.cloaking import computed
 from pages._ui.compare import compute, contenders, words
@@ -78,7 +79,7 @@ def test_what_is_written_is_read_back_as_is_all_of_the_file(tmp_path):
     beforehand.write((shipped | values).items(), path)
     again = beforehand.read(path)
     assert again.keys() == {*shipped, *values}
-    assert all(beforehand.change(value, again[name]) == 0 for name, value in (shipped | values).items())
+    assert all(change(value, again[name]) == 0 for name, value in (shipped | values).items())
     for name, value in values.items():
         assert type(again[name]) is type(value)
         assert repr(again[name]) == repr(value)
@@ -100,10 +101,10 @@ def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
 
 def test_a_change_is_the_largest_of_all_numbers():
     old = {"a": 1.0, "b": np.array([3.0, 4.0])}
-    assert beforehand.change(old, {"a": 1.0, "b": np.array([4.0, 3.0])}) == 0  # sizes: rows of a strategy may turn
-    assert beforehand.change(old, {"a": 2.0, "b": np.array([3.0, 4.0])}) == pytest.approx(0.5)
-    assert beforehand.change(old, {"a": 1.0, "b": np.array([3.0, np.nan])}) == pytest.approx(2 / 3)
-    assert beforehand.change(old, {"a": 1.0}) == np.inf
+    assert change(old, {"a": 1.0, "b": np.array([4.0, 3.0])}) == 0  # sizes: rows of a strategy may turn
+    assert change(old, {"a": 2.0, "b": np.array([3.0, 4.0])}) == pytest.approx(0.5)
+    assert change(old, {"a": 1.0, "b": np.array([3.0, np.nan])}) == pytest.approx(2 / 3)
+    assert change(old, {"a": 1.0}) == np.inf
 
 
 @pytest.mark.full
@@ -119,6 +120,6 @@ def test_it_is_what_would_be_computed_now(monkeypatch):
         name = beforehand.name_of(wish.function, wish.settings)
         assert name in shipped, "python -m benchmarks first_results"
         now = wish.function(*wish.given, *wish.settings)
-        assert beforehand.change(shipped[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
+        assert change(shipped[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
         computed_now.add(name)
     assert computed_now == set(shipped)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 FILE = Path(__file__).with_name("beforehand.npz")
-_OF_ONE_RUN = {"seconds", "iterations", "gap"}
 _OURS = ("dpgp_core.", "pages.")  # whose classes a file may name
 
 
@@ -59,39 +58,11 @@ def write(results: Iterable[tuple[str, Any]], path: Path = FILE) -> None:
         TypeError: a result holds something that a file of arrays cannot.
     """
     arrays: dict[str, Any] = {}
-    forms = {name: _taken_apart(value, arrays) for name, value in results}
+    forms = {name: taken_apart(value, arrays) for name, value in results}
     np.savez_compressed(path, allow_pickle=False, forms=np.array(json.dumps(forms)), **arrays)
 
 
-def change(old: Any, new: Any) -> float:
-    """Largest relative difference of two results, in their numbers and in the sizes of their arrays."""
-    arrays: dict[str, Any] = {}
-    before, after = (np.array([*_sizes(_taken_apart(value, arrays), arrays)]) for value in (old, new))
-    if before.shape != after.shape or (np.isfinite(before) != np.isfinite(after)).any():
-        return np.inf
-    differing = np.isfinite(after) & (after != before)
-    with np.errstate(divide="ignore"):
-        return float(np.max(np.abs(before[differing] / after[differing] - 1), initial=0.0))
-
-
-def _sizes(form: Any, arrays: Mapping[str, Any]) -> Iterator[float]:
-    """Every number, and the root of the sum of squares of every array; times and an optimiser's steps left out."""
-    if isinstance(form, dict) and "array" in form:
-        array = arrays[form["array"]]
-        if array.dtype.kind in "fiu":
-            yield float(np.sqrt(np.square(array[np.isfinite(array)], dtype=float).sum()))
-    elif isinstance(form, dict):
-        for key, part in form.items():
-            if key not in _OF_ONE_RUN:
-                yield from _sizes(part, arrays)
-    elif isinstance(form, list):
-        for part in form:
-            yield from _sizes(part, arrays)
-    elif isinstance(form, int | float):
-        yield float(form)
-
-
-def _taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
+def taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
     """A value as JSON; its arrays go to ``arrays``."""
     if isinstance(value, np.ndarray):
         number = f"array_{len(arrays)}"
@@ -104,17 +75,17 @@ def _taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
         kind = type(value)
         return {
             "class": [kind.__module__, kind.__qualname__],
-            "fields": {name: _taken_apart(getattr(value, name), arrays) for name in names},
+            "fields": {name: taken_apart(getattr(value, name), arrays) for name in names},
         }
     if isinstance(value, tuple | list):
-        return {type(value).__name__: [_taken_apart(each, arrays) for each in value]}
+        return {type(value).__name__: [taken_apart(each, arrays) for each in value]}
     if isinstance(value, dict):
-        return {"dict": [[_taken_apart(part, arrays) for part in pair] for pair in value.items()]}
+        return {"dict": [[taken_apart(part, arrays) for part in pair] for pair in value.items()]}
     raise TypeError(f"a file of results cannot hold {type(value).__name__}")
 
 
 def _put_together(form: Any, arrays: Mapping[str, Any]) -> Any:
-    """The value of ``_taken_apart``."""
+    """The value of ``taken_apart``."""
     if not isinstance(form, dict):
         return form
     if "array" in form:
