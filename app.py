@@ -1,11 +1,10 @@
 """The dashboard: `make app`, or `streamlit run app.py`."""
 
-import os
 import sys
 
-# Before numpy is imported: one BLAS thread a session, or a few users fight over the cores.
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
+from pages._ui.work.engine import cap_threads
+
+cap_threads()  # before numpy is imported: one BLAS thread a session, or a few users fight over the cores
 
 from pages._ui import environment  # noqa: E402
 from pages._ui.ledgers import state  # noqa: E402
