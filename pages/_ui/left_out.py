@@ -56,10 +56,11 @@ class Trio:
     without: float
 
 
-def without_privacy_within(seconds: float, name: str, *models: Model) -> float | None:
-    """``without_privacy`` if it is there in so many seconds; else None, and it goes on."""
+def without_privacy_soon(name: str, *models: Model) -> float | None:
+    """``without_privacy`` if it is there soon; else None, and it goes on."""
     data = (cached.dataset(name),)
-    return cached.soon(seconds, "Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+    made = cached.soon("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+    return None if made is None else made.value
 
 
 def without_privacy(name: str, *models: Model) -> float:

@@ -169,11 +169,13 @@ def test_figures_of_both_plans_are_kept_apart(given):
 def test_what_is_not_there_in_time_goes_on_beside_what_the_page_asks_for_next(tmp_path, monkeypatch):
     workers = Workers(2)
     monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=workers, owner=lambda: "visitor"))
-    assert cached.within(0.2, "waiting", until_told, str(tmp_path)) is None
+    monkeypatch.setattr(cached, "SOON_SECONDS", 0.2)
+    assert cached.soon("waiting", until_told, str(tmp_path)) is None
     assert cached.value("scaling", scaled, 2.0, given=(np.ones(2),)).tolist() == [2, 2]
     (tmp_path / "go").touch()
     wait_until(lambda: cached.find(until_told, str(tmp_path)) is not None, "work that nobody waits for")
-    assert cached.within(0.0, "waiting", until_told, str(tmp_path)) == ("done", False, pytest.approx(0, abs=1))
+    monkeypatch.setattr(cached, "SOON_SECONDS", 0.0)
+    assert cached.soon("waiting", until_told, str(tmp_path)) == ("done", False, pytest.approx(0, abs=1))
     workers.stop()
 
 
@@ -184,4 +186,5 @@ def test_while_others_wait_for_a_process_a_page_asks_for_nothing_more(crowded, f
         return "done"
 
     monkeypatch.setattr(cached.jobs, "get", get)
-    assert cached.within(-1.0, "waiting", until_told, "") == found
+    monkeypatch.setattr(cached, "SOON_SECONDS", -1.0)
+    assert cached.soon("waiting", until_told, "") == found

@@ -16,7 +16,7 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
-from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
+from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_soon
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
@@ -128,7 +128,7 @@ def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
 def trio(ours: Result, paper: Result) -> Trio | None:
     """Of two releases of the same data; a page that got less than all is made again when more is there."""
     settings = ours.model.dataset, ours.model
-    without = without_privacy_within(staged.PATIENCE_SECONDS, *settings)
+    without = without_privacy_soon(*settings)
     if without is None:
         waiting.afterwards(lambda: without_privacy(*settings))
         return None
@@ -157,12 +157,11 @@ def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     if (kept := _kept(*concerned)) is not None:
         return kept
     function, settings = _held(*concerned)
-    patience, data = staged.PATIENCE_SECONDS, cached.dataset(model.dataset)
-    held = cached.soon(patience, "Leaving people out", function, *settings, given=(data,))
+    held = cached.soon("Leaving people out", function, *settings, given=(cached.dataset(model.dataset),))
     ready = held is not None
-    if ready and design.in_stages:
+    if held is not None and design.in_stages:
         budget = _budget(model, draw)
-        ready = cached.soon(patience, "Simulating releases", _numbers, budget, given=(held,)) is not None
+        ready = cached.soon("Simulating releases", _numbers, budget, given=(held.value,)) is not None
     if not ready:
         waiting.afterwards(lambda: errors(*concerned))
         return None

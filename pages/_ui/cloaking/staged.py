@@ -138,8 +138,6 @@ def outcome(
     return published, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
-PATIENCE_SECONDS = 1.0  # for the best plan, before another serves
-
 Given = tuple[Dataset, Scene]  # of a budget
 
 
@@ -158,7 +156,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
     if near is None or near == budget:
         return best(budget, given), budget
-    ready = cached.within(PATIENCE_SECONDS, _planning(budget), plan_stages, budget, given=given)
+    ready = cached.soon(_planning(budget), plan_stages, budget, given=given)
     if ready is not None:
         return ready, budget
     waiting.afterwards(lambda: best(budget, given))

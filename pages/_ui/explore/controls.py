@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.gp.uncertainty import Of
+from dpgp_core.measurement.statistics import Released
 from pages._ui import environment
 from pages._ui.explore import statistic
 from pages._ui.explore.posterior import NOISES, SHARES, Filtered
@@ -139,6 +140,11 @@ class Chosen(NamedTuple):
     example: ExampleDraw | None
     refit: Refit
     settings: int
+
+    @property
+    def statistics(self) -> Released:
+        """The released numbers."""
+        return self.explored.statistics
 
 
 def chosen(question: DeltaGenerator) -> Chosen:

@@ -64,7 +64,7 @@ def metrics(chosen: Chosen) -> list[Metric]:
     """The budget spent, the likeliest lengthscale and the width of the range."""
     guarantee, probabilities = chosen.explored.guarantee, chosen.read.lengthscale_probabilities
     low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
-    half_width = f"{number(float(np.median(high - low)) / 2)} {plain(chosen.explored.statistics.y_unit)}".strip()
+    half_width = f"{number(float(np.median(high - low)) / 2)} {plain(chosen.statistics.y_unit)}".strip()
     many = f"{chosen.settings} setting{'s' if chosen.settings > 1 else ''} looked at"
     return [
         Metric(
@@ -73,7 +73,7 @@ def metrics(chosen: Chosen) -> list[Metric]:
         Metric("Spent by asking", "ε = 0", many, POST_PROCESSING),
         Metric(
             "Likeliest lengthscale",
-            figures.length_at(chosen.explored.statistics, int(probabilities.argmax())),
+            figures.length_at(chosen.statistics, int(probabilities.argmax())),
             percent(float(probabilities.max())),
         ),
         Metric(
@@ -90,7 +90,7 @@ def caption(chosen: Chosen) -> str:
     view = chosen.view
     if view.pair is not None:
         return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
-    if len(chosen.explored.statistics.numbers) > 1:
+    if len(chosen.statistics.numbers) > 1:
         return _over_two(chosen)
     values = _in_words(chosen)
     if view.threshold is not None:
@@ -106,7 +106,7 @@ def caption(chosen: Chosen) -> str:
 
 
 def _with_unit(level: float, chosen: Chosen) -> str:
-    return f"{number(level, 4)} {plain(chosen.explored.statistics.y_unit)}".strip()
+    return f"{number(level, 4)} {plain(chosen.statistics.y_unit)}".strip()
 
 
 def _in_words(chosen: Chosen) -> str:
@@ -116,7 +116,7 @@ def _in_words(chosen: Chosen) -> str:
 
 
 def _of_group(chosen: Chosen, at: int) -> str:
-    statistics, view = chosen.explored.statistics, chosen.view
+    statistics, view = chosen.statistics, chosen.view
     read, name = chosen.read.of_group(at), chosen.read.groups[at]
     [column] = figures.numbers_of(statistics)
     x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
@@ -173,7 +173,7 @@ def _position(statistics: Released, value: float) -> str:
 
 
 def _difference_in_words(chosen: Chosen) -> str:
-    statistics, compared = chosen.explored.statistics, _difference(chosen)
+    statistics, compared = chosen.statistics, _difference(chosen)
     [column] = figures.numbers_of(statistics)
     x, (low, high) = compared.X[:, column], compared.interval(chosen.view.level)
     values = _at_three(statistics, x, compared.mean, plain(statistics.y_unit))
@@ -200,7 +200,7 @@ def _over_two(chosen: Chosen) -> str:
 
 def _ends(chosen: Chosen) -> str:
     """Where a map is least and most, among its informative points."""
-    statistics, view = chosen.explored.statistics, chosen.view
+    statistics, view = chosen.statistics, chosen.view
     read = chosen.read if len(chosen.read.groups) == 1 else chosen.read.of_group(view.group or 0)
     values, _ = figures.values_of(statistics, read, view)
     informative = np.flatnonzero(~figures.uninformative(read, view))
@@ -219,7 +219,7 @@ def _ends(chosen: Chosen) -> str:
 
 def lengthscale_caption(chosen: Chosen) -> str:
     """How probable the likeliest lengthscales are."""
-    shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.explored.statistics)
+    shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.statistics)
     first, second = np.argsort(-shares)[:2]
     return (
         "How probable each lengthscale is after the release; before, all were equally probable. "
@@ -230,7 +230,7 @@ def lengthscale_caption(chosen: Chosen) -> str:
 
 def table(chosen: Chosen) -> pd.DataFrame:
     """One row a point of the grid."""
-    statistics, read, view = chosen.explored.statistics, chosen.read, chosen.view
+    statistics, read, view = chosen.statistics, chosen.read, chosen.view
     inputs = [(d, statistics.columns[d]) for d in figures.numbers_of(statistics)]
     columns = {axis(column.name, column.unit): read.X_test[:, d] for d, column in inputs}
     columns["curve"] = read.curve(view.lengthscale, view.noise)
@@ -247,7 +247,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
 
 def explain(chosen: Chosen) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
-    stages = chosen.explored.statistics.stages
+    stages = chosen.statistics.stages
     return [
         (
             "Released",
@@ -270,7 +270,7 @@ def _measured(chosen: Chosen) -> str:
     if chosen.explored.guarantee.protects == "outputs":
         return "the outputs"
     first = "counts of their records"
-    if getattr(chosen.explored.statistics, "positions", None) is not None:
+    if getattr(chosen.statistics, "positions", None) is not None:
         first += ", and noisy sums of where in their cells these are"
     return f"sums over public cells of the outputs less a public curve, after noisy {first}"
 
@@ -285,7 +285,7 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
 
 def lengthscales_pictured(chosen: Chosen) -> None:
     """How probable each lengthscale is, as bars and as a table."""
-    drawn = lengthscales(chosen.explored.statistics, chosen.read, chosen.view.lengthscale)
+    drawn = lengthscales(chosen.statistics, chosen.read, chosen.view.lengthscale)
     numbers = tables.of_figure(drawn)
     _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen), numbers)
     frame.table(numbers, "explored_likely")
@@ -299,7 +299,7 @@ def _chart(chosen: Chosen, drawn: go.Figure, key: str, alt: str, numbers: pd.Dat
 
 
 def _drawn(chosen: Chosen) -> go.Figure:
-    statistics, view, names = chosen.explored.statistics, chosen.view, chosen.read.groups
+    statistics, view, names = chosen.statistics, chosen.view, chosen.read.groups
     if view.pair is None:
         return picture(statistics, chosen.read, view)
     first, second = (names[at] for at in view.pair)
@@ -312,7 +312,7 @@ def _difference(chosen: Chosen) -> Difference:
 
 
 def _about(chosen: Chosen, shows: str) -> About:
-    guarantee, statistics = chosen.explored.guarantee, chosen.explored.statistics
+    guarantee, statistics = chosen.explored.guarantee, chosen.statistics
     if chosen.example is not None:
         data = cached.dataset(chosen.example.dataset)
         return sheet.of_release(data, guarantee, f"Bayes cloaking, example draw {chosen.example.draw}", shows)

@@ -112,6 +112,7 @@ ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for a
 _PRIVATE = 2  # processes for tables of visitors, each for one task
 _SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
 
+SOON_SECONDS = 1.0  # that a page waits for what it can begin without
 _LOOK_SECONDS = 0.1
 _UNUSED_SECONDS = 300.0  # after which a result of settings that somebody chose is given back
 
@@ -198,10 +199,8 @@ def answer(
         return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
-def within(
-    seconds: float, label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
-) -> Answer[T] | None:
-    """``answer`` if it is there in so many seconds; else None, and both go on.
+def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()) -> Answer[T] | None:
+    """``answer`` if it is there in ``SOON_SECONDS``; else None, and both go on.
 
     It is waited for to its end where there are no processes, and while others wait for one: they come first.
     """
@@ -209,21 +208,13 @@ def within(
 
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
-            if time.perf_counter() - bar.start > seconds and not crowded:
+            if time.perf_counter() - bar.start > SOON_SECONDS and not crowded:
                 raise Postponed(label)
 
         try:
             return jobs.get(function, *settings, given=given, waiting=look, postponable=True)
         except Postponed:
             return None
-
-
-def soon(
-    seconds: float, label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()
-) -> T | None:
-    """The result if it is kept, or there in so many seconds; else None, and it goes on."""
-    made = within(seconds, label, function, *settings, given=given)
-    return None if made is None else made.value
 
 
 def value(label: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
