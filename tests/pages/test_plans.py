@@ -42,11 +42,11 @@ def given():
 def slow(monkeypatch):
     """Nothing is there soon that was not there before."""
 
-    def find(_seconds, _what, function, *settings, given):
+    def find(_what, function, *settings, given):
         found = cached.find(function, *settings)
         return None if found is None else Answer(found, False, 0.0)
 
-    monkeypatch.setattr(cached, "within", find)
+    monkeypatch.setattr(cached, "soon", find)
 
 
 @pytest.fixture

@@ -209,7 +209,7 @@ def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tup
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
             if time.perf_counter() - bar.start > SOON_SECONDS and not crowded:
-                raise Postponed(label)
+                raise Postponed
 
         try:
             return jobs.get(function, *settings, given=given, waiting=look, postponable=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -75,7 +76,7 @@ class _Page(threading.local):
 
     has_permit = False
     container: DeltaGenerator | None = None
-    start: float | None = None
+    start = math.inf
     then: Callable[[], object] | None = None
 
 
@@ -171,9 +172,8 @@ class Bar:
         Raises:
             Postponed: the page has waited for too long, and there are others.
         """
-        begun = _PAGE.start
-        if self.postpones and crowded and begun is not None and time.monotonic() - begun > PATIENCE_SECONDS:
-            raise Postponed(self.label)
+        if self.postpones and crowded and time.monotonic() - _PAGE.start > PATIENCE_SECONDS:
+            raise Postponed
         moment = time.perf_counter()
         elapsed = moment - self.start
         if self.container is None or elapsed < _QUIET_SECONDS or moment - self.updated < _SHOW_SECONDS:
