@@ -135,9 +135,8 @@ def candidates(statistics: Released) -> tuple[list[str], str]:
     """Lengthscales along the first input that is a number, as they are written, and their unit."""
     along = statistics.numbers[0]
     low, high = along.box
-    return [f"{float(f'{share / 100 * (high - low):.3g}'):g}" for share in SHARES], html.escape(
-        unit_of_length(along.unit)
-    )
+    lengths = [f"{float(f'{share / 100 * (high - low):.3g}'):g}" for share in SHARES]
+    return lengths, html.escape(unit_of_length(along.unit))
 
 
 def length_at(statistics: Released, index: int) -> str:
