@@ -40,14 +40,14 @@ def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
         for number, one in alone.items():
             if first <= number < first + count:
                 at = number - first
-                np.testing.assert_allclose(together.outcome.samples[at], one.outcome.samples[0], atol=1e-6)
+                np.testing.assert_allclose(together.samples[at], one.samples[0], atol=1e-6)
                 np.testing.assert_allclose(together.intervals.curve.of(at), one.intervals.curve.of(0), atol=1e-5)
 
 
 @pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
 def test_a_draw_of_a_map_is_the_same_beside_any_others(mechanism):
     one, several = shown("london_hexes", mechanism, 1, 1), shown("london_hexes", mechanism, 1, 5)
-    np.testing.assert_allclose(several.outcome.samples[0], one.outcome.samples[0], atol=1e-6)
+    np.testing.assert_allclose(several.samples[0], one.samples[0], atol=1e-6)
 
 
 def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
@@ -98,10 +98,7 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     for stage, seen_there in stages:
         np.testing.assert_allclose(stage.z, seen_there.z[0])
     curve = exploring.refitted(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
-    grid = slice(shown_there.outcome.scene.records, None)
-    there = np.interp(
-        curve.X_test[:, 0], shown_there.outcome.scene.X_test[grid, 0], shown_there.outcome.samples[0, grid]
-    )
+    there = np.interp(curve.X_test[:, 0], shown_there.scene.x, shown_there.samples[0, shown_there.scene.grid])
     inside = (curve.X_test[:, 0] > 5) & (curve.X_test[:, 0] < 70)
     assert np.abs(curve.curve() - there)[inside].mean() < 3.0  # cm: the same numbers, read with other models
     assert data.y_unit == "cm"

@@ -40,14 +40,14 @@ def result():
 
 @pytest.fixture(scope="module")
 def plan(result):
-    return staged.plan_stages(result.dataset, result.outcome.scene, BUDGET)
+    return staged.plan_stages(result.dataset, result.scene, BUDGET)
 
 
 def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
-    data, scene = result.dataset, result.outcome.scene
+    data, scene = result.dataset, result.scene
     release = MECHANISM.measure(plan, data, scene.X_test, NumberedDraws(DRAW.seed, 1), 1)
     both = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
-    assert both.guarantee == result.outcome.guarantee
+    assert both.guarantee == result.guarantee
     numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, 1))
     assert numbers.guarantee == release.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
@@ -65,7 +65,7 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
     assert len(automatic) == 20
     assert len(kernels) == 9 + len(automatic)  # it and its neighbours
     assert other.plan.stages == result.plan.stages
-    assert (other.outcome.samples != result.outcome.samples).any()
+    assert (other.samples != result.samples).any()
     assert other.released == result.released  # reading again spends nothing
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
 
@@ -78,7 +78,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
     The curve is the mean of outputs cut to the bounds. Its intervals hold where the plan is of another epsilon too, its
     noise scaled to the budget.
     """
-    data, scene, rng = result.dataset, result.outcome.scene, np.random.default_rng(5)
+    data, scene, rng = result.dataset, result.scene, np.random.default_rng(5)
     if other is not None:
         theirs = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
         plan = replace(theirs, stages=rescaled(theirs.stages, MECHANISM.noise_multiplier))
@@ -156,7 +156,7 @@ def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
 def test_another_model_reads_what_was_simulated(monkeypatch):
     longer, shorter = (replace(KUNG, lengthscale=times * KUNG.lengthscale) for times in (2, 0.2))
     first = computed.errors(longer, Design(), OPENING)  # of the page's own, results ship
-    monkeypatch.setattr(staged, "left_out_numbers", pytest.fail)
+    monkeypatch.setattr(BayesCloaking, "measure", pytest.fail)
     other = computed.errors(shorter, Design(), OPENING)
     assert other.draws.shape == first.draws.shape
     assert not np.array_equal(other.draws, first.draws)

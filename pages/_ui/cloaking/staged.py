@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -17,42 +16,17 @@ from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
 from dpgp_core.bayes.stages import rescaled
-from dpgp_core.evaluation.comparison import Held
-from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Dataset
-from pages._ui.cloaking.results import (
-    LEVEL,
-    Draws,
-    Ends,
-    Intervals,
-    Numbers,
-    Outcome,
-    Result,
-    Scene,
-)
+from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Result, Scene
 from pages._ui.look import offers
 from pages._ui.model import PICTURE_GAP, Budget, Model, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
-
-
-class LeftOutNumbers(NamedTuple):
-    """Numbers of simulated draws without some of the people.
-
-    Attributes:
-        plan: they were measured by.
-        measured: in model units, of the curve alone.
-        values: curves by the automatic models where those people are (draws, P), in the output's unit.
-    """
-
-    plan: BayesPlan
-    measured: Measured
-    values: FloatArray
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
@@ -100,42 +74,13 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measur
     return MixtureUncertainty(outcome=dataset.outcome, prediction=prediction)
 
 
-def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
-    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-    numbers = []
-    for index, fold in enumerate(held):
-        plan, rng = fold.plan_for(mechanism), np.random.default_rng([seed, index])
-        released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
-    return numbers
-
-
-def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], model: Model) -> FloatArray:
-    """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
-    curves = [each.values for each in numbers]
-    if model != usual(model.dataset):
-        curves = [
-            read(fold.train, fold.X_test, each.plan, each.measured, model).values
-            for fold, each in zip(held, numbers, strict=True)
-        ]
-    return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
-
-
-def outcome(
-    dataset: Dataset,
-    scene: Scene,
-    plan: BayesPlan,
-    numbers: Numbers,
-    nonprivate: FloatArray,
-    _draws: Draws,
-    model: Model,
-) -> tuple[Outcome, Intervals]:
-    """Released curves and their intervals, read with a model among others."""
+def curves(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model
+) -> tuple[FloatArray, Intervals]:
+    """Released curves (draws, P) and their intervals, read with a model among others."""
     uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
-    published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
-    return published, Intervals(*ends, scatter=uncertainty.scatter[0])
+    return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
 PATIENCE_SECONDS = 1.0  # for the best plan, before another serves
@@ -236,13 +181,13 @@ class Growth:
 
 def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
-    X = scene.X_test[scene.records :]
+    X = scene.X_test[scene.grid]
     return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
     """The same mixture of models when nothing is hidden. Not private."""
-    X = scene.X_test[scene.records :]
+    X = scene.X_test[scene.grid]
     mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP).for_many_draws(dataset.n)
     plan = mechanism.plan_for(dataset, X)
     return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
@@ -250,11 +195,10 @@ def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
 
 def by_one_noise(result: Result) -> Growth:
     """Of a method with one declared noise for everybody: normal centiles from its interval for one more person."""
-    grid = slice(result.outcome.scene.records, None)
-    low, high = result.intervals.output.of(0)[:, grid]
+    low, high = result.intervals.output.of(0)[:, result.scene.grid]
     sd = (high - low) / 2 / ndtri((1 + LEVEL) / 2)
     values = [(low + high) / 2 + ndtri(level / 100) * sd for level in LEVELS]
-    return Growth(result.outcome.scene.X_test[grid, 0], np.array(values))
+    return Growth(result.scene.x, np.array(values))
 
 
 def _of(X: FloatArray, uncertainty: MixtureUncertainty) -> Growth:
