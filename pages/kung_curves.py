@@ -1,13 +1,13 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, offers, pictures, settings, sidebar
+from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 chosen = settings.chosen(sidebar.ReleaseSettings)
-model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-ours, paper, errors = computed.compared(model, design, draw, show)
-kept = variants.find("kung_curves", sidebar.ReleaseSettings, model.dataset)
+show = chosen.overlay
+ours, paper, errors = computed.compared(chosen)
+kept = variants.find("kung_curves", sidebar.ReleaseSettings, chosen.dataset)
 data, guarantee = ours.dataset, ours.guarantee
 
 frame.heading(figures.question(data), figures.lead(ours, paper, errors) + words.meanwhile(ours, errors, show))
@@ -16,7 +16,7 @@ if show:
 player = st.container()
 left, right = st.columns(2)
 with left:
-    st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
+    st.header(words.own_title(ours))
     picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
     numbers, public = words.rows_of(picture, ours), figures.public_curves(ours, kept=kept)
     pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), public, numbers)

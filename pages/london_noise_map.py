@@ -1,11 +1,11 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, directions, figures, variants, words
-from pages._ui.look import frame, offers, pictures, settings, sidebar
+from pages._ui.look import frame, pictures, settings, sidebar
 
 chosen = settings.chosen(sidebar.MapSettings)
-model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-ours, paper, errors = computed.compared(model, design, draw, show)
+show = chosen.overlay
+ours, paper, errors = computed.compared(chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
 frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors, show))
@@ -19,7 +19,7 @@ picked = pictures.pick_hexagon(table)
 left, right = spot.columns(2) if both else (spot, None)
 with left:
     if both:
-        st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
+        st.header(words.own_title(ours))
     about = figures.about(ours, layer.title)
     pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=about, more=alt_text)
 if right is not None:
@@ -33,7 +33,7 @@ if right is not None:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 frame.metrics(cells.metrics(ours, paper, errors))
 variants.maps(ours, layer, kind, show)
-kept = variants.find("london_noise_map", sidebar.MapSettings, model.dataset)
+kept = variants.find("london_noise_map", sidebar.MapSettings, chosen.dataset)
 variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -23,6 +23,7 @@ from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
+from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
@@ -34,15 +35,16 @@ def scene(name: str) -> Scene:
     return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
-def compared(model: Model, design: Design, draw: Draw, overlay: bool) -> tuple[Result, Result, Trio | None]:
+def compared(chosen: ReleaseSettings) -> tuple[Result, Result, Trio | None]:
     """A release and the published method beside it, as a page opens with them; and their errors under the overlay.
 
     The nearest plan that is ready may measure first, and the page be made again with the best one; see ``staged.soon``.
     """
-    if overlay:
+    model, design, draw = chosen.model, chosen.design, chosen.draw
+    if chosen.overlay:
         _foresee(model, design, draw)
     ours, paper = run(model, design, draw, meanwhile=True), run_published(model, draw)
-    return ours, paper, _trio(ours, paper) if overlay else None
+    return ours, paper, _trio(ours, paper) if chosen.overlay else None
 
 
 def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:

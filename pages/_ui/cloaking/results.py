@@ -217,9 +217,14 @@ def scene_of(dataset: Dataset, name: str) -> Scene:
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
     along = np.linspace(*(shipped.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
-    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
-    grid[:, 0] = along
-    return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
+    return Scene(np.vstack([dataset.X, along_first(dataset, along)]), dataset.clipped_y)
+
+
+def along_first(dataset: Dataset, x: FloatArray) -> FloatArray:
+    """Points (G, D) at first inputs x (G,), other inputs in the middle of their public box."""
+    points = np.tile(np.mean(dataset.x_box, axis=1), (len(x), 1))
+    points[:, 0] = x
+    return points
 
 
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:

@@ -103,10 +103,9 @@ def _settings(ours: Result) -> Iterator[tuple[str, Result]]:
 
 
 def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
-    """A value and one so many steps to each side; further in where the grid ends."""
-    at = min(range(len(grid)), key=lambda i: abs(grid[i] - value))
-    at = min(max(at, far), len(grid) - 1 - far)
-    return tuple(grid[i] for i in (at - far, at, at + far))
+    """A value of a grid and one so many steps to each side; further in where the grid ends."""
+    at = min(max(grid.index(value), far), len(grid) - 1 - far)
+    return tuple(grid[at - far : at + far + 1 : far])
 
 
 Side = tuple[str, Result, Draw, pd.DataFrame]  # one of three: its title, release, picture and numbers

@@ -147,6 +147,11 @@ def _measured_size(result: Result) -> Metric:
     return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
 
 
+def own_title(ours: Result) -> str:
+    """Heading of the page's own setting."""
+    return f"This setting: {offers.MECHANISM.titles[ours.design.mechanism]}"
+
+
 def published_title(paper: Result) -> str:
     """Heading of the comparison; says so where Hall's formula is no promise."""
     held = paper.guarantee.established
@@ -323,9 +328,7 @@ def certificate(result: Result) -> list[Metric]:
 def record_table(result: Result) -> pd.DataFrame:
     """One row a record: public inputs and its weight in the noise."""
     data, noise = result.dataset, result.noise_design
-    columns = {
-        axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
-    }
+    columns = dict(zip(map(axis, data.x_names, data.x_units), data.X.T, strict=True))
     columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
     columns["|c|, pull on all test points"] = np.linalg.norm(dense_of(result.fit.C), axis=0).round(6)
     return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
