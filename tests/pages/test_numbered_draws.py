@@ -14,7 +14,6 @@ from datasets import london_hexes
 from dpgp_core.measurement.noise import Apart
 from pages._ui.cloaking import computed, staged, variants
 from pages._ui.cloaking.cells import LAYERS
-from pages._ui.cloaking.results import Draws
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.explore import statistic as exploring
@@ -58,8 +57,8 @@ def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
 def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monkeypatch):
     budget = Budget("kung", "records", 1.0, offers.DELTA)
     data, scene = computed.cached.dataset("kung"), computed.scene("kung")
-    plan, draws = computed.plan_of(budget), Draws(budget, 1, 3)
-    together = staged.measure(data, scene, plan, draws)
+    plan, draws = computed.plan_of(budget), (budget, Draw(1.0, offers.DELTA, draws=3))
+    together = staged.measure(data, scene, plan, *draws)
     generator = staged.NumberedDraws
 
     def refusing(first, count):
@@ -68,7 +67,7 @@ def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monk
         return generator(first, count)
 
     monkeypatch.setattr(staged, "NumberedDraws", refusing)
-    apart = staged.measure(data, scene, plan, draws)
+    apart = staged.measure(data, scene, plan, *draws)
     assert apart.guarantee.budget == together.guarantee.budget
     assert apart.guarantee.releases == together.guarantee.releases == 3
     for one, other in zip(apart.measured.stages, together.measured.stages, strict=True):

@@ -11,7 +11,7 @@ import pytest
 
 from dpgp_core.evaluation.comparison import Held, rung
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from pages._ui.cloaking import computed, results, staged
+from pages._ui.cloaking import computed, staged
 from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, Model
 from pages._ui.work import cached
@@ -75,7 +75,7 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
     plan, serving = staged.soon(budget(1.0), given)
     assert serving == budget(1.0, planned_for=(1.5, offers.DELTA))
     asked = computed.run(KUNG, Design(), Draw(epsilon=1.0, delta=offers.DELTA)).guarantee
-    numbers = staged.measure(*given, plan.value, results.Draws(serving, 1, 1))
+    numbers = staged.measure(*given, plan.value, serving, Draw(epsilon=1.0, delta=offers.DELTA))
     assert numbers.guarantee == asked
     spent = math.fsum(1 / stage.noise_multiplier**2 for stage in plan.value.stages)
     assert spent == pytest.approx(

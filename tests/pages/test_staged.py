@@ -15,7 +15,7 @@ from dpgp_core.gp.clipping import clipped
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
-from pages._ui.cloaking import computed, results, staged
+from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
@@ -46,9 +46,9 @@ def plan(result):
 def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
     data, scene = result.dataset, result.scene
     release = MECHANISM.measure(plan, data, scene.X_test, NumberedDraws(DRAW.seed, 1), 1)
-    both = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
+    both = staged.measure(data, scene, plan, BUDGET, DRAW)
     assert both.guarantee == result.guarantee
-    numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, 1))
+    numbers = staged.measure(data, scene, plan, BUDGET, replace(DRAW, draws=1))
     assert numbers.guarantee == release.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
     found = staged.read(data, scene.X_test, plan, numbers.measured, KUNG)
@@ -91,7 +91,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         y = data.in_data_units(f + np.sqrt(model.noise_variance) * rng.standard_normal(len(f)))
         curve = clipped(data.in_data_units(f), data.y_scale**2 * model.noise_variance, *data.y_bounds).mean
         world = replace(data, y=y[: data.n])
-        numbers = staged.measure(world, scene, plan, results.Draws(BUDGET, seed, 1))
+        numbers = staged.measure(world, scene, plan, BUDGET, replace(DRAW, draws=1, seed=seed))
         found = staged.read(world, points, plan, numbers.measured, KUNG)
         for of, truth in (("function", curve), ("outputs", np.clip(y, *data.y_bounds))):
             (low, high), at = found.interval(LEVEL, of), truth[data.n :]

@@ -20,7 +20,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
+from pages._ui.cloaking.results import Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
 from pages._ui.look.sidebar import ReleaseSettings
@@ -91,9 +91,9 @@ def _run_staged(
     """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
     budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
     plan, budget = staged.soon(budget, given) if meanwhile else (staged.best(budget, given), budget)
-    stages, draws = (*given, plan.value), Draws(budget, draw.seed, draw.draws)
-    numbers = cached.answer("Measuring", staged.measure, draws, given=stages)
-    read = cached.answer("Reading the numbers", staged.curves, draws, model, given=(*stages, numbers.value))
+    stages = (*given, plan.value)
+    numbers = cached.answer("Measuring", staged.measure, budget, draw, given=stages)
+    read = cached.answer("Reading the numbers", staged.curves, budget, draw, model, given=(*stages, numbers.value))
     samples, intervals = read.value
     return Result(
         model,
@@ -107,7 +107,7 @@ def _run_staged(
         numbers.value.guarantee,
         intervals,
         times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
-        draws=draws,
+        budget=budget,
         numbers=numbers.value,
     )
 
@@ -127,7 +127,7 @@ def growth_of(result: Result) -> Growth:
     if result.numbers is None:
         return staged.by_one_noise(result)
     given = result.dataset, result.scene, result.plan, result.numbers
-    return cached.value("Drawing the centiles", staged.released, result.draws, result.model, given=given)
+    return cached.value("Drawing the centiles", staged.released, result.budget, result.draw, result.model, given=given)
 
 
 def growth_without_privacy(name: str) -> Growth:

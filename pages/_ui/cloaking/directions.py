@@ -34,6 +34,7 @@ from pages._ui.look.plots import (
     axis,
     draw_line,
     finish,
+    input_axis,
     named_lines,
 )
 from pages._ui.look.sheet import Panel, of_inputs
@@ -154,8 +155,7 @@ def moving(directions: Directions, result: Result) -> go.Figure:
 
 def _along(drawn: go.Figure, directions: Directions, result: Result) -> go.Figure:
     """Finished, over the first input."""
-    data, x = result.dataset, directions.x
-    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    drawn.update_xaxes(title=input_axis(result.dataset), range=[directions.x[0], directions.x[-1]])
     return finish(drawn, HEIGHT)
 
 

@@ -35,6 +35,7 @@ from pages._ui.look.plots import (
     draw_line,
     faded,
     finish,
+    input_axis,
     named_lines,
     rows_named_inside,
 )
@@ -59,15 +60,11 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     figure, wide = go.Figure(), intervals.output.of(0)[:, grid]
     first, *others = (intervals.curve.of(draw)[:, grid] for draw in range(len(result.samples)))
     band(figure, x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}")
-    band(figure, x, first[0], first[1], colour, 0.28, f"where the curve is {level}")
-    figure.data[-1].legendgroup = BANDS
-    few = slice(None, None, 2)  # half the points, half the digits: there may be many
-    for ends in others:
-        low, high = ends[:, few]
-        band(figure, x[few], low, high, colour, 0.28, "its interval")
-        hidden = figure.data[-1]
-        hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
-        hidden.legendgroup = BANDS
+    band(figure, x, first[0], first[1], colour, 0.28, f"where the curve is {level}", legendgroup=BANDS)
+    for ends in others:  # half the points, half the digits: there may be many
+        few, low, high = np.stack([x, *ends])[:, ::2].astype(np.float32)
+        band(figure, few, low, high, colour, 0.28, legendgroup=BANDS)
+        figure.data[-1].opacity = 0
     if overlay:
         add_truth(figure, data, x, result.nonprivate[grid])
     for index, sample in enumerate(result.samples[:, grid]):
@@ -118,7 +115,7 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
     """Axes that depend on public values only, and the finish; where they cut the values ``drawn``, they say so."""
     low, high = data.y_bounds
     bottom, top = low - 0.35 * data.output_range, high + 0.35 * data.output_range
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[bottom, top])
     if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
         said = f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}"
@@ -168,7 +165,7 @@ def cloaking_heat(result: Result) -> go.Figure:
     data, scene = result.dataset, result.scene
     order = np.argsort(data.X[:, 0], kind="stable")
     people = f"people, in order of {data.x_names[0]}"
-    points = f"test point: {axis(data.x_names[0], data.x_units[0])}"
+    points = f"test point: {input_axis(data)}"
     C = dense_of(result.fit.C)[scene.grid][::3, order]
     return _heat(C, np.arange(1.0, data.n + 1), scene.x[::3], people, points)
 
@@ -178,7 +175,7 @@ def noise_heat(result: Result) -> go.Figure:
     data, x = result.dataset, result.scene.x[::3]
     factor = result.linear_plan.factor[result.scene.grid][::3]
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
-    title = axis(data.x_names[0], data.x_units[0])
+    title = input_axis(data)
     return _heat(unit @ unit.T, x, x, title, title)
 
 
@@ -198,7 +195,7 @@ def stems(result: Result) -> go.Figure:
     figure.add_bar(x=x, y=shares, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
     figure.add_scatter(x=x, y=shares, mode="markers", marker={"color": GUARANTEE, "size": 5})
     figure.update_layout(showlegend=False)
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
+    figure.update_xaxes(title=input_axis(data))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
     return finish(figure, 300)
 

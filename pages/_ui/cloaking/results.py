@@ -116,15 +116,6 @@ class Intervals:
         return self.curve.half if self.noise is None else self.noise
 
 
-@dataclass(frozen=True)
-class Draws:
-    """Settings of the numbers of Bayes cloaking: budget, number of the first draw, and how many."""
-
-    budget: Budget
-    first: int
-    count: int
-
-
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """Released by the stages of Bayes cloaking. May be published, were it not for numbered draws.
@@ -151,7 +142,7 @@ class Result:
         guarantee: of all samples together.
         intervals: about them.
         times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
-        draws, numbers: of Bayes cloaking; None where noise is added once.
+        budget, numbers: of Bayes cloaking; None where noise is added once.
     """
 
     model: Model
@@ -166,13 +157,13 @@ class Result:
     guarantee: Guarantee
     intervals: Intervals
     times: Mapping[str, Answer[Any]]
-    draws: Draws | None = None
+    budget: Budget | None = None
     numbers: Numbers | None = None
 
     @property
     def planned_for(self) -> tuple[float, float] | None:
         """Epsilon and delta of the plan that was measured by, where the best one is still being made."""
-        return None if self.draws is None else self.draws.budget.planned_for
+        return None if self.budget is None else self.budget.planned_for
 
     @property
     def chosen(self) -> tuple[Model, Design, Draw]:

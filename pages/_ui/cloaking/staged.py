@@ -21,9 +21,9 @@ from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Dataset
-from pages._ui.cloaking.results import LEVEL, Draws, Ends, Intervals, Numbers, Result, Scene
+from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Numbers, Result, Scene
 from pages._ui.look import offers
-from pages._ui.model import PICTURE_GAP, Budget, Model, usual
+from pages._ui.model import PICTURE_GAP, Budget, Draw, Model, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
@@ -37,24 +37,24 @@ def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
     return mechanism.plan(dataset.X, scene.X_test, x_box=dataset.x_box, half_range=half_range)
 
 
-def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
+def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, draw: Draw) -> Numbers:
     """Numbered draws, side by side where that fits into memory; each is the same beside any others.
 
     Stages choose how narrowly they clip by what the curve gains where it is drawn, so all of the scene enters.
     """
-    mechanism = BayesCloaking(epsilon=draws.budget.epsilon, delta=draws.budget.delta)
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
 
     def some(first: int, count: int) -> BayesRelease:
         rng = NumberedDraws(first, count)
         return mechanism.measure(plan, dataset, scene.X_test, rng, count, mean=False)
 
     try:
-        released = [some(draws.first, draws.count)]
+        released = [some(draw.seed, draw.draws)]
     except Apart:
-        released = [some(number, 1) for number in range(draws.first, draws.first + draws.count)]
+        released = [some(number, 1) for number in range(draw.seed, draw.seed + draw.draws)]
     promise = released[0].guarantee
     measured = together([part for each in released for part in each.measured])
-    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draws.count))
+    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draw.draws))
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
@@ -75,7 +75,7 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measur
 
 
 def curves(
-    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model
+    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
 ) -> tuple[FloatArray, Intervals]:
     """Released curves (draws, P) and their intervals, read with a model among others."""
     uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
@@ -179,7 +179,9 @@ class Growth:
         return float(np.interp(y, quantiles, LEVELS))
 
 
-def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
+def released(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
+) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
     X = scene.X_test[scene.grid]
     return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))

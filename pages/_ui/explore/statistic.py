@@ -29,10 +29,10 @@ from dpgp_core.release.json_text import guarantee_from_object, read_object
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking import staged
-from pages._ui.cloaking.results import Draws, Numbers
+from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
-from pages._ui.model import Budget, usual
+from pages._ui.model import Budget, Draw, usual
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
 
@@ -259,7 +259,8 @@ def drawn(example: ExampleDraw) -> Explored:
     if exhibit(example.dataset).scene == "curve":
         budget = Budget(example.dataset, "records", example.epsilon, example.delta)
         plan, scene = cloaking.plan_of(budget), cloaking.scene(example.dataset)
-        numbers = cached.value("Measuring", staged.measure, Draws(budget, example.draw, 1), given=(data, scene, plan))
+        draw = Draw(example.epsilon, example.delta, seed=example.draw)
+        numbers = cached.value("Measuring", staged.measure, budget, draw, given=(data, scene, plan))
         return cached.value("Measuring", of_numbers, example, given=(data, plan, numbers))
     plan = cached.value("Planning what to measure", planned, replace(example, draw=1), given=(data,))
     return cached.value("Measuring", measured, example, given=(data, plan))

@@ -67,10 +67,10 @@ class SparseSetting:
         """EQ kernel, unit variance in model units."""
         return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in exhibit(self.dataset).ratios))
 
-    def mechanism(self, method: Method = "ours", epsilon: float | None = None) -> SparseVariational:
-        """The release of a method at this or another epsilon."""
+    def mechanism(self, method: Method = "ours") -> SparseVariational:
+        """The release of a method."""
         ours = SparseVariational(
-            epsilon=self.epsilon if epsilon is None else epsilon,
+            epsilon=self.epsilon,
             delta=self.delta,
             kernel=self.kernel,
             noise_variance=self.noise,
@@ -80,16 +80,15 @@ class SparseSetting:
             return ours
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
+    @property
+    def bayes(self) -> BayesCloaking:
+        """The contender, which protects the same; its models are automatic."""
+        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects="inputs and outputs")
+
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
         """The releases in the page's picture and table: of ours, of the paper's, and of Bayes cloaking."""
-        methods: tuple[Method, ...] = ("ours", "paper")
-        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in methods]
-        return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
-
-    def bayes(self, epsilon: float | None = None) -> BayesCloaking:
-        """The contender, which protects the same, at this or another epsilon; its models are automatic."""
-        at = self.epsilon if epsilon is None else epsilon
-        return BayesCloaking(epsilon=at, delta=self.delta, protects="inputs and outputs")
+        made = {"ours": self.mechanism(), "paper": self.mechanism("paper"), "bayes": self.bayes}
+        return [((name, self), each.guarantee.for_unit(unit)) for name, each in made.items()]
 
 
 def defaults(name: str) -> SparseDefaults:
@@ -178,8 +177,8 @@ def fit(setting: SparseSetting) -> Fits:
         for method in METHODS
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
-    contenders = {each: judged(setting, each, setting.epsilon, data, LEVELS.tolist()) for each in CONTENDERS}
-    bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
+    contenders = {each: judged(setting, each, data, LEVELS.tolist()) for each in CONTENDERS}
+    bayes = setting.bayes.release(data, points, np.random.default_rng([setting.seed, 3]))
     return Fits(
         name=setting.dataset,
         x=x,
@@ -213,16 +212,14 @@ class Judged(NamedTuple):
     inside: FloatArray
 
 
-def judged(
-    setting: SparseSetting, contender: Contender, epsilon: float, data: Dataset, levels: Sequence[float] = ()
-) -> Judged:
+def judged(setting: SparseSetting, contender: Contender, data: Dataset, levels: Sequence[float] = ()) -> Judged:
     """Of simulated releases about each part of the people, with central intervals of these levels."""
     simulated = _simulated_bayes if contender == "bayes" else partial(_simulated, method=contender)
     residuals: list[FloatArray] = []
     likelihoods: list[float] = []
     inside: list[list[float]] = []
     for index, fold in enumerate(parts(data)):
-        draws, likely, shares = zip(*simulated(setting, epsilon, index, fold, levels), strict=True)
+        draws, likely, shares = zip(*simulated(setting, index, fold, levels), strict=True)
         residuals.append(np.concatenate(draws))
         likelihoods += likely
         inside += shares
@@ -232,11 +229,9 @@ def judged(
 Simulated = Iterator[tuple[FloatArray, float, list[float]]]  # residuals (draws, P), log-likelihood, shares inside
 
 
-def _simulated(
-    setting: SparseSetting, epsilon: float, index: int, fold: Held, levels: Sequence[float], method: Method
-) -> Simulated:
+def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float], method: Method) -> Simulated:
     """``REPEATS`` releases of a variant of the sparse DP-GP about one part of the people."""
-    mechanism, train, truth = setting.mechanism(method, epsilon), fold.train, fold.truth
+    mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
     sums = mechanism.exact_statistics(train)
     for repeat in range(REPEATS):
         rng = np.random.default_rng([setting.seed, repeat, index, 7])
@@ -247,12 +242,10 @@ def _simulated(
         yield (mean - truth)[None], -nlpd(mean, total, truth), inside
 
 
-def _simulated_bayes(
-    setting: SparseSetting, epsilon: float, index: int, fold: Held, levels: Sequence[float]
-) -> Simulated:
+def _simulated_bayes(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float]) -> Simulated:
     """The same of Bayes cloaking, ``BAYES_DRAWS`` together; the likelihood is that of its mixture of models."""
     data, truth, rng = fold.train, fold.truth, np.random.default_rng([setting.seed, index, 5])
-    release = setting.bayes(epsilon).release(data, fold.X_test, rng, BAYES_DRAWS)
+    release = setting.bayes.release(data, fold.X_test, rng, BAYES_DRAWS)
     mixture, y = release.uncertainty.prediction, (truth - data.midpoint) / data.y_scale
     sd = np.sqrt(mixture.variances + mixture.noise_variances[:, None])
     each = logsumexp(norm.logpdf(y, mixture.means, sd), axis=1, b=mixture.weights[:, :, None])
@@ -308,7 +301,7 @@ def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], N
     compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     curves: dict[Contender, list[Judged]] = {each: [] for each in compared}
     for done, (contender, epsilon) in enumerate(product(compared, CURVE_EPSILONS), 1):
-        curves[contender].append(judged(setting, contender, epsilon, data))
+        curves[contender].append(judged(replace(setting, epsilon=epsilon), contender, data))
         progress(done / (len(compared) * len(CURVE_EPSILONS)))
     errors = {name: np.array([each.rmse for each in curve]) for name, curve in curves.items()}
     likelihood = {name: np.array([each.likelihood for each in curve]) for name, curve in curves.items()}
@@ -358,7 +351,7 @@ def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], N
     shares = {name: np.zeros((len(CHOICE_EPSILONS), len(FACTORS))) for name in CHOOSERS}
     runs = list(product(CHOOSERS.items(), enumerate(CHOICE_EPSILONS)))
     for done, ((name, choose), (i, epsilon)) in enumerate(runs, 1):
-        base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
+        base = replace(setting, epsilon=epsilon, lengthscale=lengthscales[0]).mechanism()
         residuals = []
         for index, (train, X_test, truth, _) in enumerate(parts(data)):
             choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))

@@ -30,6 +30,7 @@ from pages._ui.look.plots import (
     draw_line,
     faded,
     finish,
+    input_axis,
     named_lines,
     ticked,
 )
@@ -161,7 +162,7 @@ def differences(fits: Fits) -> go.Figure:
         draw_line(figure, x, values, *_LOOKS[method])
     furthest = float(np.abs([low, high, ours - half, ours + half, *lines.values()]).max())
     most = min(1.05 * furthest, data.output_range)
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis("away from the curve without privacy", data.y_unit), range=[-most, most])
     figure.update_traces(meta=NOT_PRIVATE)
     return named_lines(finish(figure, HEIGHT), _SHORT)
