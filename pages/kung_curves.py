@@ -7,7 +7,7 @@ from pages._ui.work import cached
 chosen = settings.chosen(sidebar.ReleaseSettings)
 show = chosen.overlay
 ours, paper, errors = computed.compared(chosen)
-kept = variants.find("kung_curves", sidebar.ReleaseSettings, chosen.dataset)
+kept = variants.find("kung_curves", chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
 frame.heading(figures.question(data), figures.lead(ours, paper, errors) + words.meanwhile(ours, errors, show))

@@ -33,7 +33,7 @@ if right is not None:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
 frame.metrics(cells.metrics(ours, paper, errors))
 variants.maps(ours, layer, kind, show)
-kept = variants.find("london_noise_map", sidebar.MapSettings, chosen.dataset)
+kept = variants.find("london_noise_map", chosen)
 variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])

@@ -10,7 +10,6 @@ import pytest
 
 from datasets import EXHIBITS
 from dpgp_core.bayes.models import weights_of
-from dpgp_core.bayes.stages import rescaled
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
@@ -80,8 +79,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
     """
     data, scene, rng = result.dataset, result.scene, np.random.default_rng(5)
     if other is not None:
-        theirs = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
-        plan = replace(theirs, stages=rescaled(theirs.stages, MECHANISM.noise_multiplier))
+        plan = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
     points = scene.X_test[scene.records :: 8]
     everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
     for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=weights_of(result.plan.models))):

@@ -233,7 +233,7 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
     data = ours.dataset
     st.header("The growth chart")
-    chart, other = computed.growth_of(ours), computed.growth_of(paper)
+    chart = computed.growth_of(ours)
     plain = computed.growth_without_privacy(data.name) if overlay else None
     left, right = st.columns(2)
     with left:
@@ -241,17 +241,26 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
         container = st.container()
         person = _person(chart, data)
     with container:
-        source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
-        picture = cached.drawn(growth, chart, data, person, plain, of=(ours.settings, overlay, person))
-        public = public_growth(ours, chart, person, "one release (orange)")
-        pictures.chart(picture, "growth", _growth_alt(source, ours), public)
+        _show_growth(ours, "growth", "one release (orange)", person, plain)
     with right:
         st.subheader("The method of 2018")
-        source = "the method of 2018 (purple)"
-        picture = cached.drawn(growth, other, data, person, None, True, of=(paper.settings, person))
-        public = public_growth(paper, other, person, source, other=True)
-        pictures.chart(picture, "growth_paper", _growth_alt(source, paper), public)
+        _show_growth(paper, "growth_paper", "the method of 2018 (purple)", person, other=True)
     _nearness(ours, person[0], chart, plain)
+
+
+def _show_growth(
+    result: Result,
+    key: str,
+    source: str,
+    person: tuple[float, float],
+    plain: Growth | None = None,
+    other: bool = False,
+) -> None:
+    chart, of = computed.growth_of(result), (result.settings, person, plain is None)
+    picture = cached.drawn(growth, chart, result.dataset, person, plain, other, of=of)
+    public = public_growth(result, chart, person, source, other=other)
+    shown = source if plain is None else f"{source} and without privacy (blue)"
+    pictures.chart(picture, key, _growth_alt(shown, result), public)
 
 
 def _growth_alt(source: str, result: Result) -> str:

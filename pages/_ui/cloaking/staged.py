@@ -15,7 +15,6 @@ from dpgp_core.bayes.engine import Measured, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.bayes.stages import rescaled
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
@@ -30,11 +29,12 @@ from pages._ui.work.jobs import Answer
 
 
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """The best plan of every stage; public."""
+    """The best plan of every stage, each record with a column of its own; public."""
     weights = scene.at_records if budget.focus == "records" else None
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
-    half_range = dataset.output_range / dataset.y_scale / 2
-    return mechanism.plan(dataset.X, scene.X_test, x_box=dataset.x_box, half_range=half_range)
+    mechanism = BayesCloaking(
+        epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP, binned=False
+    )
+    return mechanism.plan_for(dataset, scene.X_test)
 
 
 def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, draw: Draw) -> Numbers:
@@ -96,8 +96,8 @@ def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
 def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     """The best plan if it is there soon, else the nearest one that is ready; and the budget, with that of the plan.
 
-    A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
-    ``likely`` budgets.
+    The noise of any plan is scaled to the budget when it measures. A page that got the latter is made again as soon as
+    the best is there. Idle processes go on with the plans of ``likely`` budgets.
     """
     near = nearest(budget)
     cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
@@ -107,9 +107,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     if ready is not None:
         return ready, budget
     waiting.afterwards(lambda: best(budget, given))
-    plan = best(near, given).value
-    scaled = replace(plan, stages=rescaled(plan.stages, _noise(budget)))
-    return Answer(scaled, False, 0.0), replace(budget, planned_for=(near.epsilon, near.delta))
+    return best(near, given), replace(budget, planned_for=(near.epsilon, near.delta))
 
 
 def nearest(budget: Budget) -> Budget | None:

@@ -28,15 +28,15 @@ from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
 
-def find(page: str, kind: type[ReleaseSettings], dataset: str) -> Result | None:
+def find(page: str, on_screen: ReleaseSettings) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, kind)
-    if chosen is None:
+    pinned = pin.pinned(page, type(on_screen))
+    if pinned is None:
         return None
-    if chosen.model.dataset != dataset:
+    if pinned.dataset != on_screen.dataset:
         pin.of_other_data()
         return None
-    return computed.run(chosen.model, chosen.design, replace(chosen.draw, draws=1))
+    return computed.run(pinned.model, pinned.design, replace(pinned.draw, draws=1))
 
 
 def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -> None:

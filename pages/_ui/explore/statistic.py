@@ -81,8 +81,7 @@ class ExampleDraw:
 
 def planned(data: Dataset, example: ExampleDraw) -> BayesPlan:
     """The plan for a good curve at the public inputs; no draw enters."""
-    half_range = data.output_range / data.y_scale / 2
-    return example.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
+    return example.mechanism.plan_for(data, data.X)
 
 
 def measured(data: Dataset, plan: BayesPlan, example: ExampleDraw) -> Explored:
