@@ -80,7 +80,7 @@ _FAR = 3  # steps of the slider of epsilon between two pictures
 _KERNELS = ("EQ", "Matern32", "Matern12")
 
 
-def _settings(ours: Result) -> Iterator[tuple[str, Result]]:
+def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
     """Title and release of three settings, as a visitor chooses; none at first, and kernels where rough ones are quick.
 
     The present setting is among them where it has neighbours on both sides.
@@ -114,7 +114,7 @@ Side = tuple[str, Result, Draw, pd.DataFrame]  # one of three: its title, releas
 def curves(ours: Result, overlay: bool) -> None:
     """The published curve at three settings, on the same axes."""
     three: list[Side] = []
-    for title, result in _settings(ours):
+    for title, result in _chosen_three(ours):
         figure = figures.curves(result, overlay)
         draw = partial(sheet_figure.drawn, figure, named=False)
         three.append((title, result, draw, words.rows_of(figure, result)))
@@ -127,7 +127,7 @@ def maps(ours: Result, layer: Layer, kind: str, overlay: bool) -> None:
     """The same layer of the map at three settings, at one scale, with one legend."""
     three: list[Side] = []
     around = cached.value("Drawing the boroughs", look_maps.boroughs)
-    for title, result in _settings(ours):
+    for title, result in _chosen_three(ours):
         table, its_layer = cells.cell_table(result, overlay), cells.layers(result, overlay).get(kind, layer)
         three.append((title, result, partial(sheet_map.hexagons, table, its_layer, around, named=False), table))
     if three:
@@ -161,7 +161,6 @@ def _within(result: Result) -> str:
 
 MANY = 20  # draws that the button asks for: one of those the sidebar offers
 _SECONDS, _CALM = 0.7, 2.0  # a draw is shown for; where reduced motion is asked for
-_CHOICES = {"play": "Play, one after another", "pause": "Pause"}
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
@@ -190,7 +189,7 @@ def buttons(legend: str, still: str = "All together") -> str:
     radios = "".join(
         f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == "all" else ""}> '
         f"{title}</label>"
-        for name, title in {"all": still, **_CHOICES}.items()
+        for name, title in {"all": still, "play": "Play, one after another", "pause": "Pause"}.items()
     )
     return f'<fieldset class="player"><legend>{legend}</legend>{radios}</fieldset>'
 

@@ -38,7 +38,7 @@ class Uncertain(NamedTuple):
     Attributes:
         name: of a figure.
         meaning: of it.
-        bound: that it is at most so much.
+        bound: a clause for {}, the most that it is.
         ours, other: half of the interval of ``LEVEL`` in two results.
     """
 
