@@ -25,6 +25,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine, quickest, timed
 from datasets import EXHIBITS, exhibit, kung, load, london_sales
+from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
@@ -86,17 +87,16 @@ class Page:
 
     def prepare(
         self, lengthscale: float
-    ) -> tuple[Callable[[], list[results.Outcome]], Callable[[], list[tuple[FloatArray, ...]]]]:
+    ) -> tuple[Callable[[], list[tuple[FloatArray, Guarantee]]], Callable[[], list[tuple[FloatArray, ...]]]]:
         """Stages 1 and 2; returns stage 3, which is all that a new draw needs, and the intervals of a new budget."""
         model = Model(self.name, "EQ", lengthscale, 0.3)
         fit = results.stage_matrix(self.dataset, self.scene, model)
         plans = [results.stage_plan(self.dataset, self.scene, fit, model, design) for design in self.designs]
         settings = list(zip(plans, self.designs, self.draws, strict=True))
-        nonprivate = self.dataset.in_data_units(fit.C @ self.dataset.standardised())
 
-        def outcomes() -> list[results.Outcome]:
+        def draws() -> list[tuple[FloatArray, Guarantee]]:
             return [
-                results.stage_outcome(self.dataset, self.scene, plan, nonprivate, model, design, draw)
+                results.stage_draws(self.dataset, self.scene, plan, model, design, draw)
                 for plan, design, draw in settings
             ]
 
@@ -106,7 +106,7 @@ class Page:
                 for plan, design, draw in settings
             ]
 
-        return outcomes, intervals
+        return draws, intervals
 
     def show(self, lengthscale: float) -> None:
         """All stages, nothing cached."""

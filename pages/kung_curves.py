@@ -1,34 +1,22 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, offers, pictures, settings, sidebar, text
+from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 chosen = settings.chosen(sidebar.ReleaseSettings)
-model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-if show:
-    computed.foresee(model, design, draw)
-ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
-kept = variants.find("kung_curves", sidebar.ReleaseSettings, model.dataset)
-data, guarantee = ours.dataset, ours.outcome.guarantee
-unit = data.y_unit
+show = chosen.overlay
+ours, paper, errors = computed.compared(chosen)
+kept = variants.find("kung_curves", chosen)
+data, guarantee = ours.dataset, ours.guarantee
 
-
-def with_unit(value: float) -> str:
-    return f"{text.number(value)} {unit}"
-
-
-errors = computed.trio(ours, paper) if show else None
-
-frame.heading(
-    figures.question(data), figures.lead(ours, paper, errors, with_unit) + words.meanwhile(ours, errors, show)
-)
+frame.heading(figures.question(data), figures.lead(ours, paper, errors) + words.meanwhile(ours, errors, show))
 if show:
     frame.overlay_banner()
 player = st.container()
 left, right = st.columns(2)
 with left:
-    st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
+    st.header(words.own_title(ours))
     picture = cached.drawn(figures.curves, ours, show, *(() if kept is None else (False, kept)))
     numbers, public = words.rows_of(picture, ours), figures.public_curves(ours, kept=kept)
     pictures.chart(picture, "curves", words.curves_alt(ours, "orange", show), public, numbers)
@@ -39,11 +27,9 @@ with right:
         of_paper, "curves_paper", words.curves_alt(paper, "purple", show), figures.public_curves(paper, other=True)
     )
 variants.play({"curves": picture, "curves_paper": of_paper}, player)
-frame.metrics(words.release_metrics(ours, paper, errors, with_unit))
-varied = variants.chosen(model.dataset)
-if varied != "none":
-    variants.curves(ours, varied, show)
-variants.show_pinned("kung_curves", kept, ours, show, with_unit)
+frame.metrics(words.release_metrics(ours, paper, errors))
+variants.curves(ours, show)
+variants.show_pinned("kung_curves", kept, ours, show)
 figures.show(ours, paper, show)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
@@ -51,7 +37,7 @@ with values:
 with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")
-        pictures.chart(figures.error_distribution(errors, unit), "errors", words.errors_alt(errors))
+        pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
     frame.steps([*words.explain(ours), words.ERROR])
 with lesson:
     frame.lessons(
@@ -77,5 +63,5 @@ with lesson:
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
 releases = [each for each in (ours, paper, kept) if each is not None]
-sidebar.spent(data.name, *((each.released, each.outcome.guarantee) for each in releases), free=words.free(ours))
+sidebar.spent(data.name, *((each.released, each.guarantee) for each in releases), free=words.free(ours))
 frame.state_link()

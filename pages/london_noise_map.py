@@ -1,15 +1,12 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, directions, figures, variants, words
-from pages._ui.look import frame, offers, pictures, settings, sidebar, text
+from pages._ui.look import frame, pictures, settings, sidebar
 
 chosen = settings.chosen(sidebar.MapSettings)
-model, design, draw, show = chosen.model, chosen.design, chosen.draw, chosen.overlay
-if show:
-    computed.foresee(model, design, draw)
-ours, paper = computed.run(model, design, draw, meanwhile=True), computed.run_published(model, draw)
-data, guarantee = ours.dataset, ours.outcome.guarantee
-errors = computed.trio(ours, paper) if show else None
+show = chosen.overlay
+ours, paper, errors = computed.compared(chosen)
+data, guarantee = ours.dataset, ours.guarantee
 
 frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors, show))
 frame.banners(data.source if data.simulated else None, show)
@@ -19,13 +16,13 @@ kind, both = cells.map_view(list(layers))
 layer = layers[kind]
 spot = st.container()
 picked = pictures.pick_hexagon(table)
-if both:
-    left, right = spot.columns(2)
-    with left:
-        st.header(f"This setting: {offers.MECHANISM.titles[design.mechanism]}")
-        pictures.hexagon_map(
-            table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=alt_text
-        )
+left, right = spot.columns(2) if both else (spot, None)
+with left:
+    if both:
+        st.header(words.own_title(ours))
+    about = figures.about(ours, layer.title)
+    pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=about, more=alt_text)
+if right is not None:
     with right:
         st.header(words.published_title(paper))
         of_paper = cells.cell_table(paper, show)
@@ -34,17 +31,10 @@ if both:
             pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked, about=about)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
-else:
-    with spot:
-        pictures.hexagon_map(
-            table, layer, kind, "hexagons", picked, about=figures.about(ours, layer.title), more=alt_text
-        )
 frame.metrics(cells.metrics(ours, paper, errors))
-varied = variants.chosen(model.dataset)
-if varied != "none":
-    variants.maps(ours, varied, layer, kind, show)
-kept = variants.find("london_noise_map", sidebar.MapSettings, model.dataset)
-variants.show_pinned("london_noise_map", kept, ours, show, text.factor_of, text.relative)
+variants.maps(ours, layer, kind, show)
+kept = variants.find("london_noise_map", chosen)
+variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
@@ -68,6 +58,6 @@ with lesson:
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-other = [(paper.released, paper.outcome.guarantee)] if both else []
+other = [(paper.released, paper.guarantee)] if both else []
 sidebar.spent(data.name, (ours.released, guarantee), *other, free=words.free(ours))
 frame.state_link()

@@ -38,10 +38,10 @@ elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 else:
     if view == "errors":
-        curves = compute.curves(setting)
+        curves = cached.value("Releasing at every epsilon", compute.errors_against_epsilon, setting)
         both = [picture(sparse_view.against_epsilon, curves, each, without) for each in ("error", "likelihood")]
     else:
-        choices = compute.choices(setting)
+        choices = cached.value("Choosing hyperparameters", compute.choose_hyperparameters, setting)
         both = [picture(each, choices) for each in (sparse_view.choice_errors, sparse_view.choice_shares)]
     numbers = tables.of_figure(*(both if view == "errors" else both[:1]), true_data=True)
     for column, drawn, (key, caption) in zip((left, right), both, sparse_view.PAIRS[view], strict=True):

@@ -92,8 +92,8 @@ def london_noise(lengthscale: float) -> tuple[float, float]:
     """Half of the noise's 95 % interval in log price, median where many sales are and where none is."""
     model = Model("london_hexes", "EQ", lengthscale, 0.3)
     result = run(model, Design(mechanism="refined"), Draw(epsilon=1.0, delta=DELTA))
-    assert result.outcome.scene.labels is not None
-    sales = result.outcome.scene.labels["sales"].to_numpy()
+    assert result.scene.labels is not None
+    sales = result.scene.labels["sales"].to_numpy()
     noise = _noise(result)
     return float(np.median(noise[sales >= _DENSE])), float(np.median(noise[sales == 0]))
 

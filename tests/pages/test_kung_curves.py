@@ -164,13 +164,13 @@ ASKED = usual("kung"), Design(), Draw(epsilon=1.0, delta=0.01)
 def test_centiles_are_in_order_and_about_the_curve(published):
     model, design, draw = ASKED
     result = computed.run_published(model, draw) if published else computed.run(model, design, draw)
-    chart, grid = computed.growth_of(result), slice(result.outcome.scene.records, None)
+    chart, grid = computed.growth_of(result), result.scene.grid
     assert list(chart.lines) == list(CENTILES)
     assert (np.diff(chart.values, axis=0) > 0).all()
     low, high = result.intervals.output.of(0)[:, grid]
     assert ((low < chart.lines[3]) & (chart.lines[97] < high)).all()  # 3 to 97 lies within the central 95 %
     if published:  # its centiles are normal
-        np.testing.assert_allclose(chart.lines[50], result.outcome.samples[0, grid])
+        np.testing.assert_allclose(chart.lines[50], result.samples[0, grid])
 
 
 def test_without_privacy_the_lines_hold_the_shares_that_they_name():

@@ -181,10 +181,10 @@ def sales_result():
     design, draw = Design(mechanism="cloaking"), Draw(1.0, 0.01)
     fit = results.stage_matrix(few, scene, model)
     plan = results.stage_plan(few, scene, fit, model, design)
-    outcome = results.stage_outcome(few, scene, plan, np.zeros(len(scene.X_test)), model, design, draw)
-    halves = results.stage_halves(few, scene, plan, model, design, draw)
-    intervals = results.Intervals.about(outcome.samples, *halves)
-    return results.Result(model, design, draw, few, fit, plan, outcome, intervals, {})
+    samples, guarantee = results.stage_draws(few, scene, plan, model, design, draw)
+    intervals = results.Intervals.about(samples, *results.stage_halves(few, scene, plan, model, design, draw))
+    plain = np.zeros(len(scene.X_test))
+    return results.Result(model, design, draw, few, scene, plain, fit, plan, samples, guarantee, intervals, {})
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
@@ -231,7 +231,7 @@ def test_the_spread_of_prices_is_that_of_the_release(seen):
     app = seen("london_noise_map", mechanism="bayes", map="people")
     table = app.dataframe[0].value
     result = computed.run(usual("london_hexes"), Design("bayes"), OPENING)
-    shown = public_cells(result.outcome.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
+    shown = public_cells(result.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
     spread = 100 * np.expm1(result.intervals.scatter[shown])
     np.testing.assert_allclose(table["spread of prices [%]"], spread.round(1))
     assert "Spread of prices" in page_text(app)

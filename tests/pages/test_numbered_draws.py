@@ -14,7 +14,6 @@ from datasets import london_hexes
 from dpgp_core.measurement.noise import Apart
 from pages._ui.cloaking import computed, staged, variants
 from pages._ui.cloaking.cells import LAYERS
-from pages._ui.cloaking.results import Draws
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.explore import statistic as exploring
@@ -40,14 +39,14 @@ def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
         for number, one in alone.items():
             if first <= number < first + count:
                 at = number - first
-                np.testing.assert_allclose(together.outcome.samples[at], one.outcome.samples[0], atol=1e-6)
+                np.testing.assert_allclose(together.samples[at], one.samples[0], atol=1e-6)
                 np.testing.assert_allclose(together.intervals.curve.of(at), one.intervals.curve.of(0), atol=1e-5)
 
 
 @pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
 def test_a_draw_of_a_map_is_the_same_beside_any_others(mechanism):
     one, several = shown("london_hexes", mechanism, 1, 1), shown("london_hexes", mechanism, 1, 5)
-    np.testing.assert_allclose(several.outcome.samples[0], one.outcome.samples[0], atol=1e-6)
+    np.testing.assert_allclose(several.samples[0], one.samples[0], atol=1e-6)
 
 
 def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
@@ -58,8 +57,8 @@ def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
 def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monkeypatch):
     budget = Budget("kung", "records", 1.0, offers.DELTA)
     data, scene = computed.cached.dataset("kung"), computed.scene("kung")
-    plan, draws = computed.plan_of(budget), Draws(budget, 1, 3)
-    together = staged.measure(data, scene, plan, draws)
+    plan, draws = computed.plan_of(budget), (budget, Draw(1.0, offers.DELTA, draws=3))
+    together = staged.measure(data, scene, plan, *draws)
     generator = staged.NumberedDraws
 
     def refusing(first, count):
@@ -68,7 +67,7 @@ def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monk
         return generator(first, count)
 
     monkeypatch.setattr(staged, "NumberedDraws", refusing)
-    apart = staged.measure(data, scene, plan, draws)
+    apart = staged.measure(data, scene, plan, *draws)
     assert apart.guarantee.budget == together.guarantee.budget
     assert apart.guarantee.releases == together.guarantee.releases == 3
     for one, other in zip(apart.measured.stages, together.measured.stages, strict=True):
@@ -98,10 +97,7 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     for stage, seen_there in stages:
         np.testing.assert_allclose(stage.z, seen_there.z[0])
     _, curve = exploring.read_again(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
-    grid = slice(shown_there.outcome.scene.records, None)
-    there = np.interp(
-        curve.X_test[:, 0], shown_there.outcome.scene.X_test[grid, 0], shown_there.outcome.samples[0, grid]
-    )
+    there = np.interp(curve.X_test[:, 0], shown_there.scene.x, shown_there.samples[0, shown_there.scene.grid])
     inside = (curve.X_test[:, 0] > 5) & (curve.X_test[:, 0] < 70)
     assert np.abs(curve.curve() - there)[inside].mean() < 3.0  # cm: the same numbers, read with other models
     assert data.y_unit == "cm"

@@ -58,15 +58,15 @@ def everything(app):
 def kung():
     result = cloaking.run(usual("kung"), Design(), Draw(1.0, offers.DELTA))
     plain = left_out.without_privacy("kung", usual("kung"))
-    return [result.outcome.nonprivate[result.outcome.scene.records :]], [plain]
+    return [result.nonprivate[result.scene.grid]], [plain]
 
 
 def london():
     model = usual("london_hexes")
     result = cloaking.run(model, Design(), Draw(1.0, offers.DELTA))
     plain = left_out.without_privacy("london_hexes", model)
-    shown = cells.public_cells(result.outcome.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
-    return [np.exp(result.outcome.nonprivate[shown]).round(-3)], [np.expm1(plain) * 100]
+    shown = cells.public_cells(result.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
+    return [np.exp(result.nonprivate[shown]).round(-3)], [np.expm1(plain) * 100]
 
 
 def excursion_sets():

@@ -46,10 +46,10 @@ def kung():
 
 def without_truth(result):
     """The same release of people whose outcomes, and whose curve without privacy, are others."""
-    data, outcome = result.dataset, result.outcome
+    data = result.dataset
     others = replace(data, y=np.roll(data.y, 7)[::-1] * 0.5 + 30)
-    changed = replace(outcome, nonprivate=0 * outcome.nonprivate + 60, scene=replace(outcome.scene, truth=others.y))
-    return replace(result, dataset=others, outcome=changed)
+    scene = replace(result.scene, truth=others.y)
+    return replace(result, dataset=others, nonprivate=0 * result.nonprivate + 60, scene=scene)
 
 
 def places_in(svg):
@@ -133,12 +133,9 @@ def map_of(result, kind, overlay):
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
 def test_published_maps_are_the_same_whatever_the_prices_were(kind):
     result = london()
-    changed = replace(
-        result.outcome,
-        nonprivate=0 * result.outcome.nonprivate + 13,
-        scene=replace(result.outcome.scene, truth=result.outcome.scene.truth[::-1]),
-    )
-    assert map_of(result, kind, True) == map_of(replace(result, outcome=changed), kind, True)
+    scene = replace(result.scene, truth=result.scene.truth[::-1])
+    changed = replace(result, nonprivate=0 * result.nonprivate + 13, scene=scene)
+    assert map_of(result, kind, True) == map_of(changed, kind, True)
 
 
 def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):

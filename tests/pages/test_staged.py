@@ -10,12 +10,11 @@ import pytest
 
 from datasets import EXHIBITS
 from dpgp_core.bayes.models import weights_of
-from dpgp_core.bayes.stages import rescaled
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
-from pages._ui.cloaking import computed, results, staged
+from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
@@ -40,15 +39,15 @@ def result():
 
 @pytest.fixture(scope="module")
 def plan(result):
-    return staged.plan_stages(result.dataset, result.outcome.scene, BUDGET)
+    return staged.plan_stages(result.dataset, result.scene, BUDGET)
 
 
 def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
-    data, scene = result.dataset, result.outcome.scene
+    data, scene = result.dataset, result.scene
     release = MECHANISM.measure(plan, data, scene.X_test, NumberedDraws(DRAW.seed, 1), 1)
-    both = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, DRAW.draws))
-    assert both.guarantee == result.outcome.guarantee
-    numbers = staged.measure(data, scene, plan, results.Draws(BUDGET, DRAW.seed, 1))
+    both = staged.measure(data, scene, plan, BUDGET, DRAW)
+    assert both.guarantee == result.guarantee
+    numbers = staged.measure(data, scene, plan, BUDGET, replace(DRAW, draws=1))
     assert numbers.guarantee == release.guarantee
     monkeypatch.setattr(staged, "models", lambda *_: plan.models)
     found = staged.read(data, scene.X_test, plan, numbers.measured, KUNG)
@@ -65,7 +64,7 @@ def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
     assert len(automatic) == 20
     assert len(kernels) == 9 + len(automatic)  # it and its neighbours
     assert other.plan.stages == result.plan.stages
-    assert (other.outcome.samples != result.outcome.samples).any()
+    assert (other.samples != result.samples).any()
     assert other.released == result.released  # reading again spends nothing
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
 
@@ -78,10 +77,9 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
     The curve is the mean of outputs cut to the bounds. Its intervals hold where the plan is of another epsilon too, its
     noise scaled to the budget.
     """
-    data, scene, rng = result.dataset, result.outcome.scene, np.random.default_rng(5)
+    data, scene, rng = result.dataset, result.scene, np.random.default_rng(5)
     if other is not None:
-        theirs = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
-        plan = replace(theirs, stages=rescaled(theirs.stages, MECHANISM.noise_multiplier))
+        plan = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
     points = scene.X_test[scene.records :: 8]
     everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
     for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=weights_of(result.plan.models))):
@@ -91,7 +89,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
         y = data.in_data_units(f + np.sqrt(model.noise_variance) * rng.standard_normal(len(f)))
         curve = clipped(data.in_data_units(f), data.y_scale**2 * model.noise_variance, *data.y_bounds).mean
         world = replace(data, y=y[: data.n])
-        numbers = staged.measure(world, scene, plan, results.Draws(BUDGET, seed, 1))
+        numbers = staged.measure(world, scene, plan, BUDGET, replace(DRAW, draws=1, seed=seed))
         found = staged.read(world, points, plan, numbers.measured, KUNG)
         for of, truth in (("function", curve), ("outputs", np.clip(y, *data.y_bounds))):
             (low, high), at = found.interval(LEVEL, of), truth[data.n :]
@@ -156,7 +154,7 @@ def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
 def test_another_model_reads_what_was_simulated(monkeypatch):
     longer, shorter = (replace(KUNG, lengthscale=times * KUNG.lengthscale) for times in (2, 0.2))
     first = computed.errors(longer, Design(), OPENING)  # of the page's own, results ship
-    monkeypatch.setattr(staged, "left_out_numbers", pytest.fail)
+    monkeypatch.setattr(BayesCloaking, "measure", pytest.fail)
     other = computed.errors(shorter, Design(), OPENING)
     assert other.draws.shape == first.draws.shape
     assert not np.array_equal(other.draws, first.draws)

@@ -213,9 +213,9 @@ def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
     assert not app.exception
     shown = read(r"with a chance of \*\*([\d.]+) in 100\*\*", app)
     result = computed.run(usual("kung"), Design("refined"), Draw(1.0, DELTA))
-    many = computed.run(usual("kung"), Design("refined"), Draw(1.0, DELTA, draws=400, seed=1)).outcome
-    grid = slice(many.scene.records, None)
-    at = int(np.abs(many.scene.X_test[grid, 0] - 30).argmin())
+    many = computed.run(usual("kung"), Design("refined"), Draw(1.0, DELTA, draws=400, seed=1))
+    grid = many.scene.grid
+    at = int(np.abs(many.scene.x - 30).argmin())
     noise = many.samples[:, grid][:, at] - many.samples[:, grid][:, at].mean()
     assert shown == pytest.approx(100 * np.mean(np.abs(noise) <= 5.0), abs=8)  # 400 draws: within 8 but for 1 in 1,000
     half = result.intervals.noise[grid][at]

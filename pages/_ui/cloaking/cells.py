@@ -27,14 +27,14 @@ from pages._ui.look.text import Metric
 _NOISE = "privacy noise [factor]"
 _WIDTH = "where the price is [factor]"
 _PEOPLE = "spread of prices [%]"
-_TOO_MUCH = FACTORS[-1]  # privacy noise by which a price may be anything between the bounds, and beyond
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _BEYOND = 20.0  # ln of the largest factor in the table
 _AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
-_INTERVAL_MARKS = (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS)  # marks of its scale
 _price = partial(Layer, unit="GBP", marks=(_LOW, math.sqrt(_LOW * _HIGH), _HIGH), scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, scale=NOISE_SCALE, private=True)
-_BLURRED = Unsure(_NOISE, _TOO_MUCH, f"privacy noise can move the price more than {FACTORS[-1]:g} times")
+_BLURRED = Unsure(  # by so much noise a price may be anything between the bounds, and beyond
+    _NOISE, FACTORS[-1], f"privacy noise can move the price more than {FACTORS[-1]:g} times"
+)
 _UNKNOWN = Unsure(_WIDTH, _AS_BOUNDS, "not known, anywhere within the bounds")
 LAYERS = {
     "private": _price("Prices", "published price [GBP]", private=True, hides=_BLURRED),
@@ -50,7 +50,7 @@ LAYERS = {
         "Where the price is",
         _WIDTH,
         "at most this factor up or down, with 95 % probability",
-        _INTERVAL_MARKS,
+        (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS),
         log=True,
         hides=_UNKNOWN,
     ),
@@ -80,23 +80,25 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
 
     True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
     """
-    outcome, data = result.outcome, result.dataset
-    frame = public_cells(outcome.scene)
+    data, scene = result.dataset, result.scene
+    frame = public_cells(scene)
     truth = np.full(len(frame), np.nan)
     if data.name == london_hexes.NAME:
-        truth[: outcome.scene.records] = outcome.scene.truth
+        truth[: scene.records] = scene.truth
     else:
-        frame["sales"], truth = _of_sales(data, frame["cell"])
-    frame[LAYERS["private"].column] = released_prices(outcome.samples[0], data)
+        prices = pd.Series(data.clipped_y).groupby(data.labels["cell"])
+        by_cell = prices.agg(["size", "mean"]).reindex(frame["cell"])
+        frame["sales"], truth = by_cell["size"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
+    frame[LAYERS["private"].column] = released_prices(result.samples[0], data)
     frame[_WIDTH] = _factor(result.intervals.curve.half)
     if result.intervals.noise is not None:
         frame[_NOISE] = _factor(result.intervals.noise)
     if result.intervals.scatter is not None:
-        frame[_PEOPLE] = _percent(result.intervals.scatter)
+        frame[_PEOPLE] = (100 * np.expm1(result.intervals.scatter)).round(1)
     if overlay:
-        frame[LAYERS["fit"].column] = np.exp(outcome.nonprivate).round(-3)
+        frame[LAYERS["fit"].column] = np.exp(result.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
-    return frame[map_rows(outcome.scene)].reset_index(drop=True)
+    return frame[map_rows(scene)].reset_index(drop=True)
 
 
 def note(result: Result, overlay: bool) -> str:
@@ -104,7 +106,7 @@ def note(result: Result, overlay: bool) -> str:
     meaning = "“Where the price is” counts what few sales leave open, and with it the privacy noise."
     if result.intervals.noise is not None:
         meaning = f"“Privacy noise” is what the mechanism adds, in 95 of 100 releases. {meaning} So it is wider."
-    return meaning + (" Columns marked “not private” show true data." if overlay else "")
+    return meaning + (f" {words.OVERLAY_NOTE}" if overlay else "")
 
 
 def public_cells(scene: Scene) -> pd.DataFrame:
@@ -133,17 +135,6 @@ def _factor(half: FloatArray) -> FloatArray:
     return np.asarray(np.exp(np.minimum(half, _BEYOND)).round(3))
 
 
-def _percent(half: FloatArray) -> FloatArray:
-    """How much a price grows where its logarithm grows by half an interval (P,)."""
-    return np.asarray((100 * np.expm1(half)).round(1))
-
-
-def _of_sales(data: Dataset, cells: pd.Series[str]) -> tuple[NDArray[np.int64], FloatArray]:
-    """Number of sales and mean of their clipped ln prices in each cell; NaN where there is none."""
-    by_cell = pd.Series(data.clipped_y).groupby(data.labels["cell"]).agg(["size", "mean"]).reindex(cells)
-    return by_cell["size"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
-
-
 TITLE = "Where does privacy blur the map?"
 
 
@@ -155,10 +146,10 @@ def lead(ours: Result, errors: Trio | None) -> str:
     if errors is not None:
         return (
             f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
-            f"**{words.error(errors.ours, text.factor_of)}** (typical error); "
-            f"without privacy by {text.factor_of(errors.without)}. {ends}"
+            f"**{words.error(ours, errors.ours)}** (typical error); "
+            f"without privacy by {words.size(ours, errors.without)}. {ends}"
         )
-    half = text.factor_of(words.at_records(ours, _blur(ours)))
+    half = words.size(ours, words.at_records(ours, ours.intervals.blur))
     if ours.intervals.noise is None:
         return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {ends}"
     return f"{setting} privacy noise moves a typical price by less than **{half}**. {ends}"
@@ -179,16 +170,9 @@ def alt_text(result: Result) -> str:
 
 def _by_borough(result: Result) -> pd.Series[float]:
     """Blur of each borough, the median over its hexagons with sales."""
-    labels = result.outcome.scene.labels
+    labels, records = result.scene.labels, result.scene.records
     assert labels is not None
-    blur = pd.Series(_blur(result)[: result.outcome.scene.records])
-    return blur.groupby(labels["borough"].iloc[: len(blur)].to_numpy()).median()
-
-
-def _blur(result: Result) -> FloatArray:
-    """Half of the range of the privacy noise (P,); where that is not added once, of the price."""
-    noise = result.intervals.noise
-    return result.intervals.curve.half if noise is None else noise
+    return pd.Series(result.intervals.blur[:records]).groupby(labels["borough"].iloc[:records].to_numpy()).median()
 
 
 def _within(half: float) -> str:
@@ -197,19 +181,16 @@ def _within(half: float) -> str:
 
 def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
-    guarantee, uncertain = ours.outcome.guarantee, words.uncertainty(ours, paper)
+    guarantee, half = ours.guarantee, _within(words.at_records(ours, ours.intervals.blur))
     kind = "hexagons" if "hexagon" in ours.dataset.privacy_unit else "sales"
-    name = "Where the price is" if ours.intervals.noise is None else "Privacy noise"
-    within = "with 95 % probability" if ours.intervals.noise is None else "in 95 of 100 releases"
+    name, within = "Privacy noise", "in 95 of 100 releases"
+    if ours.intervals.noise is None:
+        name, within = "Where the price is", "with 95 % probability"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
     return [
-        *([] if errors is None else words.errors_of(errors, text.factor_of, kind)),
-        Metric(name, _within(words.at_records(ours, _blur(ours))), within, uncertain.meaning),
-        Metric(
-            "Spent",
-            f"ε = {text.at_most(guarantee.proven_epsilon)}",
-            f"{many}, δ = {text.small(guarantee.budget.delta)}",
-        ),
+        *([] if errors is None else words.errors_of(ours, errors, kind)),
+        Metric(name, half, within, words.uncertainty(ours, paper).meaning),
+        words.spent("Spent", guarantee, many),
     ]
 
 

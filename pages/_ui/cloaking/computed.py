@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.engine import Measured
 from dpgp_core.evaluation import comparison as baseline
 from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, rung
+from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
-from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
+from pages._ui.cloaking.results import Intervals, Result, Scene
+from pages._ui.cloaking.staged import Given, Growth
 from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_soon
-from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
+from pages._ui.look.sidebar import ReleaseSettings
+from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
@@ -28,40 +34,53 @@ def scene(name: str) -> Scene:
     return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
-def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
-    """All stages.
+def compared(chosen: ReleaseSettings) -> tuple[Result, Result, Trio | None]:
+    """A release and the published method beside it, as a page opens with them; and their errors under the overlay.
 
-    Args:
-        model, design, draw: settings.
-        meanwhile: whether the nearest plan that is ready may measure first, and the page be made again with the best
-            one (see ``staged.soon``).
+    The nearest plan that is ready may measure first, and the page be made again with the best one; see ``staged.soon``.
     """
-    public = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=public)
+    model, design, draw = chosen.model, chosen.design, chosen.draw
+    if chosen.overlay:
+        _foresee(model, design, draw)
+    ours, paper = run(model, design, draw, meanwhile=True), run_published(model, draw)
+    return ours, paper, _trio(ours, paper) if chosen.overlay else None
+
+
+def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
+    """All stages; ``meanwhile``: the nearest plan that is ready may measure first."""
+    given = cached.dataset(model.dataset), scene(model.dataset)
+    fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
     if design.in_stages:
-        return _run_staged(model, design, draw, public, fit, meanwhile)
-    return _run_once(model, design, draw, public, fit)
+        return _run_staged(model, design, draw, given, fit, meanwhile)
+    return _run_once(model, design, draw, given, fit)
+
+
+def run_published(model: Model, draw: Draw) -> Result:
+    """The published method at the same budget and draw: log-det objective, Hall's calibration."""
+    return run(model, PAPER_DESIGN, replace(draw, calibration="hall", shrinkage=False))
 
 
 def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
     """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
     stage_2 = (*given, fit.value)
     plan = cached.answer("Designing the noise: λ and M", results.stage_plan, model, design, given=stage_2)
-    stages = (*given, plan.value)
-    stage_3 = (*stages, curve_without_privacy(model.dataset))
-    outcome = cached.answer("Drawing the noise", results.stage_outcome, model, design, draw, given=stage_3, here=True)
-    a_draw = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
-    halves = cached.answer("Simulating intervals", results.stage_halves, model, design, a_draw, given=stages, here=True)
+    stage_3 = (*given, plan.value)
+    drawn = cached.answer("Drawing the noise", results.stage_draws, model, design, draw, given=stage_3, here=True)
+    one = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
+    halves = cached.answer("Simulating intervals", results.stage_halves, model, design, one, given=stage_3, here=True)
+    samples, guarantee = drawn.value
     return Result(
         model,
         design,
         draw,
-        given[0],
+        *given,
+        curve_without_privacy(model.dataset),
         fit.value,
         plan.value,
-        outcome.value,
-        Intervals.about(outcome.value.samples, *halves.value),
-        times={"C": fit, "λ, M": plan, "scale, draw": outcome, "intervals": halves},
+        samples,
+        guarantee,
+        Intervals.about(samples, *halves.value),
+        times={"C": fit, "λ, M": plan, "scale, draw": drawn, "intervals": halves},
     )
 
 
@@ -71,31 +90,43 @@ def _run_staged(
     """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
     budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
     plan, budget = staged.soon(budget, given) if meanwhile else (staged.best(budget, given), budget)
-    stages, draws = (*given, plan.value), Draws(budget, draw.seed, draw.draws)
-    numbers = cached.answer("Measuring", staged.measure, draws, given=stages)
-    reading = (*stages, numbers.value, curve_without_privacy(model.dataset))
-    read = cached.answer("Reading the numbers", staged.outcome, draws, model, given=reading)
-    mixed = replace(plan.value, models=staged.models(given[0], plan.value, model))
+    stages = (*given, plan.value)
+    numbers = cached.answer("Measuring", staged.measure, budget, draw, given=stages)
+    read = cached.answer("Reading the numbers", staged.curves, budget, draw, model, given=(*stages, numbers.value))
+    samples, intervals = read.value
     return Result(
         model,
         design,
         draw,
-        given[0],
+        *given,
+        curve_without_privacy(model.dataset),
         fit.value,
-        mixed,
-        *read.value,
-        draws=draws,
-        numbers=numbers.value,
+        replace(plan.value, models=staged.models(given[0], plan.value, model)),
+        samples,
+        numbers.value.guarantee,
+        intervals,
         times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
+        budget=budget,
+        numbers=numbers.value,
     )
+
+
+def curve_without_privacy(name: str) -> FloatArray:
+    """The curve when nothing is hidden at every row of the scene (P,), in the output's unit. Not private."""
+    given = cached.dataset(name), scene(name)
+    return cached.value("Fitting without privacy", _without_privacy, name, given=given)
+
+
+def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
+    return baseline.without_privacy(data, scene.X_test)
 
 
 def growth_of(result: Result) -> Growth:
     """Centiles of people from the first draw of a result."""
     if result.numbers is None:
         return staged.by_one_noise(result)
-    given = result.dataset, result.outcome.scene, result.plan, result.numbers
-    return cached.value("Drawing the centiles", staged.released, result.draws, result.model, given=given)
+    given = result.dataset, result.scene, result.plan, result.numbers
+    return cached.value("Drawing the centiles", staged.released, result.budget, result.draw, result.model, given=given)
 
 
 def growth_without_privacy(name: str) -> Growth:
@@ -109,24 +140,8 @@ def plan_of(budget: Budget) -> BayesPlan:
     return staged.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
 
 
-def curve_without_privacy(name: str) -> FloatArray:
-    """The curve when nothing is hidden at every row of the scene (P,), in the output's unit. Not private."""
-    given = cached.dataset(name), scene(name)
-    return cached.value("Fitting without privacy", _without_privacy, name, given=given)
-
-
-def run_published(model: Model, draw: Draw) -> Result:
-    """The published method at the same budget and draw: log-det objective, Hall's calibration."""
-    hall = replace(draw, calibration="hall", shrinkage=False)
-    return run(model, PAPER_DESIGN, hall)
-
-
-def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
-    return baseline.without_privacy(data, scene.X_test)
-
-
-def trio(ours: Result, paper: Result) -> Trio | None:
-    """Of two releases of the same data; a page that got less than all is made again when more is there."""
+def _trio(ours: Result, paper: Result) -> Trio | None:
+    """Errors of two releases of the same data; a page that got less than all is made again when more is there."""
     settings = ours.model.dataset, ours.model
     without = without_privacy_soon(*settings)
     if without is None:
@@ -137,55 +152,62 @@ def trio(ours: Result, paper: Result) -> Trio | None:
 
 def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     """Of a release with these settings."""
-    model, design, draw = _concerned(model, design, draw)
-    if (kept := _kept(model, design, draw)) is not None:
-        return kept
-    data, title = cached.dataset(model.dataset), CATALOGUE[design.mechanism].title
-    function, settings = _held(model, design, draw)
-    held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
-    if not design.in_stages:
-        return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
-    budget = _budget(model, draw)
-    numbers = cached.value(f"Simulating {title}", _numbers, budget, given=(held,))
-    cached.wish(*_next(budget, data))
-    return LeftOut(cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers)))
+    found = _errors_by(cached.answer, model, design, draw)
+    assert found is not None  # it was waited for
+    return found
 
 
 def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
-    concerned = _concerned(model, design, draw)
-    if (kept := _kept(*concerned)) is not None:
-        return kept
-    function, settings = _held(*concerned)
-    held = cached.soon("Leaving people out", function, *settings, given=(cached.dataset(model.dataset),))
-    ready = held is not None
-    if held is not None and design.in_stages:
-        budget = _budget(model, draw)
-        ready = cached.soon("Simulating releases", _numbers, budget, given=(held.value,)) is not None
-    if not ready:
-        waiting.afterwards(lambda: errors(*concerned))
-        return None
-    return errors(*concerned)
+    found = _errors_by(cached.soon, model, design, draw)
+    if found is None:
+        waiting.afterwards(lambda: errors(model, design, draw))
+    return found
 
 
-def foresee(model: Model, design: Design, draw: Draw) -> None:
-    """An idle process begins with it, while a page that will ask computes something else."""
-    concerned = _concerned(model, design, draw)
-    function, settings = _held(*concerned)
-    if _kept(*concerned) is None:
-        cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
+def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Design, draw: Draw) -> LeftOut | None:
+    """Errors that are kept, or by steps that ``get`` gives; None where it gives None. Likely next ones are wished for.
 
-
-def _kept(model: Model, design: Design, draw: Draw) -> LeftOut | None:
-    """Errors from the cache, without the results they follow from; those one step away are wished for."""
-    budget = _budget(model, draw)
-    settings = (_errors_read, budget, model) if design.in_stages else (_errors, model, design, draw)
-    errors: FloatArray | None = cached.find(*settings)
-    if errors is None:
-        return None
+    Args:
+        get: ``cached.answer`` or ``cached.soon``.
+    """
+    first, last = _steps(model, design, draw)
+    budget, data = _budget(model, draw), cached.dataset(model.dataset)
+    found = cached.find(*last)
+    if found is None:
+        title = CATALOGUE[design.mechanism].title
+        held = get(f"Leaving people out: {title}", *first, given=(data,))
+        if held is None:
+            return None
+        given: tuple[Any, ...] = (held.value,)
+        if design.in_stages:
+            numbers = get(f"Simulating {title}", _numbers, budget, given=given)
+            if numbers is None:
+                return None
+            given = held.value, numbers.value
+        found = cached.value(f"Errors of {title}", *last, given=given)
     if design.in_stages:
-        cached.wish(*_next(budget, cached.dataset(model.dataset)))
-    return LeftOut(errors)
+        cached.wish(*_next(budget, data))
+    return LeftOut(found)
+
+
+def _foresee(model: Model, design: Design, draw: Draw) -> None:
+    """An idle process begins with people left out, while a page that will ask for them computes something else."""
+    (function, *settings), last = _steps(model, design, draw)
+    if cached.find(*last) is None:
+        cached.wish(Wish(function, tuple(settings), (cached.dataset(model.dataset),)))
+
+
+Step = tuple[Any, ...]  # a function and its settings
+
+
+def _steps(model: Model, design: Design, draw: Draw) -> tuple[Step, Step]:
+    """What plans every fold, and what gives the errors, which are those of one draw, whichever it is."""
+    if design.in_stages:
+        budget = _budget(model, draw)
+        return (_hold_stages, _planned(budget)), (_errors_read, budget, model)
+    design = replace(design, focus="records")
+    return (_hold, model, design), (_errors, model, design, replace(draw, draws=1, seed=SEED))
 
 
 def opening(model: Model, draw: Draw) -> Iterator[Wish]:
@@ -198,11 +220,6 @@ def opening(model: Model, draw: Draw) -> Iterator[Wish]:
         yield Wish(staged.without_privacy, (name,), given)
     held = _hold_stages(data, _planned(budget))
     yield Wish(_errors_read, (budget, model), (held, _numbers(held, budget)))
-
-
-def _concerned(model: Model, design: Design, draw: Draw) -> tuple[Model, Design, Draw]:
-    """The settings as far as they matter: errors are those of one draw, whichever it is."""
-    return model, replace(design, focus="records"), replace(draw, draws=1, seed=SEED)
 
 
 def _next(budget: Budget, data: Dataset) -> Iterator[Wish]:
@@ -220,13 +237,6 @@ def _planned(budget: Budget) -> Budget:
     return replace(budget, epsilon=rung(budget.epsilon))
 
 
-def _held(
-    model: Model, design: Design, draw: Draw
-) -> tuple[Callable[..., list[Held]], tuple[Model | Design | Budget, ...]]:
-    """The function that plans every fold, and the settings that it depends on: not all that a slider moves."""
-    return (_hold_stages, (_planned(_budget(model, draw)),)) if design.in_stages else (_hold, (model, design))
-
-
 def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
     """The plans do not depend on the budget: any will do."""
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
@@ -242,9 +252,37 @@ def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> Float
     return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED)
 
 
+class LeftOutNumbers(NamedTuple):
+    """Numbers of simulated draws without some of the people.
+
+    Attributes:
+        plan: they were measured by.
+        measured: in model units, of the curve alone.
+        values: curves by the automatic models where those people are (draws, P), in the output's unit.
+    """
+
+    plan: BayesPlan
+    measured: Measured
+    values: FloatArray
+
+
 def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
-    return staged.left_out_numbers(held, budget, CATALOGUE["bayes"].simulated, SEED)
+    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
+    mechanism, draws = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta), CATALOGUE["bayes"].simulated
+    numbers = []
+    for index, fold in enumerate(held):
+        plan, rng = fold.plan_for(mechanism), np.random.default_rng([SEED, index])
+        released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
+        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
+    return numbers
 
 
 def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
-    return staged.left_out_errors(held, numbers, model)
+    """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
+    curves = [each.values for each in numbers]
+    if model != usual(model.dataset):
+        curves = [
+            staged.read(fold.train, fold.X_test, each.plan, each.measured, model).values
+            for fold, each in zip(held, numbers, strict=True)
+        ]
+    return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])

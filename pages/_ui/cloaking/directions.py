@@ -14,7 +14,7 @@ import streamlit as st
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
-from pages._ui.cloaking import cells, computed, variants
+from pages._ui.cloaking import cells, computed, variants, words
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
 from pages._ui.look import frame, pictures, settings, sheet_map, text
@@ -34,6 +34,7 @@ from pages._ui.look.plots import (
     axis,
     draw_line,
     finish,
+    input_axis,
     named_lines,
 )
 from pages._ui.look.sheet import Panel, of_inputs
@@ -41,6 +42,7 @@ from pages._ui.model import Design
 from pages._ui.work import cached
 
 COUNT, FRAMES = 6, 48  # directions; draws of a moving curve
+_SECONDS = 0.12  # that each is shown for
 MAP_FRAMES = 24  # of a moving map
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
 _NOTE = "From inputs, budget and bounds alone: public."
@@ -73,8 +75,8 @@ class Directions(NamedTuple):
 
 def directions_of(result: Result) -> Directions:
     """From the factor of M where it is drawn: M = L L^T, so L's left singular vectors, and the reach of c_j."""
-    scene = result.outcome.scene
-    drawn = slice(scene.records, None) if scene.labels is None else cells.map_rows(scene)
+    scene = result.scene
+    drawn = cells.map_rows(scene) if scene.is_map else scene.grid
     draw, data = result.draw, result.dataset
     s = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
     vectors, roots, _ = np.linalg.svd(result.linear_plan.factor[drawn], full_matrices=False)
@@ -102,7 +104,7 @@ def turning(directions: Directions, seed: int, count: int) -> FloatArray:
 
 def table(directions: Directions, result: Result) -> pd.DataFrame:
     """One row a direction: its share, its noise, and how far anybody can move the curve or map along it."""
-    unit, points = result.dataset.y_unit, "grid points" if result.outcome.scene.labels is None else "hexagons"
+    unit, points = result.dataset.y_unit, "hexagons" if result.scene.is_map else "grid points"
     return pd.DataFrame(
         {
             "direction": np.arange(1, len(directions.shares) + 1),
@@ -117,7 +119,7 @@ def table(directions: Directions, result: Result) -> pd.DataFrame:
 def alt_text(directions: Directions, result: Result) -> str:
     """Of the picture of the directions."""
     together, first = text.percent(float(directions.shares.sum())), text.percent(float(directions.shares[0]))
-    drawn = "curve" if result.outcome.scene.labels is None else "map"
+    drawn = "map" if result.scene.is_map else "curve"
     return (
         f"The first {len(directions.shares)} directions hold {together} of the noise at ε = {result.draw.epsilon:g}, "
         f"the first alone {first}. A direction in which one person could move the {drawn} far gets much noise; one "
@@ -130,67 +132,53 @@ def alt_text(directions: Directions, result: Result) -> str:
 
 def figure(directions: Directions, result: Result) -> go.Figure:
     """Each direction as the change of the curve that one standard deviation of its noise makes."""
-    drawn, data = go.Figure(), result.dataset
+    drawn = go.Figure()
     for at, (shape, share) in enumerate(zip(directions.shapes, directions.shares, strict=True)):
-        draw_line(
-            drawn,
-            directions.x,
-            shape,
-            f"{at + 1}: {text.percent(float(share))}",
-            _COLOURS[at],
-            width=2.5 if at == 0 else 1.6,
-        )
+        name, width = f"{at + 1}: {text.percent(float(share))}", 2.5 if at == 0 else 1.6
+        draw_line(drawn, directions.x, shape, name, _COLOURS[at], width=width)
     drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
-    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[directions.x[0], directions.x[-1]])
-    drawn.update_yaxes(title=axis("one standard deviation of noise", data.y_unit))
-    return named_lines(finish(drawn, HEIGHT))
+    drawn.update_yaxes(title=axis("one standard deviation of noise", result.dataset.y_unit))
+    return named_lines(_along(drawn, directions, result))
 
 
 def moving(directions: Directions, result: Result) -> go.Figure:
     """Noise along the first directions, every frame a line of its own."""
-    drawn, data = go.Figure(), result.dataset
+    drawn = go.Figure()
     frames = turning(directions, result.draw.seed, FRAMES)
-    for at, values in enumerate(frames):
-        draw_line(
-            drawn,
-            directions.x.astype(np.float32),
-            values.astype(np.float32),
-            "noise",
-            PRIVATE,
-            width=1.6,
-            legendgroup=DRAWS,
-            showlegend=at == 0,
-            hoverinfo="skip",
-        )
+    few, look = directions.x.astype(np.float32), {"legendgroup": DRAWS, "hoverinfo": "skip"}
+    for at, values in enumerate(frames.astype(np.float32)):
+        draw_line(drawn, few, values, "noise", PRIVATE, width=1.6, showlegend=at == 0, **look)
     most = 1.05 * float(np.abs(frames).max())
-    drawn.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[directions.x[0], directions.x[-1]])
-    drawn.update_yaxes(title=axis("privacy noise", data.y_unit), range=[-most, most])
-    return finish(drawn, HEIGHT).update_layout(showlegend=False)
+    drawn.update_yaxes(title=axis("privacy noise", result.dataset.y_unit), range=[-most, most])
+    return _along(drawn, directions, result).update_layout(showlegend=False)
+
+
+def _along(drawn: go.Figure, directions: Directions, result: Result) -> go.Figure:
+    """Finished, over the first input."""
+    drawn.update_xaxes(title=input_axis(result.dataset), range=[directions.x[0], directions.x[-1]])
+    return finish(drawn, HEIGHT)
 
 
 def moving_alt(directions: Directions, result: Result) -> str:
     """Of the moving picture."""
-    typical, data = float(np.median(np.sqrt((directions.shapes**2).sum(axis=0)))), result.dataset
-    frames, point, size = FRAMES, data.x_names[0], f"{text.number(typical)} {data.y_unit}"
-    if result.outcome.scene.labels is not None:
-        frames, point, size = MAP_FRAMES, "hexagon", text.factor_of(typical)
+    typical = float(np.median(np.sqrt((directions.shapes**2).sum(axis=0))))
+    frames, point = (MAP_FRAMES, "hexagon") if result.scene.is_map else (FRAMES, result.dataset.x_names[0])
     return (
         f"Privacy noise along the first {len(directions.shapes)} directions: {frames} draws that turn into one "
-        f"another. One standard deviation is {size} at a typical {point}."
+        f"another. One standard deviation is {words.size(result, typical)} at a typical {point}."
     )
 
 
 def show_curves(result: Result) -> None:
     """A section: the directions along the curve, in motion, and in numbers."""
     st.subheader("The directions of M: where the noise goes")
-    directions, data = directions_of(result), result.dataset
-    alt = alt_text(directions, result)
-    still = cached.drawn(lambda each: figure(directions, each), result, of="directions")
-    pictures.chart(still, "directions", alt, as_it_is(still, of_inputs(data, alt)))
-    player, motion = st.container(), cached.drawn(lambda each: moving(directions, each), result, of="moving")
-    alt = moving_alt(directions, result)
-    pictures.chart(motion, "moving", alt, as_it_is(motion, of_inputs(data, alt)))
-    variants.move("moving", motion, player)
+    directions, about = directions_of(result), partial(of_inputs, result.dataset)
+    still, alt = cached.drawn(figure, directions, result, of="directions"), alt_text(directions, result)
+    pictures.chart(still, "directions", alt, as_it_is(still, about(alt)))
+    above = st.container()
+    motion, alt = cached.drawn(moving, directions, result, of="moving"), moving_alt(directions, result)
+    pictures.chart(motion, "moving", alt, as_it_is(motion, about(alt)))
+    variants.player({"moving": motion}, above, "A moving picture", FRAMES, _SECONDS)
     with st.expander("Table of the directions"):
         frame.table(table(directions, result), "directions", _NOTE)
 
@@ -217,15 +205,13 @@ def scale_of(shapes: FloatArray) -> Layer:
 def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFrame]]:
     """One map a direction: the factor of one standard deviation of its noise on each price; and its numbers."""
     around, layer = cached.value("Drawing the boroughs", look_maps.boroughs), scale_of(directions.shapes)
-    labels = cells.map_cells(result.outcome.scene)
-    for at, (shape, share, most) in enumerate(
-        zip(directions.shapes, directions.shares, directions.furthest, strict=True), 1
-    ):
+    labels, unit = cells.map_cells(result.scene), result.dataset.privacy_unit
+    each = zip(directions.shapes, directions.shares, directions.furthest, strict=True)
+    for at, (shape, share, most) in enumerate(each, 1):
         rows = labels.assign(**{_MOVE: np.exp(shape).round(4)})
-        unit = result.dataset.privacy_unit
-        words = f"{unit[0].upper()}{unit[1:]} moves no hexagon further than {text.factor_of(float(most))}."
+        said = f"{unit[0].upper()}{unit[1:]} moves no hexagon further than {text.factor_of(float(most))}."
         draw = partial(sheet_map.hexagons, rows, layer, around, named=False)
-        yield Panel(f"{at}: {text.percent(float(share))}", words, draw), rows.assign(direction=at)
+        yield Panel(f"{at}: {text.percent(float(share))}", said, draw), rows.assign(direction=at)
 
 
 SWITCH = Switch("directions", "The directions of M: where the noise goes", section=HERE)
@@ -245,7 +231,7 @@ def show_maps(ours: Result) -> None:
     panels, rows = zip(*maps(directions, result), strict=True)
     pictures.panels(panels, below, "directions", alt, pd.concat(rows), about(alt))
     frames, alt = turning(directions, result.draw.seed, MAP_FRAMES), moving_alt(directions, result)
-    labels, layer = cells.map_cells(result.outcome.scene), scale_of(frames)
+    labels, layer = cells.map_cells(result.scene), scale_of(frames)
     st.html(variants.buttons("A moving map", "One draw"))
     pictures.moving_map(labels, layer, np.exp(frames), "moving_map", alt, about(alt))
     with st.expander("Table of the directions"):

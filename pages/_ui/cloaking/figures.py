@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,7 +17,6 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed, words
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.staged import Growth
-from pages._ui.cloaking.words import Formatter
 from pages._ui.left_out import Trio
 from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, Range
@@ -35,6 +35,7 @@ from pages._ui.look.plots import (
     draw_line,
     faded,
     finish,
+    input_axis,
     named_lines,
     rows_named_inside,
 )
@@ -53,39 +54,25 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     ``pinned``, a release of the same data, is drawn over them. The intervals of the other draws are there too,
     invisible until ``play`` gives each its turn.
     """
-    data, outcome, intervals = result.dataset, result.outcome, result.intervals
-    grid = slice(outcome.scene.records, None)
-    x = outcome.scene.X_test[grid, 0]
+    data, scene, intervals = result.dataset, result.scene, result.intervals
+    x, grid, level = scene.x, scene.grid, f"({100 * LEVEL:g} %)"
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
-    figure, level = go.Figure(), f"({100 * LEVEL:g} %)"
-    wide, *narrow = [intervals.output.of(0), *map(intervals.curve.of, range(len(outcome.samples)))]
-    band(figure, x, wide[0, grid], wide[1, grid], colour, 0.12, f"range for one more person {level}")
-    band(figure, x, narrow[0][0, grid], narrow[0][1, grid], colour, 0.28, f"where the curve is {level}")
-    figure.data[-1].legendgroup = BANDS
-    for ends in narrow[1:]:
-        few = slice(None, None, 2)  # half the points, half the digits: there may be many
-        low, high = ends[:, grid][:, few]
-        band(figure, x[few], low, high, colour, 0.28, "its interval")
-        hidden = figure.data[-1]
-        hidden.update(x=hidden.x.astype(np.float32), y=hidden.y.astype(np.float32), opacity=0, showlegend=False)
-        hidden.legendgroup = BANDS
+    figure, wide = go.Figure(), intervals.output.of(0)[:, grid]
+    first, *others = (intervals.curve.of(draw)[:, grid] for draw in range(len(result.samples)))
+    band(figure, x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}")
+    band(figure, x, first[0], first[1], colour, 0.28, f"where the curve is {level}", legendgroup=BANDS)
+    for ends in others:  # half the points, half the digits: there may be many
+        few, low, high = np.stack([x, *ends])[:, ::2].astype(np.float32)
+        band(figure, few, low, high, colour, 0.28, legendgroup=BANDS)
+        figure.data[-1].opacity = 0
     if overlay:
-        add_truth(figure, data, x, outcome.nonprivate[grid])
-    for index, sample in enumerate(outcome.samples):
-        draw_line(
-            figure,
-            x,
-            sample[grid],
-            "published curve",
-            colour,
-            dash,
-            width=1.6,
-            legendgroup=DRAWS,
-            showlegend=index == 0,
-        )
+        add_truth(figure, data, x, result.nonprivate[grid])
+    for index, sample in enumerate(result.samples[:, grid]):
+        look = {"legendgroup": DRAWS, "showlegend": index == 0}
+        draw_line(figure, x, sample, "published curve", colour, dash, width=1.6, **look)
     if pinned is not None:
-        _add_pinned(figure, x, pinned.outcome.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
-    return named_lines(on_axes(figure, data, x, wide[:, grid]), SHORT)
+        _add_pinned(figure, x, pinned.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
+    return named_lines(on_axes(figure, data, x, wide), SHORT)
 
 
 def growth(
@@ -128,20 +115,12 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
     """Axes that depend on public values only, and the finish; where they cut the values ``drawn``, they say so."""
     low, high = data.y_bounds
     bottom, top = low - 0.35 * data.output_range, high + 0.35 * data.output_range
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
+    figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[bottom, top])
     if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            y=0,
-            yref="paper",
-            xanchor="right",
-            yanchor="bottom",
-            showarrow=False,
-            text=f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}",
-            font={"size": 11},
-        )
+        said = f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}"
+        corner = {"x": 1, "xref": "paper", "xanchor": "right", "y": 0, "yref": "paper", "yanchor": "bottom"}
+        figure.add_annotation(corner, text=said, showarrow=False, font={"size": 11})
     return finish(figure, HEIGHT)
 
 
@@ -183,40 +162,26 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
 
 def cloaking_heat(result: Result) -> go.Figure:
     """C on the grid, records in order of their first input."""
-    data, records = result.dataset, result.outcome.scene.records
+    data, scene = result.dataset, result.scene
     order = np.argsort(data.X[:, 0], kind="stable")
-    C = dense_of(result.fit.C)[records::3][:, order]
-    return _heat(
-        C,
-        np.arange(1.0, data.n + 1),
-        result.outcome.scene.X_test[records::3, 0],
-        f"people, in order of {data.x_names[0]}",
-        f"test point: {axis(data.x_names[0], data.x_units[0])}",
-    )
+    people = f"people, in order of {data.x_names[0]}"
+    points = f"test point: {input_axis(data)}"
+    C = dense_of(result.fit.C)[scene.grid][::3, order]
+    return _heat(C, np.arange(1.0, data.n + 1), scene.x[::3], people, points)
 
 
 def noise_heat(result: Result) -> go.Figure:
     """Correlation of the privacy noise between grid points."""
-    data, records = result.dataset, result.outcome.scene.records
-    factor = result.linear_plan.factor[records::3]
+    data, x = result.dataset, result.scene.x[::3]
+    factor = result.linear_plan.factor[result.scene.grid][::3]
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
-    x = result.outcome.scene.X_test[records::3, 0]
-    title = axis(data.x_names[0], data.x_units[0])
+    title = input_axis(data)
     return _heat(unit @ unit.T, x, x, title, title)
 
 
 def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_title: str) -> go.Figure:
     bound = float(np.quantile(np.abs(values), 0.98))  # one far record would wash out all others
-    figure = go.Figure(
-        go.Heatmap(
-            z=values.round(4),
-            x=x,
-            y=y,
-            colorscale="PuOr_r",
-            zmin=-bound,
-            zmax=bound,
-        )
-    )
+    figure = go.Figure(go.Heatmap(z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound))
     figure.update_xaxes(title=x_title)
     figure.update_yaxes(title=y_title)
     return finish(figure, 380)
@@ -224,14 +189,13 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
 
 def stems(result: Result) -> go.Figure:
     """Weight of each record in the noise, as stems over the first input."""
-    data, design = result.dataset, result.linear_plan.design
-    assert design is not None
-    x, lambdas = data.X[:, 0], design.lambdas / design.lambdas.sum()
+    data, lambdas = result.dataset, result.noise_design.lambdas
+    x, shares = data.X[:, 0], lambdas / lambdas.sum()
     figure = go.Figure()
-    figure.add_bar(x=x, y=lambdas, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
-    figure.add_scatter(x=x, y=lambdas, mode="markers", marker={"color": GUARANTEE, "size": 5})
+    figure.add_bar(x=x, y=shares, marker={"color": GUARANTEE, "line": {"color": GUARANTEE, "width": 2}}, width=0.01)
+    figure.add_scatter(x=x, y=shares, mode="markers", marker={"color": GUARANTEE, "size": 5})
     figure.update_layout(showlegend=False)
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]))
+    figure.update_xaxes(title=input_axis(data))
     figure.update_yaxes(title="λ, share of the total", rangemode="tozero")
     return finish(figure, 300)
 
@@ -252,14 +216,16 @@ def question(data: Dataset) -> str:
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
-def lead(ours: Result, paper: Result, errors: Trio | None, with_unit: Formatter) -> str:
-    """The plain sentences under the question."""
+def lead(ours: Result, paper: Result, errors: Trio | None) -> str:
+    """The plain sentences under the question; where no error may be shown, how uncertain a release is."""
     if errors is None:
-        return words.without_overlay(ours, paper, with_unit)
+        uncertain = words.uncertainty(ours, paper)
+        said, other = uncertain.bound.format(words.size(ours, uncertain.ours)), words.size(ours, uncertain.other)
+        return f"At epsilon = {ours.draw.epsilon:g} {said}. With the method of 2018 it is {other}."
     return (
         f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
-        f"of **{words.error(errors.ours, with_unit)}**. Without privacy it is {with_unit(errors.without)}, because "
-        f"people differ. With the method of 2018 it is {words.error(errors.paper, with_unit)}."
+        f"of **{words.error(ours, errors.ours)}**. Without privacy it is {words.size(ours, errors.without)}, because "
+        f"people differ. With the method of 2018 it is {words.error(ours, errors.paper)}."
     )
 
 
@@ -267,31 +233,40 @@ def show(ours: Result, paper: Result, overlay: bool) -> None:
     """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
     data = ours.dataset
     st.header("The growth chart")
-    chart, other = computed.growth_of(ours), computed.growth_of(paper)
+    chart = computed.growth_of(ours)
     plain = computed.growth_without_privacy(data.name) if overlay else None
     left, right = st.columns(2)
     with left:
         st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
         container = st.container()
         person = _person(chart, data)
-        with container:
-            of = (ours.settings, overlay, person)
-            source = "one release (orange)" + (" and without privacy (blue)" if overlay else "")
-            picture = cached.drawn(growth, chart, data, person, plain, of=of)
-            measured = ours.intervals.scatter is not None
-            public = public_growth(ours, chart, person, _growth_alt("one release (orange)", data, measured))
-            pictures.chart(picture, "growth", _growth_alt(source, data, measured), public)
+    with container:
+        _show_growth(ours, "growth", "one release (orange)", person, plain)
     with right:
         st.subheader("The method of 2018")
-        picture = cached.drawn(growth, other, data, person, None, True, of=(paper.settings, person))
-        alt = _growth_alt("the method of 2018 (purple)", data, measured=False)
-        pictures.chart(picture, "growth_paper", alt, public_growth(paper, other, person, alt, other=True))
+        _show_growth(paper, "growth_paper", "the method of 2018 (purple)", person, other=True)
     _nearness(ours, person[0], chart, plain)
 
 
-def _growth_alt(source: str, data: Dataset, measured: bool) -> str:
-    names = {"what": data.y_name, "x": data.x_names[0]}
-    return f"{_ALT.format(source=source, **names)} {(_MEASURED if measured else _DECLARED).format(**names)}"
+def _show_growth(
+    result: Result,
+    key: str,
+    source: str,
+    person: tuple[float, float],
+    plain: Growth | None = None,
+    other: bool = False,
+) -> None:
+    chart, of = computed.growth_of(result), (result.settings, person, plain is None)
+    picture = cached.drawn(growth, chart, result.dataset, person, plain, other, of=of)
+    public = public_growth(result, chart, person, source, other=other)
+    shown = source if plain is None else f"{source} and without privacy (blue)"
+    pictures.chart(picture, key, _growth_alt(shown, result), public)
+
+
+def _growth_alt(source: str, result: Result) -> str:
+    names = {"what": result.dataset.y_name, "x": result.dataset.x_names[0]}
+    spread = _DECLARED if result.intervals.scatter is None else _MEASURED
+    return f"{_ALT.format(source=source, **names)} {spread.format(**names)}"
 
 
 def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
@@ -299,19 +274,17 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
     young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
     left, right = st.columns(2)
+    label, ends = f"A person's {data.x_names[0]} [{data.x_units[0]}]", (math.ceil(low), math.floor(high))
+    place = Range(f"growth_x_{data.name}", label, young, *ends, 1, section=HERE)  # its range is that of the data set
+    value = Range(f"growth_y_{data.name}", f"and {data.y_name} [{data.y_unit}]", usual, least, most, 1, section=HERE)
     with left:
-        label, ends = f"A person's {data.x_names[0]} [{data.x_units[0]}]", (math.ceil(low), math.floor(high))
-        x = _moved(f"growth_x_{data.name}", label, *ends, young)  # its range is that of the data set
+        x = settings.value_of(place)
     with right:
-        y = _moved(f"growth_y_{data.name}", f"and {data.y_name} [{data.y_unit}]", least, most, usual)
+        y = settings.value_of(value)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
     return x, y
-
-
-def _moved(key: str, label: str, low: int, high: int, start: int) -> int:
-    return settings.value_of(Range(key, label, start, low, high, 1, section=HERE))
 
 
 _STEPS = 20  # tolerances of the slider
@@ -324,23 +297,14 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
     """
     data = result.dataset
     most = text.round_step(data.output_range / 4)
-    slider = Range(
-        f"within_{data.name}",
-        f"How near must it be? [{data.y_unit}]",
-        most / 4,
-        most / _STEPS,
-        most,
-        most / _STEPS,
-        format="%.3g",
-        width=320,
-        section=HERE,
-    )
-    tolerance = settings.value_of(slider)
+    step, label = most / _STEPS, f"How near must it be? [{data.y_unit}]"
+    look: Any = {"format": "%.3g", "width": 320, "section": HERE}
+    tolerance = settings.value_of(Range(f"within_{data.name}", label, most / 4, step, most, step, **look))
     of = "value without privacy" if result.intervals.noise is not None else "curve, which nobody knows exactly"
     chance = min(99.9, 100 * probability_within(result, x, tolerance))
     near = (
-        f"At {text.number(x, 3)} {data.x_units[0]} the published {data.y_name} is within {text.number(tolerance)} "
-        f"{data.y_unit} of the {of}, with a chance of **{text.number(chance)} in 100**."
+        f"At {text.number(x, 3)} {data.x_units[0]} the published {data.y_name} is within "
+        f"{words.size(result, tolerance)} of the {of}, with a chance of **{text.number(chance)} in 100**."
     )
     if plain is not None:
         ratio = text.number(chart.width(x) / plain.width(x))
@@ -350,10 +314,9 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
 
 def probability_within(result: Result, x: float, tolerance: float) -> float:
     """From the interval of the privacy noise; of a release in stages, from that of the curve, with the noise."""
-    scene, intervals = result.outcome.scene, result.intervals
-    grid = slice(scene.records, None)
-    half = intervals.curve.half if intervals.noise is None else intervals.noise
-    sd = float(np.interp(x, scene.X_test[grid, 0], half[grid])) / float(ndtri((1 + LEVEL) / 2))
+    scene = result.scene
+    half = float(np.interp(x, scene.x, result.intervals.blur[scene.grid]))
+    sd = half / float(ndtri((1 + LEVEL) / 2))
     return float(2 * ndtr(tolerance / sd) - 1) if sd > 0 else 1.0
 
 
@@ -367,10 +330,11 @@ def public_curves(result: Result, *, other: bool = False, kept: Result | None = 
 
 
 def public_growth(
-    result: Result, chart: Growth, person: tuple[float, float], shows: str, *, other: bool = False
+    result: Result, chart: Growth, person: tuple[float, float], source: str, *, other: bool = False
 ) -> Public:
     """Of the growth chart; the person on it is anybody, moved by hand."""
-    return Public(partial(growth, chart, result.dataset, person, None, other), about(result, shows))
+    shows = about(result, _growth_alt(source, result))
+    return Public(partial(growth, chart, result.dataset, person, None, other), shows)
 
 
 def about(result: Result, shows: str) -> About:
@@ -378,4 +342,4 @@ def about(result: Result, shows: str) -> About:
     first, count = result.draw.seed, result.draw.draws
     drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
     made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"
-    return sheet.of_release(result.dataset, result.outcome.guarantee, made, shows)
+    return sheet.of_release(result.dataset, result.guarantee, made, shows)

@@ -21,6 +21,7 @@ from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.gaussian import SimulatedInterval
+from dpgp_core.strategies.noise_design import NoiseDesign
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
@@ -49,26 +50,24 @@ class Scene:
         return len(self.truth)
 
     @property
+    def grid(self) -> slice:
+        """The rows of a curve that is drawn: all others."""
+        return slice(self.records, None)
+
+    @property
+    def x(self) -> FloatArray:
+        """Their first inputs (G,)."""
+        return self.X_test[self.grid, 0]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is drawn as a map."""
+        return self.labels is not None
+
+    @property
     def at_records(self) -> tuple[float, ...]:
         """Importance of every row (P) where accuracy matters at the records."""
         return tuple((np.arange(len(self.X_test)) < self.records).astype(float))
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """One release, and the curve when nothing is hidden, which is not private.
-
-    Attributes:
-        samples: to publish (draws, P), in the output's unit.
-        guarantee: of all samples together.
-        scene: where.
-        nonprivate: the curve without privacy at every row (P,), in the output's unit.
-    """
-
-    samples: FloatArray
-    guarantee: Guarantee
-    scene: Scene
-    nonprivate: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +110,10 @@ class Intervals:
         """About released curves (draws, P), from halves (P,) as of ``stage_halves``."""
         return cls(Ends(samples - output, samples + output), Ends(samples - curve, samples + curve), noise)
 
-
-@dataclass(frozen=True)
-class Draws:
-    """Settings of the numbers of Bayes cloaking: budget, number of the first draw, and how many."""
-
-    budget: Budget
-    first: int
-    count: int
+    @property
+    def blur(self) -> FloatArray:
+        """Half of the range of the privacy noise (P,); where that is not added once, of the curve."""
+        return self.curve.half if self.noise is None else self.noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,31 +131,39 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Everything a page needs for one setting.
+    """Everything a page needs for one setting. Of it ``dataset``, the scene's truth and ``nonprivate`` are private.
 
     Attributes:
         model, design, draw: settings.
-        dataset, fit, plan, outcome, intervals: the stages' results.
-        draws, numbers: of Bayes cloaking; None where noise is added once.
+        dataset, scene: which records, and where predictions are made.
+        nonprivate: the curve when nothing is hidden, at every row of the scene (P,), in the output's unit.
+        fit, plan: the stages' results.
+        samples: to publish (draws, P), in the output's unit.
+        guarantee: of all samples together.
+        intervals: about them.
         times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
+        budget, numbers: of Bayes cloaking; None where noise is added once.
     """
 
     model: Model
     design: Design
     draw: Draw
     dataset: Dataset
+    scene: Scene
+    nonprivate: FloatArray
     fit: Predictive
     plan: Plan | BayesPlan
-    outcome: Outcome
+    samples: FloatArray
+    guarantee: Guarantee
     intervals: Intervals
     times: Mapping[str, Answer[Any]]
-    draws: Draws | None = None
+    budget: Budget | None = None
     numbers: Numbers | None = None
 
     @property
     def planned_for(self) -> tuple[float, float] | None:
         """Epsilon and delta of the plan that was measured by, where the best one is still being made."""
-        return None if self.draws is None else self.draws.budget.planned_for
+        return None if self.budget is None else self.budget.planned_for
 
     @property
     def chosen(self) -> tuple[Model, Design, Draw]:
@@ -183,6 +186,12 @@ class Result:
         assert isinstance(self.plan, Plan)
         return self.plan
 
+    @property
+    def noise_design(self) -> NoiseDesign:
+        """Of cloaking: how its noise is shared out."""
+        assert self.linear_plan.design is not None
+        return self.linear_plan.design
+
 
 GRID_POINTS = 200
 
@@ -199,9 +208,14 @@ def scene_of(dataset: Dataset, name: str) -> Scene:
     low, high = dataset.x_box[0]
     # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
     along = np.linspace(*(shipped.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
-    grid = np.tile(np.mean(dataset.x_box, axis=1), (GRID_POINTS, 1))  # other inputs in the middle of their box
-    grid[:, 0] = along
-    return Scene(np.vstack([dataset.X, grid]), dataset.clipped_y)
+    return Scene(np.vstack([dataset.X, along_first(dataset, along)]), dataset.clipped_y)
+
+
+def along_first(dataset: Dataset, x: FloatArray) -> FloatArray:
+    """Points (G, D) at first inputs x (G,), other inputs in the middle of their public box."""
+    points = np.tile(np.mean(dataset.x_box, axis=1), (len(x), 1))
+    points[:, 0] = x
+    return points
 
 
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
@@ -221,13 +235,13 @@ def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, de
     return plan
 
 
-def stage_outcome(
-    dataset: Dataset, scene: Scene, plan: Plan, nonprivate: FloatArray, model: Model, design: Design, draw: Draw
-) -> Outcome:
-    """Stage 3: scale the noise and draw it. Milliseconds; touches neither C, lambda nor M."""
+def stage_draws(
+    dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw
+) -> tuple[FloatArray, Guarantee]:
+    """Stage 3: scale the noise and draw it (draws, P). Milliseconds; touches neither C, lambda nor M."""
     mechanism = mechanism_of(model, design, draw)
     release = mechanism.measure(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
-    return Outcome(samples=release.samples, guarantee=release.guarantee, scene=scene, nonprivate=nonprivate)
+    return release.samples, release.guarantee
 
 
 def stage_halves(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -16,71 +15,46 @@ from dpgp_core.bayes.engine import Measured, together
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.bayes.stages import rescaled
-from dpgp_core.evaluation.comparison import Held
-from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.measurement.noise import Apart, NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Dataset
-from pages._ui.cloaking.results import (
-    LEVEL,
-    Draws,
-    Ends,
-    Intervals,
-    Numbers,
-    Outcome,
-    Result,
-    Scene,
-)
+from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Numbers, Result, Scene
 from pages._ui.look import offers
-from pages._ui.model import PICTURE_GAP, Budget, Model, usual
+from pages._ui.model import PICTURE_GAP, Budget, Draw, Model, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
 
 
-class LeftOutNumbers(NamedTuple):
-    """Numbers of simulated draws without some of the people.
-
-    Attributes:
-        plan: they were measured by.
-        measured: in model units, of the curve alone.
-        values: curves by the automatic models where those people are (draws, P), in the output's unit.
-    """
-
-    plan: BayesPlan
-    measured: Measured
-    values: FloatArray
-
-
 def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """The best plan of every stage; public."""
+    """The best plan of every stage, each record with a column of its own; public."""
     weights = scene.at_records if budget.focus == "records" else None
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP)
-    half_range = dataset.output_range / dataset.y_scale / 2
-    return mechanism.plan(dataset.X, scene.X_test, x_box=dataset.x_box, half_range=half_range)
+    mechanism = BayesCloaking(
+        epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP, binned=False
+    )
+    return mechanism.plan_for(dataset, scene.X_test)
 
 
-def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, draws: Draws) -> Numbers:
+def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, draw: Draw) -> Numbers:
     """Numbered draws, side by side where that fits into memory; each is the same beside any others.
 
     Stages choose how narrowly they clip by what the curve gains where it is drawn, so all of the scene enters.
     """
-    mechanism = BayesCloaking(epsilon=draws.budget.epsilon, delta=draws.budget.delta)
+    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
 
     def some(first: int, count: int) -> BayesRelease:
         rng = NumberedDraws(first, count)
         return mechanism.measure(plan, dataset, scene.X_test, rng, count, mean=False)
 
     try:
-        released = [some(draws.first, draws.count)]
+        released = [some(draw.seed, draw.draws)]
     except Apart:
-        released = [some(number, 1) for number in range(draws.first, draws.first + draws.count)]
+        released = [some(number, 1) for number in range(draw.seed, draw.seed + draw.draws)]
     promise = released[0].guarantee
     measured = together([part for each in released for part in each.measured])
-    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draws.count))
+    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draw.draws))
 
 
 def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
@@ -100,42 +74,13 @@ def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measur
     return MixtureUncertainty(outcome=dataset.outcome, prediction=prediction)
 
 
-def left_out_numbers(held: Sequence[Held], budget: Budget, draws: int, seed: int) -> list[LeftOutNumbers]:
-    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-    numbers = []
-    for index, fold in enumerate(held):
-        plan, rng = fold.plan_for(mechanism), np.random.default_rng([seed, index])
-        released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
-    return numbers
-
-
-def left_out_errors(held: Sequence[Held], numbers: Sequence[LeftOutNumbers], model: Model) -> FloatArray:
-    """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
-    curves = [each.values for each in numbers]
-    if model != usual(model.dataset):
-        curves = [
-            read(fold.train, fold.X_test, each.plan, each.measured, model).values
-            for fold, each in zip(held, numbers, strict=True)
-        ]
-    return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
-
-
-def outcome(
-    dataset: Dataset,
-    scene: Scene,
-    plan: BayesPlan,
-    numbers: Numbers,
-    nonprivate: FloatArray,
-    _draws: Draws,
-    model: Model,
-) -> tuple[Outcome, Intervals]:
-    """Released curves and their intervals, read with a model among others."""
+def curves(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
+) -> tuple[FloatArray, Intervals]:
+    """Released curves (draws, P) and their intervals, read with a model among others."""
     uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
-    published = Outcome(samples=uncertainty.values, guarantee=numbers.guarantee, scene=scene, nonprivate=nonprivate)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
-    return published, Intervals(*ends, scatter=uncertainty.scatter[0])
+    return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
 Given = tuple[Dataset, Scene]  # of a budget
@@ -149,8 +94,8 @@ def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
 def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     """The best plan if it is there soon, else the nearest one that is ready; and the budget, with that of the plan.
 
-    A page that got the latter is made again as soon as the best is there. Idle processes go on with the plans of
-    ``likely`` budgets.
+    The noise of any plan is scaled to the budget when it measures. A page that got the latter is made again as soon as
+    the best is there. Idle processes go on with the plans of ``likely`` budgets.
     """
     near = nearest(budget)
     cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
@@ -160,9 +105,7 @@ def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
     if ready is not None:
         return ready, budget
     waiting.afterwards(lambda: best(budget, given))
-    plan = best(near, given).value
-    scaled = replace(plan, stages=rescaled(plan.stages, _noise(budget)))
-    return Answer(scaled, False, 0.0), replace(budget, planned_for=(near.epsilon, near.delta))
+    return best(near, given), replace(budget, planned_for=(near.epsilon, near.delta))
 
 
 def nearest(budget: Budget) -> Budget | None:
@@ -232,15 +175,17 @@ class Growth:
         return float(np.interp(y, quantiles, LEVELS))
 
 
-def released(dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _draws: Draws, model: Model) -> Growth:
+def released(
+    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
+) -> Growth:
     """From the first draw of Bayes cloaking: spends nothing beyond it."""
-    X = scene.X_test[scene.records :]
+    X = scene.X_test[scene.grid]
     return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
     """The same mixture of models when nothing is hidden. Not private."""
-    X = scene.X_test[scene.records :]
+    X = scene.X_test[scene.grid]
     mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP).for_many_draws(dataset.n)
     plan = mechanism.plan_for(dataset, X)
     return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
@@ -248,11 +193,10 @@ def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
 
 def by_one_noise(result: Result) -> Growth:
     """Of a method with one declared noise for everybody: normal centiles from its interval for one more person."""
-    grid = slice(result.outcome.scene.records, None)
-    low, high = result.intervals.output.of(0)[:, grid]
+    low, high = result.intervals.output.of(0)[:, result.scene.grid]
     sd = (high - low) / 2 / ndtri((1 + LEVEL) / 2)
     values = [(low + high) / 2 + ndtri(level / 100) * sd for level in LEVELS]
-    return Growth(result.outcome.scene.X_test[grid, 0], np.array(values))
+    return Growth(result.scene.x, np.array(values))
 
 
 def _of(X: FloatArray, uncertainty: MixtureUncertainty) -> Growth:

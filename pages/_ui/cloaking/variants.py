@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -17,86 +17,55 @@ from pages._ui import session
 from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.cloaking.words import Formatter, at_records, uncertainty
+from pages._ui.cloaking.words import at_records
 from pages._ui.look import frame, offers, pictures, pin, settings, sheet_figure, sheet_map, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.maps import Layer
-from pages._ui.look.sheet import About, Panel
+from pages._ui.look.sheet import Draw, Panel
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
 
-Plain = Callable[[float], float]
 
-
-def find(page: str, kind: type[ReleaseSettings], dataset: str) -> Result | None:
+def find(page: str, on_screen: ReleaseSettings) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, kind)
-    if chosen is None:
+    pinned = pin.pinned(page, type(on_screen))
+    if pinned is None:
         return None
-    if chosen.model.dataset != dataset:
+    if pinned.dataset != on_screen.dataset:
         pin.of_other_data()
         return None
-    return computed.run(chosen.model, chosen.design, replace(chosen.draw, draws=1))
+    return computed.run(pinned.model, pinned.design, replace(pinned.draw, draws=1))
 
 
-def show_pinned(
-    page: str,
-    pinned: Result | None,
-    ours: Result,
-    overlay: bool,
-    with_unit: Formatter,
-    plain: Plain = lambda value: value,
-) -> None:
-    """Buttons; with something pinned, the differences and A | B in figures. For the arguments see ``metrics``."""
+def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -> None:
+    """Buttons; with something pinned, the differences and A | B in figures, errors only under the overlay."""
     if pinned is not None:
         st.markdown(pin.differences())
-        frame.metrics(metrics(pinned, ours, overlay, with_unit, plain), "pinned")
+        frame.metrics(metrics(pinned, ours, overlay), "pinned")
     pin.buttons(page)
 
 
-def metrics(pinned: Result, ours: Result, overlay: bool, with_unit: Formatter, plain: Plain) -> list[Metric]:
-    """Pinned and current figures, A | B; errors only under the overlay.
-
-    Args:
-        pinned, ours: A and B.
-        overlay: whether errors may be shown.
-        with_unit: writes a value.
-        plain: the number that is written, for how much larger or smaller B is.
-    """
-    name = ours.dataset.y_name
-    kept, current = (each.outcome.guarantee.budget for each in (pinned, ours))
-    uncertain = uncertainty(pinned, ours)
+def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
+    """Pinned and current figures, A | B, and how much larger or smaller B is."""
+    kept, current = pinned.guarantee.budget, ours.guarantee.budget
+    uncertain = words.uncertainty(pinned, ours)
+    one_more = f"Half of the range for one more person ({100 * LEVEL:g} %): their {ours.dataset.y_name}."
     rows = [
-        (uncertain.name.lower(), uncertain.meaning, uncertain.ours, uncertain.other),
-        (
-            "one more person",
-            f"Half of the range for one more person ({100 * LEVEL:g} %): their {name}.",
-            _half(pinned),
-            _half(ours),
-        ),
+        (uncertain.name.lower(), uncertain.meaning, (uncertain.ours, uncertain.other)),
+        ("one more person", one_more, [at_records(each, each.intervals.output.half) for each in (pinned, ours)]),
     ]
     if overlay:
-        one, other = (computed.errors(*each.chosen).mean for each in (pinned, ours))
-        rows.insert(0, ("error", text.help_of("Error"), one, other))
+        errors = [computed.errors(*each.chosen).mean for each in (pinned, ours)]
+        rows.insert(0, ("error", text.help_of("Error"), errors))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
-    return [
-        Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas),
-        *(
-            Metric(
-                f"A | B: {label}",
-                f"{with_unit(a)} | {with_unit(b)}".replace("a factor of ", "× "),
-                pin.change(plain(a), plain(b)),
-                meaning,
-            )
-            for label, meaning, a, b in rows
-        ),
-    ]
-
-
-def _half(result: Result) -> float:
-    return at_records(result, result.intervals.output.half)
+    tiles = [Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas)]
+    for label, meaning, values in rows:
+        written = " | ".join(words.size(ours, each) for each in values).replace("a factor of ", "× ")
+        change = pin.change(*(text.relative(each) if ours.scene.is_map else each for each in values))
+        tiles.append(Metric(f"A | B: {label}", written, change, meaning))
+    return tiles
 
 
 Varied = Literal["none", "epsilon", "kernel", "lengthscale"]
@@ -111,117 +80,103 @@ _FAR = 3  # steps of the slider of epsilon between two pictures
 _KERNELS = ("EQ", "Matern32", "Matern12")
 
 
-def chosen(name: str) -> Varied:
-    """The setting that differs between the three; kernels only where rough ones are quick."""
-    st.header("Side by side")
-    offered = [each for each in VARIED.titles if each != "kernel" or not exhibit(name).smooth_only]
-    return settings.value_of(VARIED.among(offered))
+def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
+    """Title and release of three settings, as a visitor chooses; none at first, and kernels where rough ones are quick.
 
-
-def variants(ours: Result, varied: Varied) -> Iterator[tuple[str, Result]]:
-    """Title and release of the three, the present setting among them where it has neighbours on both sides."""
+    The present setting is among them where it has neighbours on both sides.
+    """
     model, design, draw = ours.chosen
-    one = replace(draw, draws=1)
+    one, shipped = replace(draw, draws=1), exhibit(model.dataset)
+    st.header("Side by side")
+    offered = [each for each in VARIED.titles if each != "kernel" or not shipped.smooth_only]
+    varied = settings.value_of(VARIED.among(offered))
     if varied == "epsilon":
         for epsilon in _three(offers.EPSILONS, draw.epsilon, _FAR):
             yield f"ε = {epsilon:g}", computed.run(model, design, replace(one, epsilon=float(epsilon)))
     elif varied == "kernel":
         for kernel in _KERNELS:
             yield kernel, computed.run(replace(model, kernel=kernel), design, one)
-    else:
-        shipped = exhibit(model.dataset)
+    elif varied == "lengthscale":
         for length in _three(shipped.lengthscales, model.lengthscale, 1):
             result = computed.run(replace(model, lengthscale=float(length)), design, one)
             yield f"lengthscale {length:g} {shipped.unit}", result
 
 
 def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
-    """A value and one so many steps to each side; further in where the grid ends."""
-    at = min(range(len(grid)), key=lambda i: abs(grid[i] - value))
-    at = min(max(at, far), len(grid) - 1 - far)
-    return tuple(grid[i] for i in (at - far, at, at + far))
+    """A value of a grid and one so many steps to each side; further in where the grid ends."""
+    at = min(max(grid.index(value), far), len(grid) - 1 - far)
+    return tuple(grid[at - far : at + far + 1 : far])
 
 
-def curves(ours: Result, varied: Varied, overlay: bool) -> None:
-    """The published curve three times, on the same axes."""
-    three = dict(variants(ours, varied))
-    panels, rows, drawn = [], [], []
-    for title, result in three.items():
+Side = tuple[str, Result, Draw, pd.DataFrame]  # one of three: its title, release, picture and numbers
+
+
+def curves(ours: Result, overlay: bool) -> None:
+    """The published curve at three settings, on the same axes."""
+    three: list[Side] = []
+    for title, result in _chosen_three(ours):
         figure = figures.curves(result, overlay)
-        panels.append(Panel(title, f"{_within(result)}.", partial(sheet_figure.drawn, figure, named=False)))
-        rows.append(words.rows_of(figure, result).assign(setting=title))
-        drawn.append(figure)
-    below = partial(sheet_figure.names_of, drawn[0])
-    unit = ours.dataset.y_unit
-    alt = "The same data at three settings, on the same axes. " + _in_words(three)
-    about = None if overlay else _about(three, alt)
-    pictures.panels(panels, below, "three_curves", f"{alt} All in {unit}.", pd.concat(rows), about)
+        draw = partial(sheet_figure.drawn, figure, named=False)
+        three.append((title, result, draw, words.rows_of(figure, result)))
+    if three:
+        alt, unit = "The same data at three settings, on the same axes.", f" All in {ours.dataset.y_unit}."
+        _show("three_curves", three, partial(sheet_figure.names_of, figure), alt, not overlay, unit)
 
 
-def maps(ours: Result, varied: Varied, layer: Layer, kind: str, overlay: bool) -> None:
-    """The same layer of the map three times, at one scale, with one legend."""
-    three = dict(variants(ours, varied))
+def maps(ours: Result, layer: Layer, kind: str, overlay: bool) -> None:
+    """The same layer of the map at three settings, at one scale, with one legend."""
+    three: list[Side] = []
     around = cached.value("Drawing the boroughs", look_maps.boroughs)
-    panels, rows = [], []
-    for title, result in three.items():
-        table = cells.cell_table(result, overlay)
-        draw = partial(sheet_map.hexagons, table, cells.layers(result, overlay).get(kind, layer), around, named=False)
-        panels.append(Panel(title, f"{_within(result)}.", draw))
-        rows.append(table.assign(setting=title))
-    alt = f"{layer.title} at three settings, in the same colours. " + _in_words(three)
-    about = _about(three, alt) if layer.private else None
-    below = partial(sheet_map.across, layer)
-    pictures.panels(panels, below, "three_maps", alt, pd.concat(rows), about)
+    for title, result in _chosen_three(ours):
+        table, its_layer = cells.cell_table(result, overlay), cells.layers(result, overlay).get(kind, layer)
+        three.append((title, result, partial(sheet_map.hexagons, table, its_layer, around, named=False), table))
+    if three:
+        alt = f"{layer.title} at three settings, in the same colours."
+        _show("three_maps", three, partial(sheet_map.across, layer), alt, layer.private)
+
+
+def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, unit: str = "") -> None:
+    """All three with a legend ``below`` them, and how far a typical value is from the truth in each."""
+    panels = [Panel(title, f"{_within(result)}.", draw) for title, result, draw, _ in three]
+    numbers = pd.concat([rows.assign(setting=title) for title, _, _, rows in three])
+    alt += "".join(f" {panel.title}: {panel.caption}" for panel in panels)
+    about = None
+    if public:  # three releases about the same people: together they cost more than each
+        last = figures.about(three[-1][1], alt)
+        many = f"{last.release} Three releases, each with its own promise; all three together cost more."
+        about = replace(last, release=many)
+    pictures.panels(panels, below, key, alt + unit, numbers, about)
 
 
 def _within(result: Result) -> str:
     """How far a typical value is from the truth, in words."""
-    intervals = result.intervals
-    if result.outcome.scene.labels is not None:
-        blur = intervals.curve.half if intervals.noise is None else intervals.noise
-        factor = text.factor_of(at_records(result, blur))
-        if intervals.noise is None:
-            return f"A typical price is known to within {factor}"
-        return f"Privacy noise moves a typical price by less than {factor}"
-    half = text.number(at_records(result, intervals.curve.half))
-    return f"The curve is within {half} {result.dataset.y_unit} (95 %)"
-
-
-def _in_words(three: Mapping[str, Result]) -> str:
-    return " ".join(f"{title}: {_within(result)}." for title, result in three.items())
-
-
-def _about(three: Mapping[str, Result], shows: str) -> About:
-    """Three releases about the same people: together they cost more than each."""
-    first = figures.about([*three.values()][-1], shows)
-    many = f"{first.release} Three releases, each with its own promise; all three together cost more."
-    return replace(first, release=many)
+    intervals, at_map = result.intervals, result.scene.is_map
+    half = words.size(result, at_records(result, intervals.blur if at_map else intervals.curve.half))
+    if not at_map:
+        return f"The curve is within {half} (95 %)"
+    if intervals.noise is None:
+        return f"A typical price is known to within {half}"
+    return f"Privacy noise moves a typical price by less than {half}"
 
 
 MANY = 20  # draws that the button asks for: one of those the sidebar offers
-_SECONDS, _FRAME, _CALM = 0.7, 0.12, 2.0  # a draw is shown for, a frame; the last where reduced motion is asked for
-_CHOICES = {"play": "Play, one after another", "pause": "Pause"}
+_SECONDS, _CALM = 0.7, 2.0  # a draw is shown for; where reduced motion is asked for
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
     """Under the charts (figures by key, of the same draws) a button for many draws; with many, the player above."""
-    count = count_of(next(iter(charts.values())))
-    if count == 1:
-        st.button(
-            f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},)
-        )
+    count = len(_traces(next(iter(charts.values())), DRAWS))
+    if count > 1:
+        player(charts, above, f"{count} draws", count, _SECONDS)
         return
-    above.html(_style(charts, count, _SECONDS) + buttons(f"{count} draws"))
+    st.button(
+        f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},)
+    )
 
 
-def move(chart: str, figure: go.Figure, above: DeltaGenerator) -> None:
-    """The player of a moving picture, whose frames are the draws of one chart, above it."""
-    above.html(_style({chart: figure}, count_of(figure), _FRAME) + buttons("A moving picture"))
-
-
-def count_of(figure: go.Figure) -> int:
-    """Draws of a figure."""
-    return len(_traces(figure, DRAWS))
+def player(charts: Mapping[str, go.Figure], above: DeltaGenerator, legend: str, count: int, seconds: float) -> None:
+    """The player of so many draws of charts, each of which is shown for so long."""
+    above.html(_style(charts, count, seconds) + buttons(legend))
 
 
 def _traces(figure: go.Figure, group: str) -> list[int]:
@@ -234,7 +189,7 @@ def buttons(legend: str, still: str = "All together") -> str:
     radios = "".join(
         f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == "all" else ""}> '
         f"{title}</label>"
-        for name, title in {"all": still, **_CHOICES}.items()
+        for name, title in {"all": still, "play": "Play, one after another", "pause": "Pause"}.items()
     )
     return f'<fieldset class="player"><legend>{legend}</legend>{radios}</fieldset>'
 

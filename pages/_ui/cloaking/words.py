@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.gp.regression import Inference
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
@@ -20,12 +19,17 @@ from pages._ui.left_out import FOLDS, LeftOut, Trio
 from pages._ui.look import offers, tables, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
-from pages._ui.model import Design, Draw, Model, usual
+from pages._ui.model import usual
 
 
 def at_records(result: Result, half: FloatArray) -> float:
     """Half of an interval (P,), median over the rows with a known truth."""
-    return float(np.median(half[: result.outcome.scene.records]))
+    return float(np.median(half[: result.scene.records]))
+
+
+def size(result: Result, value: float) -> str:
+    """A difference of outputs, with its unit; of prices on a map, whose logarithms are released, as their share."""
+    return text.factor_of(value) if result.scene.is_map else f"{text.number(value)} {result.dataset.y_unit}"
 
 
 class Uncertain(NamedTuple):
@@ -34,28 +38,38 @@ class Uncertain(NamedTuple):
     Attributes:
         name: of a figure.
         meaning: of it.
+        bound: a clause for {}, the most that it is.
         ours, other: half of the interval of ``LEVEL`` in two results.
     """
 
     name: str
     meaning: str
+    bound: str
     ours: float
     other: float
 
 
+_LEVEL = f"{100 * LEVEL:g}"
+
+
 def uncertainty(ours: Result, other: Result) -> Uncertain:
     """The privacy noise alone where both results add it once; else how far the curve may be from a released one."""
-    one, two, level = ours.intervals, other.intervals, f"{100 * LEVEL:g} %"
+    one, two = ours.intervals, other.intervals
     if one.noise is None or two.noise is None:
-        meaning = f"Half of the range where the curve is ({level}), for a typical person. Privacy noise is included."
         return Uncertain(
-            "The curve is within", meaning, at_records(ours, one.curve.half), at_records(other, two.curve.half)
+            "The curve is within",
+            f"Half of the range where the curve is ({_LEVEL} %), for a typical person. Privacy noise is included.",
+            f"the curve is within **{{}}** of the published one, in {_LEVEL} of 100 cases",
+            at_records(ours, one.curve.half),
+            at_records(other, two.curve.half),
         )
-    meaning = f"How far privacy noise moves the curve for a typical person, at most, in {level} of releases."
-    return Uncertain("Privacy noise", meaning, at_records(ours, one.noise), at_records(other, two.noise))
-
-
-Formatter = Callable[[float], str]  # writes a value in the output's unit
+    return Uncertain(
+        "Privacy noise",
+        f"How far privacy noise moves the curve for a typical person, at most, in {_LEVEL} % of releases.",
+        f"privacy noise moves the curve by at most **{{}}**, in {_LEVEL} of 100 releases",
+        at_records(ours, one.noise),
+        at_records(other, two.noise),
+    )
 
 
 def planned_for(result: Result) -> str:
@@ -76,43 +90,31 @@ def meanwhile(result: Result, errors: Trio | None, overlay: bool) -> str:
     return note
 
 
-def error(left_out: LeftOut | None, with_unit: Formatter) -> str:
+def error(result: Result, left_out: LeftOut | None) -> str:
     """An error, or that it is not there yet."""
-    return "…" if left_out is None else with_unit(left_out.mean)
+    return "…" if left_out is None else size(result, left_out.mean)
 
 
-def without_overlay(ours: Result, paper: Result, with_unit: Formatter) -> str:
-    """The plain sentences under the question where no error may be shown."""
-    epsilon, uncertain = ours.draw.epsilon, uncertainty(ours, paper)
-    if ours.intervals.noise is None or paper.intervals.noise is None:
-        bound = (
-            f"the curve is within **{with_unit(uncertain.ours)}** of the published one, in {100 * LEVEL:g} of 100 cases"
-        )
-    else:
-        most = with_unit(uncertain.ours)
-        bound = f"privacy noise moves the curve by at most **{most}**, in {100 * LEVEL:g} of 100 releases"
-    return f"At epsilon = {epsilon:g} {bound}. With the method of 2018 it is {with_unit(uncertain.other)}."
-
-
-def release_metrics(ours: Result, paper: Result, errors: Trio | None, with_unit: Formatter) -> list[Metric]:
+def release_metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
     """The figures above a release, against the method of 2018; errors only under the overlay."""
-    guarantee = ours.outcome.guarantee
-    uncertain, most = uncertainty(ours, paper), "±\u00a0"
+    guarantee, uncertain = ours.guarantee, uncertainty(ours, paper)
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     return [
-        *([_size(ours)] if errors is None else errors_of(errors, with_unit)),
+        *([_measured_size(ours)] if errors is None else errors_of(ours, errors)),
         Metric(
-            f"{uncertain.name}, {100 * LEVEL:g} %",
-            most + with_unit(uncertain.ours),
-            f"method of 2018: {most}{with_unit(uncertain.other)}",
+            f"{uncertain.name}, {_LEVEL} %",
+            f"±\u00a0{size(ours, uncertain.ours)}",
+            f"method of 2018: ±\u00a0{size(ours, uncertain.other)}",
             uncertain.meaning,
         ),
-        Metric(
-            "Spent on screen",
-            f"ε = {text.at_most(guarantee.proven_epsilon)}",
-            f"{draws}, δ = {text.small(guarantee.budget.delta)}",
-        ),
+        spent("Spent on screen", guarantee, draws),
     ]
+
+
+def spent(label: str, guarantee: Guarantee, what: str) -> Metric:
+    """Epsilon and delta of releases, named ``what``."""
+    delta = text.small(guarantee.budget.delta)
+    return Metric(label, f"ε = {text.at_most(guarantee.proven_epsilon)}", f"{what}, δ = {delta}")
 
 
 def method(result: Result) -> str:
@@ -120,21 +122,13 @@ def method(result: Result) -> str:
     return offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
 
 
-def errors_of(errors: Trio, with_unit: Formatter, kind: str = "people") -> list[Metric]:
+def errors_of(ours: Result, errors: Trio, kind: str = "people") -> list[Metric]:
     """Of a release against the method of 2018, and without privacy; ``kind`` of the records left out."""
+    other = f"method of 2018: {error(ours, errors.paper)}"
+    left_out = f"the same {kind} left out"
     return [
-        Metric(
-            "Error",
-            error(errors.ours, with_unit),
-            f"method of 2018: {error(errors.paper, with_unit)}",
-            text.help_of("Error"),
-        ),
-        Metric(
-            "Error without privacy",
-            with_unit(errors.without),
-            f"the same {kind} left out",
-            text.help_of("Without privacy"),
-        ),
+        Metric("Error", error(ours, errors.ours), other, text.help_of("Error")),
+        Metric("Error without privacy", size(ours, errors.without), left_out, text.help_of("Without privacy")),
     ]
 
 
@@ -145,7 +139,7 @@ def free(result: Result) -> str:
     return "Moving kernel, lengthscale and spread of people is free: they only read these numbers."
 
 
-def _size(result: Result) -> Metric:
+def _measured_size(result: Result) -> Metric:
     if isinstance(result.plan, BayesPlan):
         numbers = sum(stage.planned.rank for stage in result.plan.stages)
         return Metric("Numbers measured", f"{numbers}", f"in {len(result.plan.stages)} stages")
@@ -153,9 +147,14 @@ def _size(result: Result) -> Metric:
     return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
 
 
+def own_title(ours: Result) -> str:
+    """Heading of the page's own setting."""
+    return f"This setting: {offers.MECHANISM.titles[ours.design.mechanism]}"
+
+
 def published_title(paper: Result) -> str:
     """Heading of the comparison; says so where Hall's formula is no promise."""
-    held = paper.outcome.guarantee.established
+    held = paper.guarantee.established
     return "The method of 2018" if held else "The method of 2018 (no promise at this epsilon)"
 
 
@@ -173,19 +172,18 @@ def errors_alt(errors: Trio) -> str:
 
 def rows_of(figure: go.Figure, result: Result) -> pd.DataFrame:
     """Of the picture of the curve, and of noise that is added once."""
-    noise, name = result.intervals.noise, f"privacy noise, {100 * LEVEL:g} %, ± [{result.dataset.y_unit}]"
-    return tables.of_figure(figure, more=None if noise is None else {name: noise[result.outcome.scene.records :]})
+    noise, name = result.intervals.noise, f"privacy noise, {_LEVEL} %, ± [{result.dataset.y_unit}]"
+    return tables.of_figure(figure, more=None if noise is None else {name: noise[result.scene.grid]})
 
 
 def curves_alt(result: Result, colour: str, overlay: bool) -> str:
     """Text alternative of the curves figure."""
-    data, scene = result.dataset, result.outcome.scene
-    grid = slice(scene.records, None)
-    x, half = scene.X_test[grid, 0], result.intervals.output.half[grid]
+    data, scene = result.dataset, result.scene
+    x, half = scene.x, result.intervals.output.half[scene.grid]
     least, most = int(half.argmin()), int(half.argmax())
     return (
         f"{colour.capitalize()} line: the published curve, {_trend(result)}. Inner band: where the curve is. Outer "
-        f"band: the range for one more person ({100 * LEVEL:g} %). It is "
+        f"band: the range for one more person ({_LEVEL} %). It is "
         f"± {text.number(half[least])} {data.y_unit} at {text.number(x[least])} {data.x_units[0]} and "
         f"± {text.number(half[most])} {data.y_unit} at {text.number(x[most], 3)}."
         + (" Circles: true data." if overlay else "")
@@ -194,14 +192,13 @@ def curves_alt(result: Result, colour: str, overlay: bool) -> str:
 
 def _trend(result: Result) -> str:
     """Where the first released curve begins, is in the middle, and ends."""
-    data, scene = result.dataset, result.outcome.scene
-    grid = slice(scene.records, None)
-    x, y = scene.X_test[grid, 0], result.outcome.samples[0, grid]
+    data, x, y = result.dataset, result.scene.x, result.samples[0, result.scene.grid]
     first, middle, last = (f"{text.number(y[at], 3)} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1))
     return f"from {first} {data.x_units[0]} by {middle} to {last} [{data.y_unit}]"
 
 
-Steps = list[tuple[str, str]]
+Step = tuple[str, str]  # a name, and what is computed
+Steps = list[Step]
 ERROR = (
     "Error",
     f"root mean square on people left out, in {FOLDS} public parts: each part is predicted from a release about the "
@@ -212,42 +209,15 @@ ERROR = (
 
 def explain(result: Result) -> Steps:
     """The computation of a result, in order."""
-    model, design, draw = result.chosen
-    plan = result.plan
-    if isinstance(plan, BayesPlan):
-        before, after = [_models(plan, model, result.dataset.x_units[0])], _measured(plan, planned_for(result))
-    else:
-        before, after = [_matrix(result, model)], _noise(plan.design, design)
-    return [*before, *_budget(result, draw), *after, ("Time", _times(result))]
-
-
-def _matrix(result: Result, model: Model) -> tuple[str, str]:
-    P, n = result.linear_plan.weights.shape
-    return (
-        "Cloaking matrix",
-        f"C = K₍*f₎ (K₍ff₎ + {model.noise:g} I)⁻¹, {P} test points × {n} records; {model.kernel}, "
-        f"lengthscale {model.lengthscale:g} {result.dataset.x_units[0]}; {_inference(result.fit.inference)}",
+    data, draw, (low, high) = result.dataset, result.draw, result.dataset.y_bounds
+    before, after = _in_stages(result, result.plan) if isinstance(result.plan, BayesPlan) else _at_once(result)
+    multiplier = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
+    times = ", ".join(
+        f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
+        for stage, took in result.times.items()
     )
-
-
-def _models(plan: BayesPlan, model: Model, unit: str) -> tuple[str, str]:
-    if model == usual(model.dataset):
-        return (
-            "Models",
-            f"{len(plan.models)} Gaussian processes made from bounds and box. The released numbers themselves say how "
-            "much each counts. A model that is set in the sidebar joins them",
-        )
-    return (
-        "Models",
-        f"{len(plan.models)} Gaussian processes: the sidebar's {model.kernel} of lengthscale {model.lengthscale:g} "
-        f"{unit} and noise {model.noise:g}, with half and twice of both, and those made from bounds and box. The "
-        "released numbers themselves say how much each counts, so a wrong lengthscale costs little",
-    )
-
-
-def _budget(result: Result, draw: Draw) -> Steps:
-    data, (low, high) = result.dataset, result.dataset.y_bounds
     return [
+        before,
         (
             "Largest change of one person",
             f"d = {text.number(data.output_range, 4)} {data.y_unit}, from the declared bounds {low:.4g} to {high:.4g} "
@@ -255,16 +225,33 @@ def _budget(result: Result, draw: Draw) -> Steps:
         ),
         (
             "Noise multiplier",
-            f"s′ = {text.number(noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True), 4)} "
+            f"s′ = {text.number(multiplier, 4)} "
             f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
         ),
+        *after,
+        ("Time", times),
     ]
 
 
-def _measured(plan: BayesPlan, other: str) -> Steps:
+def _in_stages(result: Result, plan: BayesPlan) -> tuple[Step, Steps]:
+    """The models that read what Bayes cloaking measures; the numbers, and the certificate of their plan."""
+    model, other = result.model, planned_for(result)
+    many = f"{len(plan.models)} Gaussian processes"
+    if model == usual(model.dataset):
+        read = (
+            f"{many} made from bounds and box. The released numbers themselves say how "
+            "much each counts. A model that is set in the sidebar joins them"
+        )
+    else:
+        read = (
+            f"{many}: the sidebar's {model.kernel} of lengthscale {model.lengthscale:g} "
+            f"{result.dataset.x_units[0]} and noise {model.noise:g}, with half and twice of both, and those made from "
+            "bounds and box. The released numbers themselves say how much each counts, so a wrong lengthscale costs "
+            "little"
+        )
     best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
     ranks = [stage.planned.rank for stage in plan.stages]
-    return [
+    return ("Models", read), [
         (
             "Measured",
             f"{' + '.join(map(str, ranks))} = {sum(ranks)} noisy weighted sums of the outputs, in {len(ranks)} stages. "
@@ -280,34 +267,29 @@ def _measured(plan: BayesPlan, other: str) -> Steps:
     ]
 
 
-def _times(result: Result) -> str:
-    return ", ".join(
-        f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
-        for stage, took in result.times.items()
+def _at_once(result: Result) -> tuple[Step, Steps]:
+    """The cloaking matrix; the noise that is added once, and the certificate of its design."""
+    model, inference, noise = result.model, result.fit.inference, result.linear_plan.design
+    P, n = result.linear_plan.weights.shape
+    solved = "exact, by one Cholesky factorisation"
+    if inference.residual is not None:
+        solved = (
+            f"low-rank: {inference.rank} pivots, which leave {inference.residual:.0e} of K₍ff₎'s trace out; the noise "
+            "is calibrated to this C, so privacy is exact"
+        )
+    matrix = (
+        "Cloaking matrix",
+        f"C = K₍*f₎ (K₍ff₎ + {model.noise:g} I)⁻¹, {P} test points × {n} records; {model.kernel}, "
+        f"lengthscale {model.lengthscale:g} {result.dataset.x_units[0]}; {solved}",
     )
-
-
-def _inference(inference: Inference) -> str:
-    if inference.residual is None:
-        return "exact, by one Cholesky factorisation"
-    return (
-        f"low-rank: {inference.rank} pivots, which leave {inference.residual:.0e} of K₍ff₎'s trace out; the noise is "
-        "calibrated to this C, so privacy is exact"
-    )
-
-
-def _noise(noise: NoiseDesign | None, design: Design) -> Steps:
     if noise is None:
-        return [
-            (
-                "Noise",
-                "s′ Δ G, G from the GP prior, Δ the exact RKHS sensitivity: valid at any later test point",
-            )
-        ]
-    return [
+        drawn = "s′ Δ G, G from the GP prior, Δ the exact RKHS sensitivity: valid at any later test point"
+        return matrix, [("Noise", drawn)]
+    dropped = text.small(float(f"{noise.dropped_energy:.0e}")) if noise.dropped_energy > 0 else "nothing"
+    return matrix, [
         (
             "Noise",
-            f"(d s′)² M, M of rank {noise.rank} from the {design.objective} objective; "
+            f"(d s′)² M, M of rank {noise.rank} from the {result.design.objective} objective; "
             "everybody's shift c_jᵀ M⁺ c_j is at most 1",
         ),
         (
@@ -315,17 +297,13 @@ def _noise(noise: NoiseDesign | None, design: Design) -> Steps:
             f"within {100 * noise.gap:.2g} % of the optimum after {noise.iterations} Newton steps; "
             f"{carriers(noise)} people carry the noise (λ above 1 % of the largest)",
         ),
-        (
-            "Dropped by the rank tolerance",
-            f"{text.small(float(f'{noise.dropped_energy:.0e}')) if noise.dropped_energy > 0 else 'nothing'} of C's "
-            "energy, from noise and mean alike",
-        ),
+        ("Dropped by the rank tolerance", f"{dropped} of C's energy, from noise and mean alike"),
     ]
 
 
 def cloaking_answer(result: Result) -> str:
     """One sentence on the real data, with its numbers."""
-    data, noise = result.dataset, _design(result)
+    data, noise = result.dataset, result.noise_design
     heavy = carriers(noise)
     return (
         f"The privacy noise for {len(result.fit.C)} predictions has only **{noise.rank} independent directions**. Of "
@@ -335,7 +313,7 @@ def cloaking_answer(result: Result) -> str:
 
 def certificate(result: Result) -> list[Metric]:
     """The proof of the design: largest shift, gap, rank."""
-    noise = _design(result)
+    noise = result.noise_design
     # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
     shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
@@ -349,10 +327,8 @@ def certificate(result: Result) -> list[Metric]:
 
 def record_table(result: Result) -> pd.DataFrame:
     """One row a record: public inputs and its weight in the noise."""
-    data, noise = result.dataset, _design(result)
-    columns = {
-        axis(name, unit): data.X[:, i] for i, (name, unit) in enumerate(zip(data.x_names, data.x_units, strict=True))
-    }
+    data, noise = result.dataset, result.noise_design
+    columns = dict(zip(map(axis, data.x_names, data.x_units), data.X.T, strict=True))
     columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
     columns["|c|, pull on all test points"] = np.linalg.norm(dense_of(result.fit.C), axis=0).round(6)
     return pd.DataFrame(columns).sort_values("λ, share of the total", ascending=False)
@@ -364,16 +340,11 @@ M_ALT = "Correlation of the privacy noise between test points: noise at nearby p
 
 def lambda_alt(result: Result) -> str:
     """Text alternative of the stems."""
-    noise = _design(result)
+    noise = result.noise_design
     return (
         f"Weight of each person in the noise. {carriers(noise)} of {len(noise.lambdas)} have more than 1 % of the "
         "largest weight. They are at the edges and in sparse places, where one person moves the curve most."
     )
-
-
-def _design(result: Result) -> NoiseDesign:
-    assert result.linear_plan.design is not None
-    return result.linear_plan.design
 
 
 def carriers(noise: NoiseDesign) -> int:

@@ -30,10 +30,10 @@ from dpgp_core.release.json_text import guarantee_from_object, read_object
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking import staged
-from pages._ui.cloaking.results import Draws, Numbers
+from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
-from pages._ui.model import Budget, usual
+from pages._ui.model import Budget, Draw, usual
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
 
@@ -81,8 +81,7 @@ class ExampleDraw:
 
 def planned(data: Dataset, example: ExampleDraw) -> BayesPlan:
     """The plan for a good curve at the public inputs; no draw enters."""
-    half_range = data.output_range / data.y_scale / 2
-    return example.mechanism.plan(data.X, data.X, x_box=data.x_box, half_range=half_range)
+    return example.mechanism.plan_for(data, data.X)
 
 
 def measured(data: Dataset, plan: BayesPlan, example: ExampleDraw) -> Explored:
@@ -259,7 +258,8 @@ def drawn(example: ExampleDraw) -> Explored:
     if exhibit(example.dataset).scene == "curve":
         budget = Budget(example.dataset, "records", example.epsilon, example.delta)
         plan, scene = cloaking.plan_of(budget), cloaking.scene(example.dataset)
-        numbers = cached.value("Measuring", staged.measure, Draws(budget, example.draw, 1), given=(data, scene, plan))
+        draw = Draw(example.epsilon, example.delta, seed=example.draw)
+        numbers = cached.value("Measuring", staged.measure, budget, draw, given=(data, scene, plan))
         return cached.value("Measuring", of_numbers, example, given=(data, plan, numbers))
     plan = cached.value("Planning what to measure", planned, replace(example, draw=1), given=(data,))
     return cached.value("Measuring", measured, example, given=(data, plan))

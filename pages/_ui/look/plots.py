@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import ISO, Dates, parsed
 from dpgp_core.release.figure import marks
+from dpgp_core.table import Dataset
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
@@ -88,15 +89,27 @@ def axis(name: str, unit: str) -> str:
     return f"{name} [{unit}]" if unit else name
 
 
+def input_axis(data: Dataset) -> str:
+    """Axis title of the first input."""
+    return axis(data.x_names[0], data.x_units[0])
+
+
 def ticked(values: Sequence[float]) -> dict[str, Any]:
     """Of a logarithmic axis: a number as pages write it at each of the values."""
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:g}" for value in values]}
 
 
 def band(
-    figure: go.Figure, x: FloatArray, low: FloatArray, high: FloatArray, colour: str, opacity: float, name: str = ""
+    figure: go.Figure,
+    x: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    colour: str,
+    opacity: float,
+    name: str = "",
+    **more: Any,
 ) -> None:
-    """Between two curves (P,); without a name it is not in the legend."""
+    """Between two curves (P,); without a name it is not in the legend. ``more`` in plotly's words."""
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
@@ -107,6 +120,7 @@ def band(
         name=name,
         showlegend=None if name else False,
         hoverinfo="skip",
+        **more,
     )
 
 

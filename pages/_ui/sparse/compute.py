@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
+from scipy.stats import norm
 
 from datasets import exhibit
+from datasets.exhibits import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Held, error_without_privacy, left_out, without_privacy
@@ -18,7 +22,6 @@ from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
-from dpgp_core.mechanisms.bayes_cloaking import BayesRelease
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     HyperparameterChoice,
@@ -29,6 +32,7 @@ from dpgp_core.selection.hyperparameters import (
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset
+from pages._ui.cloaking.results import along_first
 from pages._ui.left_out import FOLDS, folds_of
 from pages._ui.model import Draw
 from pages._ui.work import cached
@@ -38,6 +42,7 @@ LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
 Contender = Literal["ours", "paper", "naive", "bayes"]
+CONTENDERS: tuple[Contender, ...] = (*METHODS, "bayes")
 """The sparse DP-GP's variants, and Bayes cloaking, which protects the same."""
 
 
@@ -67,10 +72,10 @@ class SparseSetting:
         """EQ kernel, unit variance in model units."""
         return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in exhibit(self.dataset).ratios))
 
-    def mechanism(self, method: Method = "ours", epsilon: float | None = None) -> SparseVariational:
-        """The release of a method at this or another epsilon."""
+    def mechanism(self, method: Method = "ours") -> SparseVariational:
+        """The release of a method."""
         ours = SparseVariational(
-            epsilon=self.epsilon if epsilon is None else epsilon,
+            epsilon=self.epsilon,
             delta=self.delta,
             kernel=self.kernel,
             noise_variance=self.noise,
@@ -80,24 +85,30 @@ class SparseSetting:
             return ours
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
+    @property
+    def bayes(self) -> BayesCloaking:
+        """The contender, which protects the same; its models are automatic."""
+        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects="inputs and outputs")
+
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
         """The releases in the page's picture and table: of ours, of the paper's, and of Bayes cloaking."""
-        methods: tuple[Method, ...] = ("ours", "paper")
-        sparse = [((method, self), self.mechanism(method).guarantee.for_unit(unit)) for method in methods]
-        return [*sparse, (("bayes", self), self.bayes().guarantee.for_unit(unit))]
+        made = {"ours": self.mechanism(), "paper": self.mechanism("paper"), "bayes": self.bayes}
+        return [((name, self), each.guarantee.for_unit(unit)) for name, each in made.items()]
 
-    def bayes(self, epsilon: float | None = None) -> BayesCloaking:
-        """The contender, which protects the same, at this or another epsilon; its models are automatic."""
-        at = self.epsilon if epsilon is None else epsilon
-        return BayesCloaking(epsilon=at, delta=self.delta, protects="inputs and outputs")
+
+def defaults(name: str) -> SparseDefaults:
+    """How the page opens with a data set."""
+    start = exhibit(name).sparse
+    assert start is not None
+    return start
 
 
 def load(name: str) -> Dataset:
     """The page's data: those of other pages, unless the dataset says otherwise."""
-    shipped = exhibit(name)
-    return ((shipped.sparse and shipped.sparse.load) or shipped.load)()
+    return (defaults(name).load or exhibit(name).load)()
 
 
+@dataclass(frozen=True, eq=False)
 class _About:
     """A result about one of the page's data sets, which it names and does not hold."""
 
@@ -138,7 +149,6 @@ class Fits(_About):
     """Private fits along the first input, and the non-private one.
 
     Attributes:
-        name: of the data set.
         x: grid (P,), first input; other inputs stand at the middle of their box.
         means: private prediction of each method (P,); may be published.
         halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
@@ -151,7 +161,6 @@ class Fits(_About):
         bayes: the release of Bayes cloaking; may be published.
     """
 
-    name: str
     x: FloatArray
     means: dict[Method, FloatArray]
     halves: dict[Of, FloatArray]
@@ -163,39 +172,28 @@ class Fits(_About):
     bayes: Shown
 
 
-def grid_of(dataset: Dataset) -> FloatArray:
-    """Points (P, D) along the first input, the others at the middle of the public box."""
-    low, high = np.array(dataset.x_box).T
-    points = np.tile((low + high) / 2, (GRID_POINTS, 1))
-    points[:, 0] = np.linspace(low[0], high[0], GRID_POINTS)
-    return points
-
-
 def fit(setting: SparseSetting) -> Fits:
     """One release of every method on all records; errors and calibration on people left out."""
     data = load(setting.dataset)
-    points = grid_of(data)
+    x: FloatArray = np.linspace(*data.x_box[0], GRID_POINTS)
+    points = along_first(data, x)
     made = {
         method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
         for method in METHODS
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
-    Z = setting.mechanism().inducing_inputs(data)
-    contenders: dict[Contender, Judged] = {method: judged(setting, method, setting.epsilon, data) for method in METHODS}
-    contenders["bayes"] = bayes_judged(setting, setting.epsilon, data, LEVELS.tolist())
-    inside = {method: each.inside for method, each in contenders.items()}
-    inside["ours"] = coverage_of_intervals(setting, data)
-    bayes = setting.bayes().release(data, points, np.random.default_rng([setting.seed, 3]))
+    contenders = {each: judged(setting, each, data, LEVELS.tolist()) for each in CONTENDERS}
+    bayes = setting.bayes.release(data, points, np.random.default_rng([setting.seed, 3]))
     return Fits(
         name=setting.dataset,
-        x=points[:, 0],
+        x=x,
         means={method: release.samples[0] for method, release in made.items()},
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
         plain=without_privacy(data, points),
-        inducing=np.unique(Z[:, 0]),
-        rmse={method: each.rmse for method, each in contenders.items()},
+        inducing=np.unique(setting.mechanism().inducing_inputs(data)[:, 0]),
+        rmse={name: each.rmse for name, each in contenders.items()},
         plain_rmse=with_nothing_hidden(setting, data),
-        coverage=inside,
+        coverage={name: each.inside for name, each in contenders.items()} | {"ours": intervals_hold(setting, data)},
         bayes=Shown(bayes.samples[0], *(end[0] for end in bayes.interval(LEVEL, "function"))),
     )
 
@@ -219,26 +217,49 @@ class Judged(NamedTuple):
     inside: FloatArray
 
 
-def judged(setting: SparseSetting, method: Method, epsilon: float, data: Dataset) -> Judged:
-    """A variant of the sparse DP-GP over ``REPEATS`` simulated releases."""
-    mechanism = setting.mechanism(method, epsilon)
-    residuals, likelihoods, inside = [], [], []
-    for index, (train, X_test, truth, _) in enumerate(parts(data)):
-        sums = mechanism.exact_statistics(train)
-        rows = []
-        for repeat in range(REPEATS):
-            rng = np.random.default_rng([setting.seed, repeat, index, 7])
-            fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
-            mean, variance = fit.predict(X_test)
-            total = variance + setting.noise * train.y_scale**2
-            rows.append(mean - truth)
-            likelihoods.append(-nlpd(mean, total, truth))
-            inside.append([coverage(mean, total, truth, float(level)) for level in LEVELS])
-        residuals.append(np.array(rows))
+def judged(setting: SparseSetting, contender: Contender, data: Dataset, levels: Sequence[float] = ()) -> Judged:
+    """Of simulated releases about each part of the people, with central intervals of these levels."""
+    simulated = _simulated_bayes if contender == "bayes" else partial(_simulated, method=contender)
+    residuals: list[FloatArray] = []
+    likelihoods: list[float] = []
+    inside: list[list[float]] = []
+    for index, fold in enumerate(parts(data)):
+        draws, likely, shares = zip(*simulated(setting, index, fold, levels), strict=True)
+        residuals.append(np.concatenate(draws))
+        likelihoods += likely
+        inside += shares
     return Judged(error_of(residuals), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
-def coverage_of_intervals(setting: SparseSetting, data: Dataset) -> FloatArray:
+Simulated = Iterator[tuple[FloatArray, float, list[float]]]  # residuals (draws, P), log-likelihood, shares inside
+
+
+def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float], method: Method) -> Simulated:
+    """``REPEATS`` releases of a variant of the sparse DP-GP about one part of the people."""
+    mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
+    sums = mechanism.exact_statistics(train)
+    for repeat in range(REPEATS):
+        rng = np.random.default_rng([setting.seed, repeat, index, 7])
+        fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
+        mean, variance = fit.predict(fold.X_test)
+        total = variance + setting.noise * train.y_scale**2
+        inside = [coverage(mean, total, truth, level) for level in levels]
+        yield (mean - truth)[None], -nlpd(mean, total, truth), inside
+
+
+def _simulated_bayes(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float]) -> Simulated:
+    """The same of Bayes cloaking, ``BAYES_DRAWS`` together; the likelihood is that of its mixture of models."""
+    data, truth, rng = fold.train, fold.truth, np.random.default_rng([setting.seed, index, 5])
+    release = setting.bayes.release(data, fold.X_test, rng, BAYES_DRAWS)
+    mixture, y = release.uncertainty.prediction, (truth - data.midpoint) / data.y_scale
+    sd = np.sqrt(mixture.variances + mixture.noise_variances[:, None])
+    each = logsumexp(norm.logpdf(y, mixture.means, sd), axis=1, b=mixture.weights[:, :, None])
+    ends = map(release.interval, levels)
+    inside = [float(((low <= truth) & (truth <= high)).mean()) for low, high in ends]
+    yield release.samples - truth, float(each.mean() - np.log(data.y_scale)), inside
+
+
+def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
     """Share of people left out inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
     inside = []
     for index, (train, X_test, truth, _) in enumerate(parts(data)):
@@ -274,7 +295,6 @@ def error_of(residuals: Sequence[FloatArray]) -> float:
 class Curves(_About):
     """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. Not private."""
 
-    name: str
     rmse: dict[Contender, FloatArray]
     likelihood: dict[Contender, FloatArray]
     plain: float
@@ -283,43 +303,14 @@ class Curves(_About):
 def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
     """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
     data = load(setting.dataset)
-    errors: dict[Contender, FloatArray] = {}
-    likelihood: dict[Contender, FloatArray] = {}
     compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
-    for method in compared:
-        rows: list[Judged] = []
-        for epsilon in CURVE_EPSILONS:
-            judge = (
-                bayes_judged(setting, epsilon, data) if method == "bayes" else judged(setting, method, epsilon, data)
-            )
-            rows.append(judge)
-            progress((len(errors) + len(rows) / len(CURVE_EPSILONS)) / len(compared))
-        errors[method] = np.array([each.rmse for each in rows])
-        likelihood[method] = np.array([each.likelihood for each in rows])
+    curves: dict[Contender, list[Judged]] = {each: [] for each in compared}
+    for done, (contender, epsilon) in enumerate(product(compared, CURVE_EPSILONS), 1):
+        curves[contender].append(judged(replace(setting, epsilon=epsilon), contender, data))
+        progress(done / (len(compared) * len(CURVE_EPSILONS)))
+    errors = {name: np.array([each.rmse for each in curve]) for name, curve in curves.items()}
+    likelihood = {name: np.array([each.likelihood for each in curve]) for name, curve in curves.items()}
     return Curves(setting.dataset, errors, likelihood, with_nothing_hidden(setting, data))
-
-
-def bayes_judged(setting: SparseSetting, epsilon: float, data: Dataset, levels: Sequence[float] = ()) -> Judged:
-    """Bayes cloaking that protects the same, over ``BAYES_DRAWS`` releases."""
-    residuals, likelihoods, inside = [], [], []
-    for index, fold in enumerate(parts(data)):
-        rng = np.random.default_rng([setting.seed, index, 5])
-        release = setting.bayes(epsilon).release(fold.train, fold.X_test, rng, BAYES_DRAWS)
-        residuals.append(release.samples - fold.truth)
-        likelihoods.append(_likelihood(release, fold))
-        ends = map(release.interval, levels)
-        inside.append([float(((low <= fold.truth) & (fold.truth <= high)).mean()) for low, high in ends])
-    return Judged(error_of(residuals), float(np.mean(likelihoods)), np.mean(inside, axis=0))
-
-
-def _likelihood(release: BayesRelease, fold: Held) -> float:
-    """Mean log density of the outputs left out under the mixture of models, in their unit."""
-    mixture, data = release.uncertainty.prediction, fold.train
-    variances = mixture.variances + mixture.noise_variances[:, None]
-    squares = ((fold.truth - data.midpoint) / data.y_scale - mixture.means) ** 2 / variances
-    with np.errstate(divide="ignore"):  # a weight of 0 leaves its model out
-        weighted = np.log(mixture.weights)[:, :, None] - 0.5 * (squares + np.log(2 * np.pi * variances))
-    return float(logsumexp(weighted, axis=1).mean() - np.log(data.y_scale))
 
 
 CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
@@ -336,7 +327,6 @@ class Choices(_About):
         candidates: lengthscales of the first input.
     """
 
-    name: str
     rmse: dict[str, FloatArray]
     lengthscales: dict[str, FloatArray]
     candidates: tuple[float, ...]
@@ -356,31 +346,26 @@ CHOOSERS: dict[
 def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
     """Choose lengthscale and noise variance privately, about each part of the people, at every epsilon."""
     data = load(setting.dataset)
-    ratios = exhibit(setting.dataset).ratios
     lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
     grid = [
-        Candidate(
-            kernel=EQ(lengthscale=tuple(length * ratio for ratio in ratios)), noise_variance=setting.noise * factor
-        )
+        Candidate(kernel=replace(setting, lengthscale=length).kernel, noise_variance=setting.noise * factor)
         for length in lengthscales
         for factor in FACTORS
     ]
-    errors: dict[str, FloatArray] = {}
-    shares: dict[str, FloatArray] = {}
-    for name, choose in CHOOSERS.items():
-        errors[name] = np.zeros(len(CHOICE_EPSILONS))
-        shares[name] = np.zeros((len(CHOICE_EPSILONS), len(FACTORS)))
-        for i, epsilon in enumerate(CHOICE_EPSILONS):
-            base = replace(setting.mechanism(epsilon=epsilon), kernel=grid[0].kernel)
-            residuals = []
-            for index, (train, X_test, truth, _) in enumerate(parts(data)):
-                choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
-                mean = np.full(len(truth), train.midpoint) if choice.fit is None else choice.fit.predict(X_test)[0]
-                residuals.append((mean - truth)[None])
-                if choice.index is not None:
-                    shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
-            errors[name][i] = error_of(residuals)
-            progress((len(errors) - 1 + (i + 1) / len(CHOICE_EPSILONS)) / len(CHOOSERS))
+    errors = {name: np.zeros(len(CHOICE_EPSILONS)) for name in CHOOSERS}
+    shares = {name: np.zeros((len(CHOICE_EPSILONS), len(FACTORS))) for name in CHOOSERS}
+    runs = list(product(CHOOSERS.items(), enumerate(CHOICE_EPSILONS)))
+    for done, ((name, choose), (i, epsilon)) in enumerate(runs, 1):
+        base = replace(setting, epsilon=epsilon, lengthscale=lengthscales[0]).mechanism()
+        residuals = []
+        for index, (train, X_test, truth, _) in enumerate(parts(data)):
+            choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
+            mean = np.full(len(truth), train.midpoint) if choice.fit is None else choice.fit.predict(X_test)[0]
+            residuals.append((mean - truth)[None])
+            if choice.index is not None:
+                shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
+        errors[name][i] = error_of(residuals)
+        progress(done / len(runs))
     return Choices(setting.dataset, errors, shares, lengthscales)
 
 
@@ -391,21 +376,9 @@ def fits(setting: SparseSetting) -> Fits:
 
 def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
     """The fits and the error without privacy that the page opens with, to be computed beforehand."""
-    shipped = exhibit(name)
-    start = shipped.sparse
-    assert start is not None
-    setting = SparseSetting(name, shipped.lengthscale, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
+    start, length = defaults(name), exhibit(name).lengthscale
+    setting = SparseSetting(name, length, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
     return Wish(fit, (setting,), ()), Wish(best_without_privacy, (name,), ())
-
-
-def curves(setting: SparseSetting) -> Curves:
-    """Errors against epsilon."""
-    return cached.value("Releasing at every epsilon", errors_against_epsilon, setting)
-
-
-def choices(setting: SparseSetting) -> Choices:
-    """Private choices of hyperparameters."""
-    return cached.value("Choosing hyperparameters", choose_hyperparameters, setting)
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:

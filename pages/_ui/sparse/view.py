@@ -10,10 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from datasets import EXHIBITS, exhibit
-from datasets.exhibits import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.arrays import FloatArray
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
 from pages._ui.look import offers, sheet, text
@@ -32,6 +30,7 @@ from pages._ui.look.plots import (
     draw_line,
     faded,
     finish,
+    input_axis,
     named_lines,
     ticked,
 )
@@ -43,18 +42,17 @@ from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
     CHOICE_EPSILONS,
+    CONTENDERS,
     CURVE_EPSILONS,
     KINDS,
     LEVEL,
     LEVELS,
-    METHODS,
     REPEATS,
     Choices,
-    Contender,
     Curves,
     Fits,
-    Method,
     SparseSetting,
+    defaults,
     load,
 )
 
@@ -75,19 +73,13 @@ VIEW: Menu[SparseView] = menu(
 )
 
 
-def _start(name: str) -> SparseDefaults:
-    start = exhibit(name).sparse
-    assert start is not None
-    return start
-
-
 def _inducing(chosen: Any) -> Slider[int]:
-    start, label = _start(chosen.dataset), "Inducing inputs along each input"
+    start, label = defaults(chosen.dataset), "Inducing inputs along each input"
     return Slider(f"inducing_{chosen.dataset}", label, start.start, start.inducing, help="Public.", section="Model")
 
 
 def _noise(chosen: Any) -> Slider[float]:
-    return replace(offers.NOISE, key=f"noise_{chosen.dataset}", default=_start(chosen.dataset).noise, help=None)
+    return replace(offers.NOISE, key=f"noise_{chosen.dataset}", default=defaults(chosen.dataset).noise, help=None)
 
 
 def _lengthscale(chosen: Any) -> Slider[float]:
@@ -121,7 +113,7 @@ class SparseSettings(Promise):
         )
 
 
-_LOOKS: dict[Contender, tuple[str, str, str]] = {
+_LOOKS = {  # name, colour and dash
     "ours": ("ours: whitened", SPARSE, "solid"),
     "paper": ("the paper's", OTHER, "dash"),
     "naive": ("noise ignored", BINS, "dot"),
@@ -138,19 +130,15 @@ _CHOOSER_LOOKS = ((SPARSE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 
 def fit(fits: Fits) -> go.Figure:
     """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
-    data, figure = fits.dataset, go.Figure()
+    data, figure, bayes = fits.dataset, go.Figure(), fits.bayes
+    mean = fits.means["ours"]
     for opacity, of, subject in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
-        name = f"ours, {100 * LEVEL:g} %: {subject}"
-        mean, half = fits.means["ours"], fits.halves[of]
-        band(figure, fits.x, mean - half, mean + half, _LOOKS["ours"][1], opacity, name)
-    drawn: tuple[Method, ...] = ("paper", "ours")
-    for method in drawn:
-        name, colour, dash = _LOOKS[method]
-        draw_line(figure, fits.x, fits.means[method], name, colour, dash)
-    name, colour, dash = _LOOKS["bayes"]
-    bayes = fits.bayes
-    band(figure, fits.x, bayes.low, bayes.high, colour, 0.15, f"{name}, 95 %")
-    draw_line(figure, fits.x, bayes.mean, name, colour, dash)
+        name, half = f"ours, {100 * LEVEL:g} %: {subject}", fits.halves[of]
+        band(figure, fits.x, mean - half, mean + half, SPARSE, opacity, name)
+    draw_line(figure, fits.x, fits.means["paper"], *_LOOKS["paper"])
+    draw_line(figure, fits.x, mean, *_LOOKS["ours"])
+    band(figure, fits.x, bayes.low, bayes.high, PRIVATE, 0.15, "Bayes cloaking, 95 %")
+    draw_line(figure, fits.x, bayes.mean, *_LOOKS["bayes"])
     figure.add_scatter(
         x=fits.inducing,
         y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range),
@@ -163,24 +151,18 @@ def fit(fits: Fits) -> go.Figure:
 
 def differences(fits: Fits) -> go.Figure:
     """How far each private curve is from the one without privacy, which is the line at 0; in bands where curves are."""
-    data, figure = fits.dataset, go.Figure()
-    name, colour, dash = _LOOKS["ours"]
+    data, figure, x, bayes = fits.dataset, go.Figure(), fits.x, fits.bayes
     ours, half = fits.means["ours"] - fits.plain, fits.halves[KINDS[1]]
-    band(figure, fits.x, ours - half, ours + half, colour, 0.15, f"{name}, {100 * LEVEL:g} %")
-    bayes, low, high = fits.bayes, fits.bayes.low - fits.plain, fits.bayes.high - fits.plain
-    band(figure, fits.x, low, high, _LOOKS["bayes"][1], 0.22, f"{_LOOKS['bayes'][0]}, {100 * LEVEL:g} %")
-    draw_line(figure, fits.x, np.zeros_like(fits.x), "without privacy", NON_PRIVATE)
-    drawn: dict[Contender, FloatArray] = {
-        "paper": fits.means["paper"] - fits.plain,
-        "ours": ours,
-        "bayes": bayes.mean - fits.plain,
-    }
-    for method, values in drawn.items():
-        name, colour, dash = _LOOKS[method]
-        draw_line(figure, fits.x, values, name, colour, dash)
-    most = max(float(np.abs(each).max()) for each in (low, high, ours - half, ours + half, *drawn.values()))
-    most = min(1.05 * most, data.output_range)
-    figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[fits.x[0], fits.x[-1]])
+    low, high = bayes.low - fits.plain, bayes.high - fits.plain
+    band(figure, x, ours - half, ours + half, SPARSE, 0.15, f"ours: whitened, {100 * LEVEL:g} %")
+    band(figure, x, low, high, PRIVATE, 0.22, f"Bayes cloaking, {100 * LEVEL:g} %")
+    lines = {"paper": fits.means["paper"] - fits.plain, "ours": ours, "bayes": bayes.mean - fits.plain}
+    draw_line(figure, x, np.zeros_like(x), "without privacy", NON_PRIVATE)
+    for method, values in lines.items():
+        draw_line(figure, x, values, *_LOOKS[method])
+    furthest = float(np.abs([low, high, ours - half, ours + half, *lines.values()]).max())
+    most = min(1.05 * furthest, data.output_range)
+    figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis("away from the curve without privacy", data.y_unit), range=[-most, most])
     figure.update_traces(meta=NOT_PRIVATE)
     return named_lines(finish(figure, HEIGHT), _SHORT)
@@ -190,12 +172,10 @@ def calibration(fits: Fits) -> go.Figure:
     """Share of held-out outputs inside each central interval against its level."""
     figure = go.Figure()
     figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
-    judged: tuple[Contender, ...] = (*METHODS, "bayes")
-    for method in judged:
-        name, colour, dash = _LOOKS[method]
-        figure.add_scatter(
-            x=100 * LEVELS, y=100 * fits.coverage[method], name=name, line={"color": colour, "dash": dash}
-        )
+    for contender in CONTENDERS:
+        name, colour, dash = _LOOKS[contender]
+        line = {"color": colour, "dash": dash}
+        figure.add_scatter(x=100 * LEVELS, y=100 * fits.coverage[contender], name=name, line=line)
     figure.update_xaxes(title="central interval [%]", range=[0, 100])
     figure.update_yaxes(title="people left out inside [%]", range=[0, 100])
     return named_lines(finish(figure, 470), _SHORT)
@@ -203,30 +183,25 @@ def calibration(fits: Fits) -> go.Figure:
 
 def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
     """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
-    unit = curves.dataset.y_unit
-    values: dict[Contender, FloatArray] = curves.rmse if quantity == "error" else curves.likelihood
-    figure = go.Figure()
-    for method, line in values.items():
-        name, colour, dash = _LOOKS[method]
-        figure.add_scatter(
-            x=CURVE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
-        )
-    if quantity == "error":
+    figure, is_error = go.Figure(), quantity == "error"
+    for contender, values in (curves.rmse if is_error else curves.likelihood).items():
+        draw_line(figure, CURVE_EPSILONS, values, *_LOOKS[contender])
+    figure.update_traces(mode="lines+markers")
+    if is_error:
         ends = [min(CURVE_EPSILONS), max(CURVE_EPSILONS)]
         figure.add_scatter(x=ends, y=[without] * 2, name="without privacy", line={"color": NON_PRIVATE, "width": 2})
-    title = axis("error", unit) if quantity == "error" else "log-likelihood of a person left out [nats]"
+    title = axis("error", curves.dataset.y_unit) if is_error else "log-likelihood of a person left out [nats]"
     figure.update_xaxes(title="ε: more private → more accurate", **ticked(CURVE_EPSILONS))
-    figure.update_yaxes(title=title, rangemode="tozero" if quantity == "error" else "normal")
+    figure.update_yaxes(title=title, rangemode="tozero" if is_error else "normal")
     return named_lines(finish(figure, 420), _SHORT)
 
 
 def choice_errors(choices: Choices) -> go.Figure:
     """Held-out error after each private choice against epsilon."""
     figure = go.Figure()
-    for (name, line), (colour, dash) in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
-        figure.add_scatter(
-            x=CHOICE_EPSILONS, y=line, name=name, mode="lines+markers", line={"color": colour, "dash": dash}
-        )
+    for (name, values), look in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
+        draw_line(figure, CHOICE_EPSILONS, values, name, *look)
+    figure.update_traces(mode="lines+markers")
     figure.update_xaxes(title="ε of choice and fit together", **ticked(CHOICE_EPSILONS))
     figure.update_yaxes(title=axis("error", choices.dataset.y_unit), rangemode="tozero")
     return named_lines(finish(figure, 420), _SHORT)
@@ -271,14 +246,12 @@ def choice_shares(choices: Choices) -> go.Figure:
 
 
 _NEAR = 0.03  # how far from its level a range may hold and be called right
+_PLURAL = {"age": "ages"}
 
 
 def question(fits: Fits) -> str:
     """The title."""
     return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
-
-
-_PLURAL = {"age": "ages"}
 
 
 def about(fits: Fits, guarantee: Guarantee) -> About:
@@ -304,35 +277,30 @@ def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
 
 def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
     """Errors, how the 95 % range does, epsilon."""
-    unit, last = fits.dataset.y_unit, len(LEVELS) - 1
-    promise = [
-        Metric("Protects", "inputs, outputs", "one person's row replaced"),
-        Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}"),
-    ]
+    unit, error = fits.dataset.y_unit, {name: text.number(each) for name, each in fits.rmse.items()}
+    protects = Metric("Protects", "inputs, outputs", "one person's row replaced")
+    promise = Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}")
     if without is None:
-        return promise
-    inside = fits.coverage
+        return [protects, promise]
+    inside = {name: float(each[-1]) for name, each in fits.coverage.items()}
     return [
         Metric(
             "Error, Bayes cloaking",
-            f"{text.number(fits.rmse['bayes'])} {unit}",
-            f"our sparse GP {text.number(fits.rmse['ours'])}, the paper's {text.number(fits.rmse['paper'])}",
+            f"{error['bayes']} {unit}",
+            f"our sparse GP {error['ours']}, the paper's {error['paper']}",
             text.help_of("Error"),
         ),
         Metric(
-            "Error without privacy",
-            f"{text.number(without)} {unit}",
-            "nothing hidden",
-            text.help_of("Without privacy"),
+            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden", text.help_of("Without privacy")
         ),
         Metric(
             "A range of 95 % holds",
-            text.percent(inside["bayes"][last]),
-            f"{_judgement(inside['bayes'][last])}; our sparse GP {text.percent(inside['ours'][last])}",
+            text.percent(inside["bayes"]),
+            f"{_judgement(inside['bayes'])}; our sparse GP {text.percent(inside['ours'])}",
             "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
             "too cautious: both are faults.",
         ),
-        promise[1],
+        promise,
     ]
 
 
@@ -345,9 +313,8 @@ def _judgement(share: float) -> str:
 
 def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
-    mechanism = setting.mechanism()
-    noise = mechanism.noise(fits.dataset)
-    m = len(mechanism.inducing_inputs(fits.dataset))
+    mechanism, data = setting.mechanism(), fits.dataset
+    noise, m = mechanism.noise(data), len(mechanism.inducing_inputs(data))
     return [
         (
             "Released",
@@ -373,18 +340,12 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
 
 def differences_alt(fits: Fits) -> str:
     """Text alternative of the differences, with their values."""
-    unit = fits.dataset.y_unit
-    curves = {
-        "our sparse GP": fits.means["ours"],
-        "the paper's": fits.means["paper"],
-        "Bayes cloaking": fits.bayes.mean,
-    }
-    away = ", ".join(
-        f"{name} {text.number(float(np.abs(curve - fits.plain).mean()))}" for name, curve in curves.items()
-    )
+    ours, paper, bayes = fits.means["ours"], fits.means["paper"], fits.bayes.mean
+    curves = {"our sparse GP": ours, "the paper's": paper, "Bayes cloaking": bayes}
+    away = ", ".join(f"{name} {text.number(np.abs(curve - fits.plain).mean())}" for name, curve in curves.items())
     return (
         "How far each published curve is from the one without privacy, in bands where curves are. On average: "
-        f"{away} {unit}."
+        f"{away} {fits.dataset.y_unit}."
     )
 
 
