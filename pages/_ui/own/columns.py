@@ -9,15 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from dpgp_core.dates import ORDERS, Format, parsed
+from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.survey import Contents
 from dpgp_core.reading.writing import NUMBERS as WAYS
 from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui.look.text import plain
-from pages._ui.own import questions, slots, upload
+from pages._ui.own import questions, slots
 from pages._ui.own.questions import AS_GROUPS, DATES, PLAIN_NUMBERS, USUAL
-from pages._ui.own.slots import answer
+from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
 
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
@@ -53,7 +53,7 @@ class Draft:
 def numbers(columns: Iterable[Contents]) -> str:
     """How numbers are written: asked where a column that is used has numbers that are not plain."""
     plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in columns)
-    if plain_throughout and answer(questions.NUMBERS.key) in (None, PLAIN_NUMBERS):
+    if plain_throughout and questions.NUMBERS.answer in (None, PLAIN_NUMBERS):
         return PLAIN_NUMBERS
     return str(questions.NUMBERS.ask())
 
@@ -83,11 +83,7 @@ def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[
             formats[name] = DATES[kind]
             problem = "" if _has_gaps() and formats[name] in column.orders else column.as_dates(name, formats[name])
         else:
-            problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(name, draft.way)
-            unit = _unit_offered(name, questions.X_UNIT.of(name).key, draft) if problem else None
-            if unit is not None:
-                draft.readable &= unit
-                continue
+            problem = _fault_of_numbers(name, questions.X_UNIT.of(name), draft)
         if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
         draft.readable &= not problem
@@ -97,11 +93,7 @@ def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[
 def outcome(y: str, draft: Draft) -> None:
     """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
     column = draft.table.survey[y]
-    problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(y, draft.way, or_dates=False)
-    unit = _unit_offered(y, questions.Y_UNIT.key, draft) if problem else None
-    if unit is not None:
-        draft.readable &= unit
-        return
+    problem = _fault_of_numbers(y, questions.Y_UNIT, draft, or_dates=False)
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
         st.info(f"{plain(y)} holds words: is it yes or no?", icon=":material/rule:")
         _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
@@ -110,9 +102,31 @@ def outcome(y: str, draft: Draft) -> None:
     draft.readable &= not problem
 
 
+def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool = True) -> str:
+    """The fault of a column that is to hold numbers; "" for none, or where their unit is asked about in one click.
+
+    Args:
+        unit: the question about it.
+        or_dates: whether it may be said to hold dates instead.
+    """
+    column = draft.table.survey[name]
+    if _has_gaps() and draft.way in column.ways:
+        return ""
+    problem = column.as_numbers(name, draft.way, or_dates=or_dates)
+    beside, written = draft.table.unit(name) if problem else ("", "")
+    if not beside:
+        return problem
+    if unit.answer != beside or draft.way != written:
+        about = f"{plain(name)} holds numbers with {plain(beside)} beside them: is that their unit?"
+        st.info(about, icon=":material/rule:")
+        _offer(f"Yes, in {beside}", {unit.key: beside, questions.NUMBERS.key: written}, "rule")
+        draft.readable = False
+    return ""
+
+
 def yes_and_no(y: str, draft: Draft) -> None:
     """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
-    words = upload.words(draft.table, y)
+    words = draft.table.words(y)
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
     left, right = st.columns(2)
@@ -140,10 +154,10 @@ def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
         if name in formats and formats[name] in each.orders:
-            offered += upload.words(draft.table, name, order=formats[name]) if each.undated[formats[name]][0] else []
+            offered += draft.table.words(name, order=formats[name]) if each.undated[formats[name]][0] else []
         elif draft.way in each.ways and each.unread[draft.way][0]:
-            offered += upload.words(draft.table, name, numbers=draft.way)
-    chosen = list(answer(questions.MISSING.key) or [])
+            offered += draft.table.words(name, numbers=draft.way)
+    chosen = list(questions.MISSING.answer or [])
     if not offered and not chosen:
         return
     chosen = questions.MISSING.among(list(dict.fromkeys([*offered, *chosen]))).ask()
@@ -169,13 +183,13 @@ def degrees(x: Sequence[str]) -> tuple[str, str] | None:
 
 def _may_be_degrees(name: str, most: float) -> bool:
     """Whether the declared domain of an input lies within so many degrees."""
-    low, high = (answer(end.of(name).key) for end in (questions.FROM, questions.TO))
+    low, high = (end.of(name).answer for end in (questions.FROM, questions.TO))
     return low is not None and high is not None and -most <= low < high <= most
 
 
 def _has_gaps() -> bool:
     """Whether words for missing values are declared, further down: a few unreadable cells may be just these."""
-    return bool(answer(questions.MISSING.key))
+    return bool(questions.MISSING.answer)
 
 
 def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
@@ -190,22 +204,6 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
     except ValueError as error:
         return None, str(error)
     return levels, column.as_levels(name, levels)
-
-
-def _unit_offered(name: str, control: str, draft: Draft) -> bool | None:
-    """Whether the unit beside the numbers of a column is declared, offered in one click; None where there is none.
-
-    Args:
-        control: the question about its unit.
-    """
-    unit, written = upload.unit(draft.table, name)
-    if not unit:
-        return None
-    if answer(control) == unit and draft.way == written:
-        return True
-    st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
-    _offer(f"Yes, in {unit}", {control: unit, questions.NUMBERS.key: written}, "rule")
-    return False
 
 
 def _one_way(columns: Iterable[Contents], way: str) -> str:
@@ -232,25 +230,22 @@ def _kind_offered(name: str, table: Table, way: str) -> bool:
     column, holds = table.survey[name], questions.HOLDS.of(name).key
     if column.orders and not column.ways:
         st.info(f"{plain(name)} holds dates. In which order?", icon=":material/event:")
-        example = next(iter(upload.examples(table, name)), "")
+        [example] = table.commonest(name, 1)
         with st.container(horizontal=True):
-            for order in [each for each in ORDERS if column.undated[each] == column.undated[column.orders[0]]]:
-                choice = next(kind for kind, format in DATES.items() if format == order)
-                answers = {holds: choice} | ({questions.NUMBERS.key: way} if way else {})
-                _offer(f"{order}{_means(example, order)}{f'; numbers as {way}' if way else ''}", answers, "event")
+            for kind, order in DATES.items():
+                if column.undated[order] == column.undated[column.orders[0]]:
+                    day, numbers = parsed(example, order), f"; numbers as {way}" if way else ""
+                    written = example.split()[0].split("T")[0]
+                    meaning = "" if day is None else f": {written} is {day.day} {day:%B %Y}"
+                    answers = {holds: kind} | ({questions.NUMBERS.key: way} if way else {})
+                    _offer(f"{order}{meaning}{numbers}", answers, "event")
         return True
     if column.holds_words and column.values <= MOST_LEVELS:
-        words = ", ".join(sorted(upload.words(table, name)))
+        words = ", ".join(sorted(table.words(name)))
         st.info(f"{plain(name)} holds words: does it say which group somebody is in?", icon=":material/group:")
         _offer(f"Yes: {words}", {holds: AS_GROUPS, questions.GROUPS.of(name).key: words}, "group")
         return True
     return False
-
-
-def _means(example: str, order: Format) -> str:
-    """The date of an example in an order."""
-    day = parsed(example, order)
-    return "" if day is None else f": {example.split()[0].split('T')[0]} is {day.day} {day:%B %Y}"
 
 
 def _offer(label: str, answers: dict[str, str], icon: str) -> None:

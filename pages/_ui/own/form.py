@@ -62,14 +62,10 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     _budget(ledger.limit, draft, pure=choice.kind.pure)
     # Offered where how far people are apart is measured anyway; a rate has none
     draft.fields["centiles"] = choice.kind.scatter and kind != "yes/no" and questions.CENTILES.ask()
-    draft.fields["tolerance"] = _tolerance(
-        "share of yes, 0 to 1" if kind == "yes/no" else draft.fields["y_unit"], log=draft.fields["log"]
-    )
-    return _spec(draft)
-
-
-def _spec(draft: Draft) -> ReleaseSpec | None:
-    """The specification, once nothing is missing and every column can be read."""
+    unit = "share of yes, 0 to 1" if kind == "yes/no" else plain(draft.fields["y_unit"].strip()) or "y"
+    within = "a factor" if draft.fields["log"] else f"± [{unit}]"
+    label = questions.TOLERANCE.label.format(within)
+    draft.fields["tolerance"] = settings.value_of(replace(questions.TOLERANCE, label=label))
     if draft.missing:
         st.info(f"Still to declare: {', '.join(draft.missing)}.", icon=":material/edit_note:")
         return None
@@ -242,10 +238,3 @@ def _budget(limit: Budget | None, draft: Draft, *, pure: bool) -> None:
         row[2].metric("Total ε, declared", f"{total:g}")
     draft.needs("the total ε", total is not None)
     draft.fields |= {"epsilon": epsilon, "delta": 0.0 if pure else delta, "total_epsilon": total, "total_delta": delta}
-
-
-def _tolerance(unit: str, *, log: bool) -> float | None:
-    """The precision that is needed, in the output's unit or as a factor; None for none."""
-    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
-    control = questions.TOLERANCE
-    return settings.value_of(replace(control, label=control.label.format(within)))

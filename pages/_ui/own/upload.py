@@ -74,6 +74,26 @@ class Table:
         """Number of rows below the header."""
         return next(iter(self.survey.values())).rows
 
+    def commonest(self, column: str, most: int) -> list[str]:
+        """Texts of a column, for the eyes of its owner."""
+        return words_of(io.BytesIO(self.content), column, self.writing, most)
+
+    def words(self, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
+        """The different texts of a column, likewise: none if there are too many to choose from.
+
+        Args:
+            numbers: a way of writing these, which are then none of the texts; None: they are.
+            order: of dates, which are then none likewise.
+        """
+        stream = io.BytesIO(self.content)
+        texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order)
+        return texts if len(texts) <= MOST_WORDS else []
+
+    def unit(self, column: str) -> tuple[str, str]:
+        """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
+        about = self.survey[column]
+        return ("", "") if about.ways or about.orders else unit_of(self.commonest(column, _SOME))
+
 
 def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
     """The file with its columns.
@@ -98,29 +118,6 @@ def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
     if writing is None or writing.ignore is None:
         return ()
     return (*writing.ignore, *(each for each in opened("", content, writing).no_rows if each not in writing.ignore))
-
-
-def words(table: Table, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
-    """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
-
-    Args:
-        numbers: a way of writing these, which are then none of the texts; None: they are.
-        order: of dates, which are then none likewise.
-    """
-    stream = io.BytesIO(table.content)
-    texts = words_of(stream, column, table.writing, MOST_WORDS + 1, numbers=numbers, order=order)
-    return texts if len(texts) <= MOST_WORDS else []
-
-
-def examples(table: Table, column: str, most: int = 1) -> list[str]:
-    """Texts of a column, the commonest, for the eyes of its owner."""
-    return words_of(io.BytesIO(table.content), column, table.writing, most)
-
-
-def unit(table: Table, column: str) -> tuple[str, str]:
-    """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
-    about = table.survey[column]
-    return ("", "") if about.ways or about.orders else unit_of(examples(table, column, _SOME))
 
 
 def check_size(content: bytes) -> None:
