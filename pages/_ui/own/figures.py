@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -30,13 +31,15 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.text import Metric, at_least, at_most, number, plain
 
+N = TypeVar("N", float, FloatArray)
+
 OF_NO_USE = "#8a8a8a"  # values that are too uncertain; dotted, or crosses, so that grey is not the only sign
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
 _FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
 
 
-def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+def in_per_cent(spec: ReleaseSpec, values: N) -> N:
     """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
     return 100 * values if spec.y_kind == "yes/no" else values
 
@@ -44,6 +47,11 @@ def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
 def unit(spec: ReleaseSpec) -> str:
     """Of the output, as drawn."""
     return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
+
+
+def unit_of_change(spec: ReleaseSpec) -> str:
+    """Of a difference of two outputs, as drawn."""
+    return "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
 
 
 def title(name: str, unit: str) -> str:
@@ -58,19 +66,21 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
         within: which of its values are of use (P,).
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
-    looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
-    for group, colour, _ in looks:
+    for group in groups:
         low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
-        band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
+        band(figure, group.X[:, 0], low, high, group.colour, opacity, _of(group, "the curve, 95 %"))
         figure.data[-1].showlegend = not group.name
-    for group, colour, dash in looks:
+    for group in groups:
         values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
-        kept = np.where(useful, values, np.nan)
-        draw_line(figure, x, kept, html.escape(group.name) or "released", colour, dash, showlegend=True)
+        kept, name = np.where(useful, values, np.nan), html.escape(group.name) or "released"
+        draw_line(figure, x, kept, name, group.colour, _dash(group.number // len(COLOURS)), showlegend=True)
         if published.centiles:
             lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
-            centile_lines(figure, x, lines, colour, _of(group, "half of people below"))
-        _of_no_use(figure, group, values, useful)
+            centile_lines(figure, x, lines, group.colour, _of(group, "half of people below"))
+        if not useful.all():  # the rest of the curve reaches to neighbours that are of use, so that there is no gap
+            outside = np.pad(~useful, 1)
+            rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], values, np.nan)
+            draw_line(figure, x, rest, _of(group, "released, of no use"), OF_NO_USE, "dot", showlegend=True)
     return _finished(figure, spec)
 
 
@@ -96,18 +106,7 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     draw_line(figure, x, mean, html.escape(name), PRIVATE, "solid", showlegend=True)
     figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
     _finished(figure, plain)
-    y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
-    return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
-
-
-def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
-    """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
-    if within.all():
-        return
-    outside = np.pad(~within, 1)
-    reached = outside[1:-1] | outside[:-2] | outside[2:]
-    name = _of(group, "released, of no use")
-    draw_line(figure, group.X[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot", showlegend=True)
+    return figure.update_yaxes(title="factor" if spec.log else title("difference", unit_of_change(spec)))
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
@@ -190,10 +189,9 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
 
 def error(spec: ReleaseSpec, width: float) -> str:
     """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
-    if spec.y_kind == "yes/no":
-        return f"± {number(100 * width)} percentage points"
-    unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
-    return f"a factor of {factor(width)}" if spec.log else f"± {number(width)}{unit}"
+    if spec.log:
+        return f"a factor of {factor(width)}"
+    return f"± {number(in_per_cent(spec, width))} {plain(unit_of_change(spec))}".strip()
 
 
 def factor(width: float) -> str:
@@ -244,9 +242,7 @@ def released(published: Published) -> go.Figure:
 def released_caption(spec: ReleaseSpec) -> str:
     """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
-    lines = _ABOUT_CENTILES if spec.centiles and one else ""
-    if not one:
-        lines = _ABOUT_FADING
+    lines = _ABOUT_FADING if not one else _ABOUT_CENTILES if spec.centiles else ""
     if spec.levels:
         lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
@@ -264,9 +260,9 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     if len(drawn.x) > 1:
         return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
     figure, values = go.Figure(), in_per_cent(drawn, values)
-    for at, group in enumerate(groups):
+    for group in groups:
         name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
+        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(group.number), showlegend=True)
     return _finished(figure, drawn)
 
 

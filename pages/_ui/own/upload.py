@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 from pandas.io.formats.style import Styler
 
-from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.look import lines_within, unit_of, with_ignored
@@ -25,7 +24,6 @@ from dpgp_core.release import (
     ReleasePlan,
     ReleaseSpec,
     column_names,
-    foreseen,
     plan_release,
     preview,
     publish,
@@ -38,7 +36,7 @@ from dpgp_core.release.publishing import about, within_tolerance
 from dpgp_core.table import Dataset
 from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE, in_per_cent
-from pages._ui.own.practice import TABLES, Practice, contents
+from pages._ui.own.practice import contents
 
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows, or people, times points of the grid
@@ -135,14 +133,9 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def practice(of: Practice = TABLES[0]) -> Table:
-    """A table to try the page with."""
-    return opened(of.file, contents()[TABLES.index(of)])
-
-
 def is_practice(table: Table) -> bool:
     """Whether a table is one of the public ones."""
-    return table.digest in {_digest(content) for content in contents()}
+    return table.digest in {_digest(content) for content in contents().values()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +166,6 @@ def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
     return Prepared(data.left_out, plan, to_owner(spec, data), not_of_its_kind(spec, data))
 
 
-def outlook(ready: Prepared) -> FloatArray:
-    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
-    return foreseen(ready.plan, OUTLOOK)
-
-
 def _read(table: Table, spec: ReleaseSpec) -> Dataset:
     """The table with outcomes as they are, unless it is too large for a server with other visitors."""
     data = read_outcomes(io.BytesIO(table.content), spec)
@@ -203,10 +191,10 @@ def released(table: Table, plan: ReleasePlan) -> Published:
 
 def values(published: Published) -> pd.DataFrame:
     """Released values and their intervals, as in the downloaded file; rates in per cent."""
-    spec = published.spec
-    names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
-    inputs = [_input_column(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
-    columns: dict[str, Any] = dict(zip(names, inputs, strict=True))
+    spec, columns = published.spec, dict[str, Any]()
+    for each, unit, x in zip(spec.columns, spec.x_units, published.X_test.T, strict=True):
+        is_number = each.levels is None and each.dates is None
+        columns[safe_text(axis(each.name, unit))] = x if is_number else [safe_text(each.text(value)) for value in x]
     rate = spec.y_kind == "yes/no"
     columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
     intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
@@ -217,14 +205,6 @@ def values(published: Published) -> pd.DataFrame:
     if spec.tolerance is not None:
         columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
     return pd.DataFrame(columns)
-
-
-def _input_column(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[str]:
-    """An input as the table writes it."""
-    if name in spec.levels:
-        return [safe_text(spec.levels[name][int(code)]) for code in x]
-    dates = spec.dates_of(name)
-    return x if dates is None else [dates.text(day) for day in x]
 
 
 def greyed(published: Published) -> pd.DataFrame | Styler:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
-from pages._ui import environment
+from pages._ui import environment, session
 from pages._ui.ledgers.databases import LedgerUnavailable
 from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
 from pages._ui.ledgers.store import Account, Spent
@@ -116,7 +116,7 @@ _GUARDS = (
 )
 
 
-def show_ledger(account: Account) -> None:
+def show(account: Account) -> None:
     """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
@@ -133,21 +133,13 @@ def show_ledger(account: Account) -> None:
             st.caption(
                 f"Another ledger counts the table too; that does not matter, because: {plain(ledger.begun_again)}"
             )
-        _token()
+        new_token = OWN_LEDGER_TOKEN.find()
+        if new_token is not None:
+            st.info(_KEEP, icon=":material/key:")
+            st.code(new_token, language=None)
+            st.button("I have kept it", on_click=session.forget, args=([OWN_LEDGER_TOKEN.key],))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
             _others(account)
-
-
-def _token() -> None:
-    token = OWN_LEDGER_TOKEN.find()
-    if token is not None:
-        st.info(_KEEP, icon=":material/key:")
-        st.code(token, language=None)
-        st.button("I have kept it", on_click=_forget_token)
-
-
-def _forget_token() -> None:
-    OWN_LEDGER_TOKEN.pop()
 
 
 def _others(account: Account) -> None:
