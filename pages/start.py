@@ -59,15 +59,14 @@ with errors:
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 if cost:
-    say(decision.lead(draw, moved, cost, brief.method(chosen), data.privacy_unit))
+    say(decision.lead(chosen, moved, cost, data.privacy_unit))
     with advice:
         frame.overlay_banner()
 with printed:
-    page = brief.brief(chosen, data, moved, cost, settings.link())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
         "One-page brief",
-        brief.written(page, drawn),
+        brief.brief(chosen, data, moved, cost, settings.link(), drawn),
         "privacy-brief.html",
         "text/html",
         icon=":material/print:",

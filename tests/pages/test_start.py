@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 
@@ -118,8 +119,14 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(sta
     held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"))
     link = "http://127.0.0.1/?a=<b>&c=1"
     pictures = [("Error against ε", decision.errors_figure(held, 2.0))]
-    found = brief.written(brief.Brief("<T>", "**bold** & <i>", "p", (("a", "<x>"),), (), link), pictures)
-    assert "<b>bold</b> &amp; &lt;i&gt;" in found
+    kung = load_dataset("kung")
+    named = replace(kung.outcome, name="<T>")
+    data = replace(kung, outcome=named, source="<x>", privacy_unit="a height & <i>")
+    chosen = settings.untouched(Decision)
+    found = brief.brief(chosen, data, decision.moved(chosen.draw, 0.01, "gaussian"), held, link, pictures)
+    assert "<b>Recommended: epsilon = 100.</b>" in found
+    assert "publishes a height &amp; &lt;i&gt; with an error of <b>" in found
+    assert "costs: &lt;T&gt;</h1>" in found
     assert "<x>" not in found
     assert not re.search(r"(src|href)=|@import|url\((?!#)", found)
     ticks = re.findall(r'text-anchor="end"[^>]*>([^<]+)<', found)
@@ -185,10 +192,14 @@ def test_words_are_explained_in_place_and_what_is_public_is_said(start):
 def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
     data, chosen = load_dataset("kung"), replace(settings.untouched(Decision), mechanism=name)
     draw, contest = chosen.draw, chosen.contest
-    page = brief.brief(chosen, data, decision.moved(draw, 0.01, "gaussian"), None, "link")
-    card = dict(page.card)
-    assert card["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
-    assert card["Unit"] == data.privacy_unit
-    assert "lengthscale 25 years" in dict(page.setting)["Model"]
-    bayes = brief.brief(replace(chosen, mechanism="bayes"), data, decision.moved(draw, 0.01, "gaussian"), None, "link")
-    assert dict(bayes.setting)["Model"].startswith("none to set")
+    moved = decision.moved(draw, 0.01, "gaussian")
+
+    def rows_of(chosen):
+        rows = re.findall("<tr><th>(.*?)</th><td>(.*?)</td></tr>", brief.brief(chosen, data, moved, None, "link", ()))
+        return {name: html.unescape(value) for name, value in rows}
+
+    rows = rows_of(chosen)
+    assert rows["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
+    assert rows["Unit"] == data.privacy_unit
+    assert "lengthscale 25 years" in rows["Model"]
+    assert rows_of(replace(chosen, mechanism="bayes"))["Model"].startswith("none to set")

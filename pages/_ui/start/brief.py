@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 import segno
@@ -33,37 +32,6 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 .foot svg { flex: 0 0 30mm; width: 30mm; height: 30mm } svg { max-width: 100% }
 @media print { body { margin: 0; padding: 0 } }
 """
-
-
-@dataclass(frozen=True)
-class Brief:
-    """The page to print.
-
-    Attributes:
-        title, recommendation, people: sentences.
-        setting: names and values of the settings.
-        card: rows of the guarantee.
-        link: address of this state.
-    """
-
-    title: str
-    recommendation: str
-    people: str
-    setting: Sequence[tuple[str, str]]
-    card: Sequence[tuple[str, str]]
-    link: str
-
-
-def written(brief: Brief, pictures: Sequence[tuple[str, go.Figure]]) -> str:
-    """The file, with pictures under their headings. Everything in it that could come from outside is escaped."""
-    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (brief.recommendation, brief.people))
-    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in pictures)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(brief.title)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{html.escape(brief.title)}</h1>{sentences}{drawn}"
-        f"<h2>Setting</h2>{_table(brief.setting)}<h2>What the guarantee says</h2>{_table(brief.card)}"
-        f'<div class="foot">{_code(brief.link)}<span>{html.escape(brief.link)}</span></div></body></html>'
-    )
 
 
 def _picture(name: str, figure: go.Figure) -> str:
@@ -120,34 +88,44 @@ def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
     )
 
 
-def method(chosen: Decision) -> str:
-    """The title of the method, as leads name it."""
-    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
+def brief(
+    chosen: Decision,
+    data: Dataset,
+    moved: Moved,
+    cost: Cost | None,
+    link: str,
+    pictures: Sequence[tuple[str, go.Figure]],
+) -> str:
+    """The one page to print, as a file. Everything in it that could come from outside is escaped.
 
-
-def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
-    """The one page to print."""
+    Args:
+        link: address of this state.
+        pictures: under their headings.
+    """
     draw, model = chosen.draw, chosen.contest.model
     outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
-    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
-    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
+    title = html.escape(f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}")
     advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
     if cost is not None:
-        price = decision.price(draw, cost, method(chosen), data.privacy_unit)
-        advice = f"{decision.recommendation(cost)} {price} {advice}"
-    return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}",
-        recommendation=advice,
-        people=decision.frequencies(moved),
-        setting=(
-            ("Data", f"{data.n:,} rows; {data.source}"),
-            ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
-            ("Method", MECHANISM.titles[chosen.mechanism]),
-            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
-            ("Chance beforehand", text.percent(moved.prior)),
-        ),
-        card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),
-        link=link,
+        price = decision.price(chosen, cost, data.privacy_unit)
+        advice = f"**{decision.recommended(cost)}.** {decision.reason(cost)} {price} {advice}"
+    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
+    setting = (
+        ("Data", f"{data.n:,} rows; {data.source}"),
+        ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
+        ("Method", MECHANISM.titles[chosen.mechanism]),
+        ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
+        ("Chance beforehand", text.percent(moved.prior)),
+    )
+    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
+    card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
+    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(moved)))
+    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in pictures)
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{sentences}{drawn}"
+        f"<h2>Setting</h2>{_table(setting)}<h2>What the guarantee says</h2>{_table(card)}"
+        f'<div class="foot">{_code(link)}<span>{html.escape(link)}</span></div></body></html>'
     )
 
 

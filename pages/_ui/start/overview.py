@@ -13,6 +13,7 @@ import streamlit as st
 from pages._ui.look import plots, text
 from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
 from pages._ui.look.sheet import About
+from pages._ui.start.decision import TICKS
 
 NOTE = (
     "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
@@ -94,8 +95,7 @@ def strip(epsilon: float) -> go.Figure:
         showarrow=False,
         font={"color": GUARANTEE},
     )
-    ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
-    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticked(TICKS))
     figure.update_yaxes(autorange="reversed")
     return rows_named_inside(finish(figure, 420)).update_layout(showlegend=False)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multipl
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.accounting.tradeoff import (
+    Tradeoff,
     attacker_success,
     budget_attacker_success,
     budget_tradeoff,
@@ -108,17 +110,22 @@ def _any_release(like: Guarantee) -> Guarantee:
     )
 
 
+def tradeoff(draw: Draw, family: Family) -> Tradeoff:
+    """Misses against false alarms of the best attack on a release of this family at this budget."""
+    if family == "gaussian":
+        return partial(gaussian_tradeoff, mu=1 / noise_multiplier(draw.epsilon, draw.delta))
+    if family == "laplace":
+        return partial(laplace_tradeoff, epsilon=draw.epsilon)
+    return partial(budget_tradeoff, epsilon=draw.epsilon, delta=draw.delta)
+
+
 def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
     """Misses against false alarms: blind guessing, the best attack on this noise, the limit of the promise."""
     rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
     limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
     figure = go.Figure()
     draw_line(figure, rate, 1 - rate, "guessing blindly", TRUTH, "dot")
-    if family == "gaussian":
-        curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
-    else:
-        curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
-    draw_line(figure, rate, curve, "best attack", RISK, width=2.5)
+    draw_line(figure, rate, tradeoff(draw, family)(rate), "best attack", RISK, width=2.5)
     draw_line(
         figure,
         rate,
