@@ -44,10 +44,11 @@ with others:
     pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
     frame.table(budgets, "published_budgets")
 with rest:
-    overview.page_cards(menu.cards())
+    for page, question in menu.cards():  # they keep the state in the address
+        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with lesson:
     frame.lessons("start", decision.LESSONS)
-frame.guarantee_card(promise.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
+frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:

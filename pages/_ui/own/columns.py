@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
@@ -30,19 +29,31 @@ class Draft:
 
     Attributes:
         table: of which it is.
+        y, x: names of the output, None before it is chosen, and of the inputs.
         way: how numbers are written.
-        fields: of a specification, by name.
+        formats: how the inputs that are dates are written, by name.
+        levels: the groups of those that are groups, by name; None where they are still to declare.
+        fields: further ones of a specification, by name.
         writing: of its ``Writing``.
         missing: items still to declare, as sentences name them.
         readable: whether every column can be read as it is declared.
     """
 
     table: Table
+    y: str | None = None
+    x: list[str] = field(default_factory=list)
     way: str = PLAIN_NUMBERS
+    formats: dict[str, Format] = field(default_factory=dict)
+    levels: dict[str, Levels | None] = field(default_factory=dict)
     fields: dict[str, Any] = field(default_factory=dict)
     writing: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     readable: bool = True
+
+    @property
+    def used(self) -> dict[str, Contents]:
+        """The inputs, and the output if it is chosen, by name."""
+        return {name: self.table.survey[name] for name in (*self.x, self.y) if name is not None}
 
     def needs(self, item: str, given: object) -> None:
         """An item that must be declared, and whether it is."""
@@ -50,44 +61,31 @@ class Draft:
             self.missing.append(item)
 
 
-def numbers(columns: Iterable[Contents]) -> str:
+def numbers(draft: Draft) -> None:
     """How numbers are written: asked where a column that is used has numbers that are not plain."""
-    plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in columns)
-    if plain_throughout and questions.NUMBERS.answer in (None, PLAIN_NUMBERS):
-        return PLAIN_NUMBERS
-    return str(questions.NUMBERS.ask())
+    plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in draft.used.values())
+    if not plain_throughout or questions.NUMBERS.answer not in (None, PLAIN_NUMBERS):
+        draft.way = questions.NUMBERS.ask()
 
 
-def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[str, Format], dict[str, Levels | None]]:
-    """The contents of each input; values that cannot be read so are reported at once.
-
-    Args:
-        used: these, and the outcome if it is chosen.
-        draft: takes the groups still to declare, and whether all can be read.
-
-    Returns:
-        How the inputs that are dates are written, by name; and the groups of those that are groups, None where they
-        are still to declare.
-    """
-    formats, levels = dict[str, Format](), dict[str, Levels | None]()
-    other_way = _one_way((draft.table.survey[name] for name in used), draft.way)
-    kinds = {
-        name: questions.HOLDS.of(name).ask(where) for where, name in zip(st.columns(max(len(x), 1)), x, strict=False)
-    }
+def contents(draft: Draft) -> None:
+    """The contents of each input; values that cannot be read so are reported at once."""
+    other_way = _one_way(draft)
+    places = st.columns(max(len(draft.x), 1))
+    kinds = {name: questions.HOLDS.of(name).ask(where) for where, name in zip(places, draft.x, strict=False)}
     for name, kind in kinds.items():
         column = draft.table.survey[name]
         if kind == AS_GROUPS:
-            levels[name], problem = _groups(name, column)
-            draft.needs(f"the groups of {plain(name)}", levels[name])
+            draft.levels[name], problem = _groups(name, column)
+            draft.needs(f"the groups of {plain(name)}", draft.levels[name])
         elif kind in DATES:
-            formats[name] = DATES[kind]
-            problem = "" if _has_gaps() and formats[name] in column.orders else column.as_dates(name, formats[name])
+            order = draft.formats[name] = DATES[kind]
+            problem = "" if _has_gaps() and order in column.orders else column.as_dates(name, order)
         else:
             problem = _fault_of_numbers(name, questions.X_UNIT.of(name), draft)
         if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
         draft.readable &= not problem
-    return formats, levels
 
 
 def outcome(y: str, draft: Draft) -> None:
@@ -142,19 +140,22 @@ def yes_and_no(y: str, draft: Draft) -> None:
         draft.writing |= {"yes": (yes,), "no": (chosen,)}
 
 
-def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -> None:
+def missing(draft: Draft) -> None:
     """The words for a missing value: one question, where a column that is used has such cells.
 
-    Args:
-        names: of the columns that are used, but for an outcome whose other words than yes and no are missing anyway.
+    The other words than yes and no of an outcome are missing anyway.
     """
-    columns = {name: draft.table.survey[name] for name in names}
-    lacking = sum(each.usual for each in columns.values())
+    person = draft.fields["person"]
+    columns = draft.used | ({} if person is None else {person: draft.table.survey[person]})
+    if draft.y is not None and "yes" in draft.writing:
+        del columns[draft.y]
+    lacking = [f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual]
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
-        if name in formats and formats[name] in each.orders:
-            offered += draft.table.words(name, order=formats[name]) if each.undated[formats[name]][0] else []
+        order = draft.formats.get(name)
+        if order in each.orders:
+            offered += draft.table.words(name, order=order) if each.undated[order][0] else []
         elif draft.way in each.ways and each.unread[draft.way][0]:
             offered += draft.table.words(name, numbers=draft.way)
     chosen = list(questions.MISSING.answer or [])
@@ -162,23 +163,24 @@ def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -
         return
     chosen = questions.MISSING.among(list(dict.fromkeys([*offered, *chosen]))).ask()
     if lacking:
-        cells = ", ".join(f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual)
         st.caption(
-            f"Empty cells, NA and the like: {cells}, in {draft.table.rows:,} rows. Rows with one of them can be left "
-            "out."
+            f"Empty cells, NA and the like: {', '.join(lacking)}, in {draft.table.rows:,} rows. Rows with one of them "
+            "can be left out."
         )
     draft.needs("whether rows that lack a value are left out", not lacking or chosen)
     if chosen:
         draft.writing["missing"] = tuple(word for word in chosen if word != USUAL)
 
 
-def degrees(x: Sequence[str]) -> tuple[str, str] | None:
-    """Which of these inputs are longitude and latitude, in that order; None for none."""
-    pairs = [pair for pair in permutations(x, 2) if all(map(_may_be_degrees, pair, _MOST))]
-    if not pairs:
-        return None
-    choices = {f"{plain(east)} is east, {plain(north)} is north": (east, north) for east, north in pairs}
-    return choices.get(questions.DEGREES.among([questions.NO_DEGREES, *choices]).ask())
+def degrees(draft: Draft) -> None:
+    """Which of the inputs are longitude and latitude, in that order, if any are."""
+    numbers = [name for name in draft.x if name not in draft.levels and name not in draft.formats]
+    pairs = [pair for pair in permutations(numbers, 2) if all(map(_may_be_degrees, pair, _MOST))]
+    draft.fields["coordinates"] = None
+    if pairs:
+        choices = {f"{plain(east)} is east, {plain(north)} is north": (east, north) for east, north in pairs}
+        answer = questions.DEGREES.among([questions.NO_DEGREES, *choices]).ask()
+        draft.fields["coordinates"] = choices.get(answer)
 
 
 def _may_be_degrees(name: str, most: float) -> bool:
@@ -206,15 +208,15 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
     return levels, column.as_levels(name, levels)
 
 
-def _one_way(columns: Iterable[Contents], way: str) -> str:
-    """How the numbers of some columns are written, if that is not declared and all ways that read them read the same.
+def _one_way(draft: Draft) -> str:
+    """How numbers are written, if that is not declared and all ways that read a column's numbers read the same.
 
     Returns:
         The way; "" where there is nothing to say, or two ways would read other numbers.
     """
-    if way != PLAIN_NUMBERS:
+    if draft.way != PLAIN_NUMBERS:
         return ""
-    ways = {each.ways[0]: each for each in columns if each.ways and each.ways[0] != way}
+    ways = {each.ways[0]: each for each in draft.used.values() if each.ways and each.ways[0] != PLAIN_NUMBERS}
     if len(ways) != 1:
         return ""
     [(other, column)] = ways.items()

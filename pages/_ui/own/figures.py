@@ -72,7 +72,8 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
         figure.data[-1].showlegend = not group.name
     for group in groups:
         values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
-        kept, name = np.where(useful, values, np.nan), html.escape(group.name) or "released"
+        kept = np.where(useful, values, np.nan)
+        name = html.escape(group.name) or "released"
         draw_line(figure, x, kept, name, group.colour, _dash(group.number // len(COLOURS)), showlegend=True)
         if published.centiles:
             lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
@@ -231,11 +232,19 @@ def released(published: Published) -> go.Figure:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows
     values, within, shares = published.values[rows], within[rows], known_share(published)[rows]
-    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, shares, 0.0))
+    figure = _map(drawn, np.where(within, values, np.nan), np.where(within, shares, 0.0))
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
-    if not within.all():
-        _crosses(figure, drawn, within)
+    if not within.all():  # crosses in the cells that the map leaves empty
+        cells, (at_y, at_x) = figure.data[0], np.nonzero(_slice(drawn, within.astype(float)) == 0)
+        figure.add_scatter(
+            x=cells.x[at_x],
+            y=cells.y[at_y],
+            mode="markers",
+            marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
+            name="of no use",
+            showlegend=True,
+        )
     return figure
 
 
@@ -258,7 +267,7 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise at all points (P,), a curve for each group; or a map, of the first. Not private."""
     groups, drawn = groups_of(spec)
     if len(drawn.x) > 1:
-        return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+        return _map(drawn, values[groups[0].rows])
     figure, values = go.Figure(), in_per_cent(drawn, values)
     for group in groups:
         name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
@@ -276,13 +285,14 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray | None = None) -> go.Figure:
+def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None) -> go.Figure:
     """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
-    first, second, z = _slice(spec, in_per_cent(spec, values))
+    first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
+    z = _slice(spec, in_per_cent(spec, values))
     bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
-    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
+    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=PREDICTION_SCALE, colorbar=bar))
     if shares is not None:
-        share = _slice(spec, shares)[2]
+        share = _slice(spec, shares)
         well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
         if len(well) and well.min() < well.max():
             figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
@@ -300,24 +310,9 @@ def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray |
     return finish(figure, HEIGHT)
 
 
-def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two inputs (S,), (T,) and values (T, S) there; a third is at the middle of its grid."""
+def _slice(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+    """Values (T, S) over the first two inputs; a third is at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
-    first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
-    return first, second, cube.T
-
-
-def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
-    """Grey crosses in the cells that the map leaves empty."""
-    first, second, useful = _slice(spec, within.astype(float))
-    rows, columns = np.nonzero(useful == 0)
-    figure.add_scatter(
-        x=first[columns],
-        y=second[rows],
-        mode="markers",
-        marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
-        name="of no use",
-        showlegend=True,
-    )
+    return cube.T

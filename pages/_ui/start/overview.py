@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
@@ -72,16 +72,16 @@ ABOUT = About("", NOTE, None, basis="Budgets as their publishers state them; the
 
 def strip(epsilon: float) -> go.Figure:
     """The scale: published budgets as points, the reader's epsilon as a line."""
-    names = [deployment.name for deployment in DEPLOYMENTS]
+    published = pd.DataFrame(DEPLOYMENTS)
     figure = go.Figure()
     figure.add_scatter(
-        x=[deployment.epsilon for deployment in DEPLOYMENTS],
-        y=names,
+        x=published["epsilon"],
+        y=published["name"],
         mode="markers+text",
-        text=[f"{deployment.epsilon:g}" for deployment in DEPLOYMENTS],
+        text=[f"{budget:g}" for budget in published["epsilon"]],
         textposition="middle right",
         marker={"color": OTHER, "size": 11},
-        hovertext=[f"{deployment.per}. {deployment.source}" for deployment in DEPLOYMENTS],
+        hovertext=published["per"] + ". " + published["source"],
         hoverinfo="text",
         name="published",
     )
@@ -153,9 +153,3 @@ def doors(invitation: Callable[[], None]) -> None:
                 st.header(title)
                 st.markdown(promise)
                 st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:")
-
-
-def page_cards(rows: Sequence[tuple[str, str]]) -> None:
-    """Links to the other pages, each with the question it answers. They keep the state in the address."""
-    for page, question in rows:
-        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")

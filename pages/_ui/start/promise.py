@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -66,48 +66,34 @@ FAMILY_NOTES = {
 }
 
 
-class Attack(NamedTuple):
-    """The best attacker against one kind of noise.
-
-    Attributes:
-        before: chance of being right without a release.
-        after: the same with it.
-        noise: its standard deviation over the move of one record; None if no kind of noise is assumed.
-        guarantee: the promise of that kind of release.
-    """
-
-    before: float
-    after: float
-    noise: float | None
-    guarantee: Guarantee
-
-
-def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
-    """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
-    before = max(prior, 1 - prior)
+def guarantee(draw: Draw, family: Family) -> Guarantee:
+    """The promise of one release of this family at this budget."""
     if family == "laplace":
-        bins = LaplaceBinning(epsilon=draw.epsilon, bins=10)
-        # standard deviation sqrt(2) b of Laplace noise of scale b = reach / epsilon
-        after = laplace_attacker_success(prior, draw.epsilon)
-        return Attack(before, after, math.sqrt(2) / draw.epsilon, bins.guarantee)
-    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
-    if family == "any":
-        after = budget_attacker_success(prior, draw.epsilon, draw.delta)
-        return Attack(before, after, None, _any_release(mechanism.guarantee))
-    after = attacker_success(prior, 1 / mechanism.noise_multiplier)
-    return Attack(before, after, mechanism.noise_multiplier, mechanism.guarantee)
-
-
-def _any_release(like: Guarantee) -> Guarantee:
-    """The guarantee of (epsilon, delta) by itself."""
-    loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
+        return LaplaceBinning(epsilon=draw.epsilon, bins=10).guarantee
+    gaussian = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta).guarantee
+    if family == "gaussian":
+        return gaussian
     return replace(
-        like,
-        loss=loss,
+        gaussian,
+        loss=ApproximateLoss(draw.epsilon, draw.delta),
         neighbours="tables that differ in one record, in whatever the mechanism protects of it",
         unit="one record",
         theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
     )
+
+
+def best_attack(draw: Draw, prior: float, family: Family) -> tuple[float, float | None]:
+    """The best attacker's chance of being right about one person, of this prior belief in (0, 1).
+
+    Returns:
+        This, and the standard deviation of the noise over the move of one record; None if no kind of noise is assumed.
+    """
+    if family == "laplace":  # sqrt(2) b is the standard deviation of Laplace noise of scale b = reach / epsilon
+        return laplace_attacker_success(prior, draw.epsilon), math.sqrt(2) / draw.epsilon
+    if family == "any":
+        return budget_attacker_success(prior, draw.epsilon, draw.delta), None
+    noise = noise_multiplier(draw.epsilon, draw.delta)
+    return attacker_success(prior, 1 / noise), noise
 
 
 def tradeoff(draw: Draw, family: Family) -> Tradeoff:
@@ -145,15 +131,15 @@ def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
     """The same at common values of epsilon, at this delta."""
     rows = []
     for epsilon in COMMON_EPSILONS:
-        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        after, noise = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
         row = {
             "epsilon": epsilon,
-            "delta": attack.guarantee.budget.delta,
-            "attacker right before [%]": round(100 * attack.before, 2),
-            "attacker right after [%]": round(100 * attack.after, 2),
+            "delta": 0.0 if family == "laplace" else draw.delta,
+            "attacker right before [%]": round(100 * max(prior, 1 - prior), 2),
+            "attacker right after [%]": round(100 * after, 2),
         }
-        if attack.noise is not None:
-            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
+        if noise is not None:
+            row["privacy noise, sd, in moves of one person"] = round(noise, 4)
         rows.append(row)
     return pd.DataFrame(rows)
 
