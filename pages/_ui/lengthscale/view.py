@@ -26,10 +26,9 @@ from pages._ui.look.plots import (
     NON_PRIVATE,
     PREDICTION_SCALE,
     PRIVATE,
-    End,
     draw_line,
     finish,
-    named,
+    named_lines,
     ticked,
 )
 from pages._ui.look.settings import carried
@@ -168,7 +167,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     )
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
     figure.add_scatter(
-        x=[e for _ in rows for e in columns],
+        x=columns * len(rows),
         y=[row for row in rows for _ in columns],
         customdata=[[row, e] for row in grid.lengthscales for e in table.epsilons],
         text=[cell for line in hover for cell in line],
@@ -193,18 +192,17 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
     figure.add_scatter(
         x=lengthscales, y=choice.errors, name="this lengthscale", mode="lines+markers", line={"color": PRIVATE}
     )
-    level = [(choice.after, "after the private choice", GUARANTEE, "dash")]
+    levels = [(choice.after, "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
-        level.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
+        levels.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
         if unchosen.bayes is not None:
-            level.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
-    for value, name, colour, dash in level:
+            levels.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
+    for value, name, colour, dash in levels:
         draw_line(figure, ends, [value] * 2, name, colour, dash)
-    top = 1.05 * max(float(choice.errors.max()), *(value for value, *_ in level))
+    top = 1.05 * max(float(choice.errors.max()), *(value for value, *_ in levels))
     figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
     figure.update_yaxes(title=f"error [{choice.y_unit}]", range=[0, top])
-    last = (float(choice.errors[-1]), "this lengthscale", PRIVATE, "")
-    return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])
+    return named_lines(finish(figure, 430))
 
 
 def tiles_alt(choice: Choice) -> str:

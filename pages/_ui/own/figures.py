@@ -112,15 +112,16 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
-    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
+    name, x_unit, side = spec.x[0], spec.x_units[0], spec.x_box[0]
+    figure.update_xaxes(title=title(name, x_unit))
     figure.update_yaxes(title=title(spec.y, unit(spec)))
-    if are_years(spec.x[0], spec.x_units[0], spec.x_box[0]):
-        ticks, texts = zip(*marks(*spec.x_box[0], whole=True), strict=True)
+    if are_years(name, x_unit, side):
+        ticks, texts = zip(*marks(*side, whole=True), strict=True)
         figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
     if spec.y_kind == "count":
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
         figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
-    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
+    return mark_dates(finish(figure, HEIGHT), html.escape(name), spec.dates_of(name), side)
 
 
 def _of(group: Group, subject: str) -> str:
@@ -306,7 +307,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
     for along, name, side in zip("xy", spec.x, spec.x_box, strict=False):
-        mark_dates(figure, title(name, ""), spec.dates_of(name), side, along)
+        mark_dates(figure, html.escape(name), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 

@@ -34,6 +34,7 @@ from pages._ui.look.plots import (
     faded,
     finish,
     named,
+    named_lines,
     ticked,
 )
 from pages._ui.look.settings import carried
@@ -190,30 +191,17 @@ def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
 
 def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
-    x = np.array(CURVE_EPSILONS)
-    figure = go.Figure()
-    low = [100 * each.limit.low for each in beliefs]
-    draw_line(figure, x, low, "at least", GUARANTEE)
-    draw_line(
-        figure,
-        x,
-        [100 * each.limit.high for each in beliefs],
-        "at most",
-        GUARANTEE,
-        fill="tonexty",
-        fillcolor=faded(GUARANTEE, 0.15),
-    )
+    x, figure = np.array(CURVE_EPSILONS), go.Figure()
+    draw_line(figure, x, [100 * each.limit.low for each in beliefs], "at least", GUARANTEE)
+    between = {"fill": "tonexty", "fillcolor": faded(GUARANTEE, 0.15)}
+    draw_line(figure, x, [100 * each.limit.high for each in beliefs], "at most", GUARANTEE, **between)
     draw_line(figure, x, [100 * each.telling.high for each in beliefs], "after the most telling 1 in 100", RISK, "dash")
     draw_line(figure, x, [100 * each.prior for each in beliefs], "before", TRUTH, "dot")
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    last = beliefs[-1]
-    values = (
-        (last.limit.high, "at most", GUARANTEE),
-        (last.limit.low, "at least", GUARANTEE),
-        (last.telling.high, "most telling 1 in 100", RISK),
-        (last.prior, "before", TRUTH),
-    )
-    ends = [End((math.log10(max(100 * value, 1e-9)) + 2) / 4, name, colour) for value, name, colour in values]
+    ends = [
+        End((math.log10(max(line.y[-1], 1e-9)) + 2) / 4, line.name.removeprefix("after the "), line.line.color)
+        for line in figure.data
+    ]
     return named(_against_epsilon(figure, epsilon), ends)
 
 
@@ -232,8 +220,7 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
     )
     figure.update_traces(meta=NOT_PRIVATE)
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
-    ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
-    return named(_against_epsilon(figure, epsilon), ends)
+    return named_lines(_against_epsilon(figure, epsilon))
 
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
