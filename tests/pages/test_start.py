@@ -122,8 +122,7 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(sta
     kung = load_dataset("kung")
     named = replace(kung.outcome, name="<T>")
     data = replace(kung, outcome=named, source="<x>", privacy_unit="a height & <i>")
-    chosen = settings.untouched(Decision)
-    found = brief.brief(chosen, data, decision.moved(chosen.draw, 0.01, "gaussian"), held, link, pictures)
+    found = brief.brief(settings.untouched(Decision), data, held, link, pictures)
     assert "<b>Recommended: epsilon = 100.</b>" in found
     assert "publishes a height &amp; &lt;i&gt; with an error of <b>" in found
     assert "costs: &lt;T&gt;</h1>" in found
@@ -191,15 +190,13 @@ def test_words_are_explained_in_place_and_what_is_public_is_said(start):
 @pytest.mark.parametrize("name", ["refined", "laplace_bins"])
 def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
     data, chosen = load_dataset("kung"), replace(settings.untouched(Decision), mechanism=name)
-    draw, contest = chosen.draw, chosen.contest
-    moved = decision.moved(draw, 0.01, "gaussian")
 
     def rows_of(chosen):
-        rows = re.findall("<tr><th>(.*?)</th><td>(.*?)</td></tr>", brief.brief(chosen, data, moved, None, "link", ()))
+        rows = re.findall("<tr><th>(.*?)</th><td>(.*?)</td></tr>", brief.brief(chosen, data, None, "link", ()))
         return {name: html.unescape(value) for name, value in rows}
 
     rows = rows_of(chosen)
-    assert rows["Rests on"] == contender(contest, name, 1.0).guarantee.theorem
+    assert rows["Rests on"] == contender(chosen.contest, name, 1.0).guarantee.theorem
     assert rows["Unit"] == data.privacy_unit
     assert "lengthscale 25 years" in rows["Model"]
     assert rows_of(replace(chosen, mechanism="bayes"))["Model"].startswith("none to set")

@@ -171,16 +171,10 @@ def metrics(account: Account) -> list[Metric]:
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
     """How wide the intervals will be, before anything is released; it depends on public values only."""
-    if half_width is None and not spec.protects_inputs:
-        return (
-            "It measures in stages, each around the curve that those before it released. How wide its intervals come "
-            "out is known only with the release, and is part of it."
-        )
     if half_width is None:
-        return (
-            "This mechanism protects the inputs too. How wide its intervals come out is known only with the release, "
-            "and is part of it."
-        )
+        stages = "It measures in stages, each around the curve that those before it released."
+        why = "This mechanism protects the inputs too." if spec.protects_inputs else stages
+        return f"{why} How wide its intervals come out is known only with the release, and is part of it."
     low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
         f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "

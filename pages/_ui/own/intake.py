@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -138,7 +138,7 @@ def _table(
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
         text, writing = _as_text(content, writing, sheet)
-        fresh = _run(upload.opened, "", text, writing)
+        fresh = _run(upload.opened, text, writing)
     except ValueError as error:
         refusal, undecoded = f"{error}.", isinstance(error, NotDecoded)  # its traceback would hold the table
     has_columns = fresh is not None and len(fresh.columns) > 1
@@ -201,15 +201,15 @@ def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes
     return text, replace(writing, separator=",", encoding=None, sheet=sheet)
 
 
-def _run(function: Callable[..., T], *args: Any) -> T:
-    """``function(*args)`` of a table: off the page's thread if it is large."""
-    if max(len(each) for each in args if isinstance(each, bytes)) <= _AT_ONCE:
-        return function(*args)
-    return cached.of_one_session("Reading the table", function, *args)
+def _run(function: Callable[[bytes, Writing], T], text: bytes, writing: Writing) -> T:
+    """``function(text, writing)``: off the page's thread if the table is large."""
+    if len(text) <= _AT_ONCE:
+        return function(text, writing)
+    return cached.of_one_session("Reading the table", function, text, writing)
 
 
 def _practise(table: Practice) -> None:
-    OWN_TABLE.put(upload.opened(table.file, practice.contents()[table.file]))
+    OWN_TABLE.put(upload.opened(practice.contents()[table.file], name=table.file))
     slots.forget()
     slots.set_answers(table.form | {"kind": table.kind})
     _drop_results()

@@ -38,6 +38,7 @@ from pages._ui.look.plots import axis
 from pages._ui.own.figures import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import contents
 
+_UNDECLARED = Writing()
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
@@ -93,14 +94,14 @@ class Table:
         return ("", "") if about.ways or about.orders else unit_of(self.commonest(column, _SOME))
 
 
-def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
+def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> Table:
     """The file with its columns.
 
     Raises:
         ValueError: it is too large, has too many columns, or is no CSV file throughout.
     """
     check_size(content)
-    writing = as_written(io.BytesIO(content), Writing() if declared is None else declared)
+    writing = as_written(io.BytesIO(content), declared)
     columns = tuple(column_names(io.BytesIO(content), writing))
     if not columns:
         raise ValueError("no column of the file has a name of its own; name those that are needed")
@@ -115,7 +116,7 @@ def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
     writing = with_ignored(io.BytesIO(content), declared)
     if writing is None or writing.ignore is None:
         return ()
-    return (*writing.ignore, *(each for each in opened("", content, writing).no_rows if each not in writing.ignore))
+    return (*writing.ignore, *(each for each in opened(content, writing).no_rows if each not in writing.ignore))
 
 
 def check_size(content: bytes) -> None:

@@ -14,11 +14,10 @@ from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, sheet_figure, text
-from pages._ui.look import pictures as look_pictures
+from pages._ui.look import frame, pictures, sheet_figure, text
 from pages._ui.look.sheet import Box
 from pages._ui.start import decision
-from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved, errors_figure
+from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
 
 _WIDTH, _HEIGHT = 1200, 430  # px of a picture, which is shrunk to the page
 _STYLE = """
@@ -91,21 +90,20 @@ def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
 def brief(
     chosen: Decision,
     data: Dataset,
-    moved: Moved,
     cost: Cost | None,
     link: str,
-    pictures: Sequence[tuple[str, go.Figure]],
+    figures: Sequence[tuple[str, go.Figure]],
 ) -> str:
     """The one page to print, as a file. Everything in it that could come from outside is escaped.
 
     Args:
         link: address of this state.
-        pictures: under their headings.
+        figures: under their headings.
     """
-    draw, model = chosen.draw, chosen.contest.model
+    draw, belief, model = chosen.draw, chosen.belief, chosen.contest.model
     outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
     title = html.escape(f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}")
-    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
+    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(belief)}."
     if cost is not None:
         price = decision.price(chosen, cost, data.privacy_unit)
         advice = f"**{decision.recommended(cost)}.** {decision.reason(cost)} {price} {advice}"
@@ -115,12 +113,12 @@ def brief(
         ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
         ("Method", MECHANISM.titles[chosen.mechanism]),
         ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
-        ("Chance beforehand", text.percent(moved.prior)),
+        ("Chance beforehand", text.percent(belief.prior)),
     )
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
     card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
-    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(moved)))
-    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in pictures)
+    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(belief)))
+    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in figures)
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{sentences}{drawn}"
@@ -142,6 +140,6 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             curve_cost = Cost(scale.convert(curve.mean), plain, scale)
             if folds < FOLDS:
                 with fresh():
-                    picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    look_pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
+                    picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
+                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
     return curve_cost

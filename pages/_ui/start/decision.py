@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -176,11 +177,11 @@ def price(chosen: Decision, cost: Cost, gained: str) -> str:
     return f"{method} then publishes {gained} with an error of **{error}**. Without privacy it is {plain}."
 
 
-def lead(chosen: Decision, belief: Moved, cost: Cost, gained: str) -> str:
+def lead(chosen: Decision, cost: Cost, gained: str) -> str:
     """All that the page answers, the recommendation first, as the largest thing on it."""
     return (
-        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} {sentence(chosen.draw, belief)} '
-        f"{price(chosen, cost, gained)}"
+        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} '
+        f"{sentence(chosen.draw, chosen.belief)} {price(chosen, cost, gained)}"
     )
 
 
@@ -193,8 +194,8 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
     x, figure = np.array(CURVE_EPSILONS), go.Figure()
     draw_line(figure, x, [100 * each.limit.low for each in beliefs], "at least", GUARANTEE)
-    between = {"fill": "tonexty", "fillcolor": faded(GUARANTEE, 0.15)}
-    draw_line(figure, x, [100 * each.limit.high for each in beliefs], "at most", GUARANTEE, **between)
+    most = [100 * each.limit.high for each in beliefs]
+    draw_line(figure, x, most, "at most", GUARANTEE, fill="tonexty", fillcolor=faded(GUARANTEE, 0.15))
     draw_line(figure, x, [100 * each.telling.high for each in beliefs], "after the most telling 1 in 100", RISK, "dash")
     draw_line(figure, x, [100 * each.prior for each in beliefs], "before", TRUTH, "dot")
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
@@ -278,8 +279,13 @@ class Decision(Promise):
 
     @property
     def prior(self) -> float:
-        """The belief in question, in (0, 1)."""
+        """The belief beforehand, in (0, 1)."""
         return self.percent / 100
+
+    @cached_property
+    def belief(self) -> Moved:
+        """The belief in question, and what a release makes of it."""
+        return moved(self.draw, self.prior, self.family)
 
     @property
     def contest(self) -> Contest:

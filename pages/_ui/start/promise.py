@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
 
 from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import Guarantee
@@ -26,7 +25,7 @@ from dpgp_core.accounting.tradeoff import (
 )
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
-from pages._ui.look import settings, text
+from pages._ui.look import text
 from pages._ui.look.controls import HERE, Slider
 from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
 from pages._ui.model import Draw
@@ -145,7 +144,7 @@ def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
-_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, section=HERE, width=320)
+SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, section=HERE, width=320)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
@@ -167,9 +166,3 @@ def split_sentence(draw: Draw, share: float) -> str:
         f"**ε = {first}**, the second **ε = {second}**, each at the same δ. Dividing ε would leave them {plain[0]} and "
         f"{plain[1]} only: Gaussian noise adds up in squares."
     )
-
-
-def show(draw: Draw) -> None:
-    """A slider for the share, and the two budgets."""
-    share = settings.value_of(_SPLIT)
-    st.markdown(split_sentence(draw, float(share) / 100))
