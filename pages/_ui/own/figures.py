@@ -44,11 +44,6 @@ def in_per_cent(spec: ReleaseSpec, values: N) -> N:
     return 100 * values if spec.y_kind == "yes/no" else values
 
 
-def unit(spec: ReleaseSpec) -> str:
-    """Of the output, as drawn."""
-    return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
-
-
 def unit_of_change(spec: ReleaseSpec) -> str:
     """Of a difference of two outputs, as drawn."""
     return "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
@@ -57,6 +52,11 @@ def unit_of_change(spec: ReleaseSpec) -> str:
 def title(name: str, unit: str) -> str:
     """Of an axis."""
     return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words
+
+
+def y_title(spec: ReleaseSpec) -> str:
+    """Of the output's axis."""
+    return title(spec.y, "% yes" if spec.y_kind == "yes/no" else spec.y_unit)
 
 
 def release_curve(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec) -> go.Figure:
@@ -114,7 +114,7 @@ def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
     name, x_unit, side = spec.x[0], spec.x_units[0], spec.x_box[0]
     figure.update_xaxes(title=title(name, x_unit))
-    figure.update_yaxes(title=title(spec.y, unit(spec)))
+    figure.update_yaxes(title=y_title(spec))
     if are_years(name, x_unit, side):
         ticks, texts = zip(*marks(*side, whole=True), strict=True)
         figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
@@ -284,7 +284,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None
     """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
     first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
     z = _slice(spec, in_per_cent(spec, values))
-    bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
+    bar = {"title": {"text": y_title(spec), "side": "right"}}
     figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=PREDICTION_SCALE, colorbar=bar))
     if shares is not None:
         share = _slice(spec, shares)

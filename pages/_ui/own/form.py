@@ -87,14 +87,13 @@ def _whose(draft: Draft) -> None:
     if answer == questions.COLUMN:
         person = questions.PERSON.among([name for name in draft.table.columns if name not in draft.used]).ask()
         if person is not None:
-            problem = draft.table.survey[person].as_people(person)
+            about = draft.table.survey[person]
+            if problem := about.as_people(person):
+                st.error(plain(f"{problem}."))
+            else:
+                st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
     elif answer == questions.AT_MOST:
         most = questions.ROWS.ask()
-    if problem:
-        st.error(plain(f"{problem}."))
-    elif person is not None:
-        about = draft.table.survey[person]
-        st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
     answered = answer == questions.ONE_ROW or most is not None or (person is not None and not problem)
     draft.needs("whether somebody can have more than one row", answered)
     draft.fields |= {"person": person, "rows_per_person": most or 1}
@@ -136,10 +135,9 @@ def _output(draft: Draft) -> None:
             column.text_input(label, example, disabled=True, key=f"own_fixed_{example}")
         draft.fields |= {"unit": unit, "y_unit": "", "y_bounds": (0.0, 1.0), "log": False}
         return
-    y_unit = questions.Y_UNIT.ask(row[1])
+    draft.fields |= {"unit": unit, "y_unit": questions.Y_UNIT.ask(row[1])}
     _bounds(row[2], row[3], draft)
-    log = kind != "count" and questions.LOG.ask()
-    draft.fields |= {"unit": unit, "y_unit": y_unit, "log": log}
+    draft.fields["log"] = kind != "count" and questions.LOG.ask()
 
 
 def _bounds(left: DeltaGenerator, right: DeltaGenerator, draft: Draft) -> None:

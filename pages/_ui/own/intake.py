@@ -69,10 +69,8 @@ def table() -> Table | None:
             for each in practice.TABLES:
                 st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
-            rows = f"{table.rows:,} rows"
-            summary = (
-                f"{plain(table.name)}, {rows}." if table.name else f"{rows} of your file"
-            )  # the browser adds its name
+            named = f"{plain(table.name)}, {table.rows:,} rows."
+            summary = named if table.name else f"{table.rows:,} rows of your file"  # the browser adds its name
             st.caption(f":material/table: In memory: {summary}")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return table

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.io.formats.style import Styler
 
@@ -66,7 +67,7 @@ class Table:
     writing: Writing
     digest: str = field(repr=False)
     survey: dict[str, Contents] = field(repr=False)
-    no_rows: tuple[int | str, ...] = field(default=(), repr=False)
+    no_rows: tuple[int | str, ...] = field(repr=False)
 
     @property
     def rows(self) -> int:
@@ -219,6 +220,4 @@ def greyed(published: Published) -> pd.DataFrame | Styler:
     formats: dict[Any, Any] = {
         name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
     }
-    return predicted.style.format(formats).apply(
-        lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
-    )
+    return predicted.style.format(formats).apply(lambda _: np.where(within, "", f"color: {OF_NO_USE}").tolist())
