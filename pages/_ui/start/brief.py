@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-import io
+import re
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
@@ -42,22 +42,12 @@ def _picture(name: str, figure: go.Figure) -> str:
 
 
 def _bold(sentence: str) -> str:
-    parts = html.escape(sentence).split("**")
-    return "".join(f"<b>{part}</b>" if number % 2 else part for number, part in enumerate(parts))
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(sentence))
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"
-
-
-def _code(link: str) -> str:
-    """The link as a QR code."""
-    out = io.BytesIO()
-    segno.make(link, error="l", micro=False).save(
-        out, kind="svg", xmldecl=False, svgclass=None, omitsize=True, title="this state"
-    )
-    return out.getvalue().decode()
 
 
 QUESTION = "What can anyone learn about one person?"
@@ -119,11 +109,12 @@ def brief(
     card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
     sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(belief)))
     drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in figures)
+    code = segno.make(link, error="l", micro=False).svg_inline(svgclass=None, omitsize=True, title="this state")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{sentences}{drawn}"
         f"<h2>Setting</h2>{_table(setting)}<h2>What the guarantee says</h2>{_table(card)}"
-        f'<div class="foot">{_code(link)}<span>{html.escape(link)}</span></div></body></html>'
+        f'<div class="foot">{code}<span>{html.escape(link)}</span></div></body></html>'
     )
 
 
