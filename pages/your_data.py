@@ -8,9 +8,9 @@ account = ledger.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(account),
+    + ledger.so_far(account),
 )
-if in_figures := figures.metrics(account):
+if in_figures := ledger.metrics(account):
     frame.metrics(in_figures)
 table = intake.table()
 account = ledger.account(table)

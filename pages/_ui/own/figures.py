@@ -1,22 +1,25 @@
-"""Figures of a visitor's own release: curves, groups, and how far they are apart."""
+"""A visitor's own release as it is shown: curves, groups, how far they are apart, its values, and sentences."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
+from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.bundle import safe_text
 from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
-from dpgp_core.release.publishing import bounds_bought, is_off_scale, known_share, useful, within_tolerance
-from pages._ui.ledgers.store import Account
+from dpgp_core.release.plan import decimals
+from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,
     NON_PRIVATE,
@@ -29,7 +32,7 @@ from pages._ui.look.plots import (
     finish,
     mark_dates,
 )
-from pages._ui.look.text import Metric, at_least, at_most, number, plain
+from pages._ui.look.text import number, plain
 
 N = TypeVar("N", float, FloatArray)
 
@@ -66,13 +69,14 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
         within: which of its values are of use (P,).
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
+    values = in_per_cent(spec, published.values)
     for group in groups:
         low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
         band(figure, group.X[:, 0], low, high, group.colour, opacity, _of(group, "the curve, 95 %"))
         figure.data[-1].showlegend = not group.name
     for group in groups:
-        values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
-        kept = np.where(useful, values, np.nan)
+        line, x, useful = values[group.rows], group.X[:, 0], within[group.rows]
+        kept = np.where(useful, line, np.nan)
         name = html.escape(group.name) or "released"
         draw_line(figure, x, kept, name, group.colour, _dash(group.number // len(COLOURS)), showlegend=True)
         if published.centiles:
@@ -80,7 +84,7 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
             centile_lines(figure, x, lines, group.colour, _of(group, "half of people below"))
         if not useful.all():  # the rest of the curve reaches to neighbours that are of use, so that there is no gap
             outside = np.pad(~useful, 1)
-            rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], values, np.nan)
+            rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], line, np.nan)
             draw_line(figure, x, rest, _of(group, "released, of no use"), OF_NO_USE, "dot", showlegend=True)
     return _finished(figure, spec)
 
@@ -135,38 +139,10 @@ def _dash(at: int) -> str:
 _HUGE = math.log(1e6)
 _WELL_KNOWN = 0.5  # of a value's share: colours run over such values
 _FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
-_VISIBLE = 0.005  # of an epsilon: more than rounding
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
-
-
-def so_far(account: Account) -> str:
-    """The ledger in a sentence."""
-    ledger, failed = account.ledger, len(account.unmade)
-    if ledger.limit is None:
-        return "Nothing has been released yet."
-    more = f", {failed} counted and not made" if failed else ""
-    spent = f"ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent"
-    return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
-
-
-def metrics(account: Account) -> list[Metric]:
-    """The ledger in figures, once its total is declared; see ``so_far``."""
-    ledger, failed = account.ledger, len(account.unmade)
-    if ledger.limit is None:
-        return []
-    more = f"and {failed} counted, not made" if failed else "each counts"
-    return [
-        Metric("Released from your table", str(len(ledger.entries) - failed), more),
-        Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
-        Metric(
-            "Left",
-            f"ε = {at_least(account.left)}",
-            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
-        ),
-    ]
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
@@ -226,12 +202,14 @@ def released(published: Published) -> go.Figure:
     if len(drawn.x) == 1:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows
-    values, within, shares = published.values[rows], within[rows], known_share(published)[rows]
-    figure = _map(drawn, np.where(within, values, np.nan), np.where(within, shares, 0.0))
+    values = np.where(within, published.values, np.nan)
+    shares = np.where(within, known_share(published), 0.0)
+    figure = _map(drawn, values[rows], shares[rows])
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
-    if not within.all():  # crosses in the cells that the map leaves empty
-        cells, (at_y, at_x) = figure.data[0], np.nonzero(_slice(drawn, within.astype(float)) == 0)
+    if not within[rows].all():  # crosses in the cells that the map leaves empty
+        cells = figure.data[0]
+        at_y, at_x = np.nonzero(np.isnan(cells.z))
         figure.add_scatter(
             x=cells.x[at_x],
             y=cells.y[at_y],
@@ -311,3 +289,35 @@ def _slice(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
     return cube.T
+
+
+def values(published: Published) -> pd.DataFrame:
+    """Released values and their intervals, as in the downloaded file; rates in per cent."""
+    spec, columns = published.spec, dict[str, Any]()
+    for each, unit, x in zip(spec.columns, spec.x_units, published.X_test.T, strict=True):
+        is_number = each.levels is None and each.dates is None
+        columns[safe_text(axis(each.name, unit))] = x if is_number else [safe_text(each.text(value)) for value in x]
+    rate = spec.y_kind == "yes/no"
+    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
+    intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
+    for of, (low, high) in intervals.items():
+        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
+    for centile, line in zip(CENTILES, published.centiles, strict=False):
+        columns[f"{centile} % are below"] = line
+    if spec.tolerance is not None:
+        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
+    return pd.DataFrame(columns)
+
+
+def greyed(published: Published) -> pd.DataFrame | Styler:
+    """The same for the screen: rows whose value is of no use in grey."""
+    predicted, within, spec = values(published), within_tolerance(published), published.spec
+    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
+    if within.all() and not any(are_years(*side) for side in sides):
+        return predicted
+    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
+    inputs = list(predicted)[: len(spec.x)]
+    formats: dict[Any, Any] = {
+        name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
+    }
+    return predicted.style.format(formats).apply(lambda _: np.where(within, "", f"color: {OF_NO_USE}").tolist())

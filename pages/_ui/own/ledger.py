@@ -12,7 +12,7 @@ from pages._ui import environment, session
 from pages._ui.ledgers.databases import LedgerUnavailable
 from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
 from pages._ui.ledgers.store import Account, Spent
-from pages._ui.look.text import at_least, at_most, plain, small
+from pages._ui.look.text import Metric, at_least, at_most, plain, small
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.http import listens_here
@@ -114,6 +114,36 @@ _GUARDS = (
     "It counts what is released here, also after a restart of this server. It guards honest users against accidents; "
     "whoever holds the table could release it elsewhere."
 )
+
+
+_VISIBLE = 0.005  # of an epsilon: more than rounding
+
+
+def so_far(account: Account) -> str:
+    """The ledger in a sentence."""
+    ledger, failed = account.ledger, len(account.unmade)
+    if ledger.limit is None:
+        return "Nothing has been released yet."
+    more = f", {failed} counted and not made" if failed else ""
+    spent = f"ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent"
+    return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
+
+
+def metrics(account: Account) -> list[Metric]:
+    """The ledger in figures, once its total is declared; see ``so_far``."""
+    ledger, failed = account.ledger, len(account.unmade)
+    if ledger.limit is None:
+        return []
+    more = f"and {failed} counted, not made" if failed else "each counts"
+    return [
+        Metric("Released from your table", str(len(ledger.entries) - failed), more),
+        Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
+        Metric(
+            "Left",
+            f"ε = {at_least(account.left)}",
+            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
+        ),
+    ]
 
 
 def show(account: Account) -> None:

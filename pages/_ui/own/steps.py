@@ -260,7 +260,7 @@ def _show(issued: Issued, published: Published) -> None:
     pictures.chart(figure, "own_released_chart", caption, as_it_is(figure, _about(published, caption)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published)
-    st.dataframe(upload.greyed(published), hide_index=True, key="own_values")
+    st.dataframe(figures.greyed(published), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.kind.automatic or not spec.protects_inputs:
         _explore(issued)

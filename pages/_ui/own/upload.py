@@ -7,11 +7,6 @@ import hashlib
 import io
 import math
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import pandas as pd
-from pandas.io.formats.style import Styler
 
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
@@ -20,7 +15,6 @@ from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Contents, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
-    CENTILES,
     Published,
     ReleasePlan,
     ReleaseSpec,
@@ -29,14 +23,8 @@ from dpgp_core.release import (
     preview,
     publish,
 )
-from dpgp_core.release.bundle import safe_text
-from dpgp_core.release.figure import are_years
-from dpgp_core.release.plan import decimals
 from dpgp_core.release.private_table import as_measured, not_of_its_kind, read_outcomes, to_owner
-from dpgp_core.release.publishing import about, within_tolerance
 from dpgp_core.table import Dataset
-from pages._ui.look.plots import axis
-from pages._ui.own.figures import OF_NO_USE, in_per_cent
 from pages._ui.own.practice import contents
 
 _UNDECLARED = Writing()
@@ -189,35 +177,3 @@ def previewed(table: Table, plan: ReleasePlan) -> NotPrivate:
 def released(table: Table, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
     return publish(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
-
-
-def values(published: Published) -> pd.DataFrame:
-    """Released values and their intervals, as in the downloaded file; rates in per cent."""
-    spec, columns = published.spec, dict[str, Any]()
-    for each, unit, x in zip(spec.columns, spec.x_units, published.X_test.T, strict=True):
-        is_number = each.levels is None and each.dates is None
-        columns[safe_text(axis(each.name, unit))] = x if is_number else [safe_text(each.text(value)) for value in x]
-    rate = spec.y_kind == "yes/no"
-    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
-    intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
-    for of, (low, high) in intervals.items():
-        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
-    for centile, line in zip(CENTILES, published.centiles, strict=False):
-        columns[f"{centile} % are below"] = line
-    if spec.tolerance is not None:
-        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
-    return pd.DataFrame(columns)
-
-
-def greyed(published: Published) -> pd.DataFrame | Styler:
-    """The same for the screen: rows whose value is of no use in grey."""
-    predicted, within, spec = values(published), within_tolerance(published), published.spec
-    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
-    if within.all() and not any(are_years(*side) for side in sides):
-        return predicted
-    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
-    inputs = list(predicted)[: len(spec.x)]
-    formats: dict[Any, Any] = {
-        name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
-    }
-    return predicted.style.format(formats).apply(lambda _: np.where(within, "", f"color: {OF_NO_USE}").tolist())
