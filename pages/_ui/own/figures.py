@@ -272,13 +272,12 @@ def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None
         figure.add_heatmap(
             x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
         )
-    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=title(spec.x[1], spec.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
-    for along, name, side in zip("xy", spec.x, spec.x_box, strict=False):
+    for along, name, x_unit, side in zip("xy", spec.x, spec.x_units, spec.x_box, strict=False):
+        figure.update_layout({f"{along}axis_title": title(name, x_unit)})
         mark_dates(figure, html.escape(name), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 

@@ -32,9 +32,9 @@ def account(table: Table | None = None) -> Account:
         waiting.end_page()
 
 
-def spend(browser: str, spec: ReleaseSpec, table: Table, because: str) -> Spent:
+def spend(spec: ReleaseSpec, table: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    everywhere = _everywhere(table)
+    browser, everywhere = token(), _everywhere(table)
     with waiting.aside():
         return of_this_server().spend(
             browser,

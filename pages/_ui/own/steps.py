@@ -232,10 +232,9 @@ def _make(table: Table, prepared: Prepared, because: str) -> str:
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
     the visitor has touched a control meanwhile: the budget would be gone and nothing released.
     """
-    browser = ledger.token()
     with st.spinner("Releasing …"):
         try:
-            spent = ledger.spend(browser, prepared.plan.spec, table, because)
+            spent = ledger.spend(prepared.plan.spec, table, because)
         except ValueError as error:
             return f"Refused: {error}."
         if spent.token is not None:
