@@ -34,4 +34,4 @@ if table and spec and prepared:
     )
 else:
     steps.fetch_again(account)
-ledger.show(ledger.account(table))
+ledger.sidebar(ledger.account(table))

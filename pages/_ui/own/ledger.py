@@ -146,7 +146,7 @@ def metrics(account: Account) -> list[Metric]:
     ]
 
 
-def show(account: Account) -> None:
+def sidebar(account: Account) -> None:
     """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
