@@ -191,10 +191,10 @@ def preview(table: Table, prepared: Prepared) -> None:
 
 def release(table: Table, prepared: Prepared, account: Account) -> None:
     """The button that spends, and the release."""
-    spec, made, earlier = prepared.plan.spec, OWN_RELEASED.find(), account.ledger.entries
+    spec, made = prepared.plan.spec, OWN_RELEASED.find()
     because = recount_reason(spec, account)
     because_not = protection_refusal(spec, account)
-    nothing_left = account.left < _NOTHING_LEFT
+    earlier, nothing_left = account.ledger.entries, account.left < _NOTHING_LEFT
     label = f"Make release {len(earlier) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
         label = "No release: nothing is left" if nothing_left else "No release: see above"
