@@ -1,53 +1,40 @@
 import streamlit as st
 
-from datasets import exhibit
 from pages._ui.explore import view as explore_view
 from pages._ui.lengthscale import compute, view
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, settings
 from pages._ui.work import cached
 
 setting = settings.chosen(view.ChoiceSettings)
-grid, budgets, release, show = setting.grid, setting.budgets, setting.guarantee, setting.overlay
-data, unit = cached.dataset(grid.model.dataset), exhibit(grid.model.dataset).unit
-guarantee, total = compute.guarantees(budgets, release.for_unit(data.privacy_unit), data.privacy_unit)
-y_unit = data.y_unit
+grid, budgets, release = setting.grid, setting.budgets, setting.guarantee
+privacy_unit = cached.dataset(setting.dataset).privacy_unit
+guarantee, total = compute.guarantees(budgets, release.for_unit(privacy_unit), privacy_unit)
 QUESTION = "What does it cost to choose the lengthscale?"
 
-
-def with_unit(error: float) -> str:
-    return f"{text.number(error)} {y_unit}"
-
-
-if show:
-    scored = view.growing_scores(grid, budgets, QUESTION, unit)
-    table = compute.tabulate(scored, budgets)
-    chosen = compute.describe(table, grid, budgets)
-    unchosen = compute.without_choice(grid, budgets, table)
-    frame.heading(QUESTION, compute.lead(chosen, unchosen, budgets, unit, with_unit))
+if setting.overlay:
+    choice = view.growing_choice(grid, budgets, QUESTION)
+    unchosen = compute.without_choice(choice)
+    frame.heading(QUESTION, compute.lead(choice, unchosen))
     frame.overlay_banner("Only the chosen value may be published.")
-    numbers = compute.rows_of(table, grid, unit, y_unit)
+    numbers = compute.rows_of(choice)
     st.header("What would be chosen")
     pictures.clickable(
-        cached.drawn(view.tiles, table, grid, budgets, unit, y_unit, of=data.name),
+        cached.drawn(view.tiles, choice),
         "tiles",
-        f"{view.tiles_alt(table, grid, budgets, unit)} More privacy noise makes the best lengthscale (★) longer.",
+        f"{view.tiles_alt(choice)} More privacy noise makes the best lengthscale (★) longer.",
         "Click a tile to take its setting along.",
         view.carry_tile,
         numbers,
     )
-    view.carried_tile(unit)
+    view.carried_tile(choice.unit)
     st.header("What it costs")
-    pictures.chart(
-        cached.drawn(view.errors, table, grid, budgets, unit, y_unit, unchosen, of=data.name),
-        "choice_errors",
-        view.errors_alt(table, grid, budgets, unit, with_unit),
-    )
-    frame.metrics(view.metrics(chosen, unchosen, unit, with_unit, budgets, total))
+    pictures.chart(cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice))
+    frame.metrics(view.metrics(choice, unchosen, total))
     values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
     with values:
         frame.table(numbers, "lengthscale_choice", "It takes the true data to know these.")
     with how:
-        frame.steps(compute.explain(scored, grid, budgets))
+        frame.steps(compute.explain(choice))
     with lesson:
         frame.lessons(
             "lengthscale_choice",

@@ -9,11 +9,10 @@ from pages._ui.work import cached
 
 chosen = settings.chosen(decision.Decision)
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
-moved = decision.moved(draw, prior, family)
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
-say = frame.heading(brief.QUESTION, decision.sentence(draw, moved))
+say = frame.heading(brief.QUESTION, decision.sentence(draw, chosen.belief))
 advice = st.container()
 left, errors = st.columns(2)
 with left:
@@ -37,17 +36,18 @@ with promised:
         promise.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
     )
     if family == "gaussian":
-        promise.show(draw)
+        st.markdown(promise.split_sentence(draw, settings.value_of(promise.SPLIT) / 100))
 with others:
     strip = cached.drawn(overview.strip, draw.epsilon)
     budgets = overview.table()
     pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
     frame.table(budgets, "published_budgets")
 with rest:
-    overview.page_cards(menu.cards())
+    for page, question in menu.cards():  # they keep the state in the address
+        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with lesson:
     frame.lessons("start", decision.LESSONS)
-frame.guarantee_card(promise.best_attack(draw, prior, family).guarantee, brief.CARD_NOTE)
+frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
 
 # Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
 with errors:
@@ -59,15 +59,14 @@ with errors:
     else:
         st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
 if cost:
-    say(decision.lead(draw, moved, cost, brief.method(chosen), data.privacy_unit))
+    say(decision.lead(chosen, cost, data.privacy_unit))
     with advice:
         frame.overlay_banner()
 with printed:
-    page = brief.brief(chosen, data, moved, cost, settings.link())
     drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
     st.download_button(
         "One-page brief",
-        brief.written(page, drawn),
+        brief.brief(chosen, data, cost, settings.link(), drawn),
         "privacy-brief.html",
         "text/html",
         icon=":material/print:",

@@ -2,19 +2,18 @@ import streamlit as st
 
 from dpgp_core.release.private_table import complete_rows
 from pages._ui.look import frame
-from pages._ui.own import figures, form, intake, steps
-from pages._ui.own import session as sidebar
+from pages._ui.own import figures, form, intake, ledger, steps
 
-account = sidebar.account()
+account = ledger.account()
 frame.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
-    + figures.so_far(account),
+    + ledger.so_far(account),
 )
-if in_figures := figures.metrics(account):
+if in_figures := ledger.metrics(account):
     frame.metrics(in_figures)
 table = intake.table()
-account = sidebar.account(table)
+account = ledger.account(table)
 spec = form.declared(table, account.ledger) if table else None
 prepared = steps.ready(table, spec) if table and spec else None
 if table and spec and prepared:
@@ -35,4 +34,4 @@ if table and spec and prepared:
     )
 else:
     steps.fetch_again(account)
-sidebar.show_ledger(sidebar.account(table))
+ledger.sidebar(ledger.account(table))

@@ -111,12 +111,12 @@ def dear_places() -> str:
 
 def best_lengthscales() -> tuple[float, float]:
     """Lengthscales [years] of least expected private error at epsilon 0.1 and 10."""
-    unit_grid = lengthscale_choice.Grid(KUNG, exhibit(KUNG.dataset).lengthscales, "trace")
-    scored = lengthscale_choice.scored(unit_grid)
+    grid = lengthscale_choice.Grid(KUNG, exhibit(KUNG.dataset).lengthscales, "trace")
+    scored = lengthscale_choice.scored(grid)
     best = []
     for epsilon in (0.1, 10.0):
         budgets = lengthscale_choice.Budgets(1.0, epsilon, DELTA, "analytic", "exponential")
-        best.append(lengthscale_choice.describe(lengthscale_choice.tabulate(scored, budgets), unit_grid, budgets).best)
+        best.append(lengthscale_choice.Choice(grid, budgets, scored).best)
     return best[0], best[1]
 
 

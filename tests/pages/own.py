@@ -24,7 +24,7 @@ def ledgers_of_its_own(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Ledgers
     state = State(folder / "state")
     found = Ledgers(state.database(), state.key())
     found.prepare()
-    monkeypatch.setattr("pages._ui.own.session.of_this_server", lambda: found)
+    monkeypatch.setattr("pages._ui.own.ledger.of_this_server", lambda: found)
     return found
 
 

@@ -71,10 +71,10 @@ def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeyp
 
 
 def test_while_rows_are_missing_the_picture_leaves_room_and_says_so(cold):
-    done, scored = next(compute.growing(GRID))
-    said = view.so_far(done, GRID, "units")
-    assert said.startswith("2 of 4 lengthscales are done, up to 0.5 units")
     budgets = compute.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
-    picture = view.tiles(compute.tabulate(scored, budgets), done, budgets, "units", "", 4)
+    done, scored = next(compute.growing(GRID))
+    choice = compute.Choice(done, budgets, scored)
+    assert view.so_far(choice, GRID).startswith("2 of 4 lengthscales are done, up to 0.5 ")
+    picture = view.tiles(choice, 4)
     assert len(picture.data[0].y) == 2
     assert list(picture.layout.yaxis.range) == [-0.5, 3.5]

@@ -201,9 +201,9 @@ def test_no_private_error_is_below_the_one_without_privacy(name):
 def test_no_choice_of_lengthscale_is_below_it(name):
     grid = lengthscale.Grid(usual(name), EXHIBITS[name].lengthscales, "trace")
     budgets = lengthscale.Budgets(1.0, 10.0, offers.DELTA, "analytic", "exponential")
-    table = lengthscale.tabulate(lengthscale.scored(grid), budgets)
-    unchosen = lengthscale.without_choice(grid, budgets, table)
-    assert np.asarray(table.private_rmse).min() >= unchosen.without
+    choice = lengthscale.Choice(grid, budgets, lengthscale.scored(grid))
+    unchosen = lengthscale.without_choice(choice)
+    assert np.asarray(choice.table.private_rmse).min() >= unchosen.without
     assert unchosen.bayes is not None
     assert unchosen.bayes >= 0.99 * unchosen.without
 

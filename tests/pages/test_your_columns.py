@@ -103,7 +103,7 @@ def test_at_most_k_rows_is_noise_for_k(open_page):
 def test_a_limit_on_work_counts_people_and_not_their_rows(monkeypatch):
     spec = replace(EXAMPLE, person="who", grid=(5,), y_bounds=(50.0, 200.0))
     monkeypatch.setattr(upload, "MAX_WORK", 100)  # 20 people by 5 points, in 60 rows
-    assert upload.prepared(upload.opened("mine.csv", PEOPLE.encode()), spec).plan.n == 20
+    assert upload.prepared(upload.opened(PEOPLE.encode()), spec).plan.n == 20
 
 
 def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):
@@ -176,7 +176,7 @@ def test_own_maps_have_east_across():
 @pytest.mark.parametrize("whose", [{"rows_per_person": 4}, {"person": "who"}])
 def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
     spec = replace(EXAMPLE, y_bounds=(50.0, 200.0), grid=(5,), **whose)
-    held = upload.opened("mine.csv", PEOPLE.encode())
+    held = upload.opened(PEOPLE.encode())
     ledger = spec.new_ledger()
     ledger.spend([("a", spec.guarantee)])
     content = bundle(upload.released(held, upload.prepared(held, spec).plan), ledger)

@@ -198,9 +198,9 @@ def taken(content, encoding=None):
     if excel.is_workbook(content):
         content, writing = excel.as_csv(content, upload.MAX_BYTES), Writing(separator=",")
     lines = upload.lines_around(content, writing)
-    held = upload.opened("mine", content, replace(writing, ignore=lines or None))
+    held = upload.opened(content, replace(writing, ignore=lines or None))
     if held.no_rows and not lines:  # offered once it is read
-        held = upload.opened("mine", content, replace(writing, ignore=held.no_rows))
+        held = upload.opened(content, replace(writing, ignore=held.no_rows))
     return held
 
 

@@ -120,7 +120,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     _, known, unknown = figures.released(published).data
     np.testing.assert_array_equal(known.y, [0, np.nan, 2, 3, np.nan])
     np.testing.assert_array_equal(unknown.y, [0, 1, 2, 3, 4])
-    style, table = upload.greyed(published).to_html().split("</style>")
+    style, table = figures.greyed(published).to_html().split("</style>")
     assert "color: #8a8a8a" in style
     assert [row for row in range(5) if f"_row{row}_col0" in style] == [1, 4]
     assert ">-9</td>" in table  # no more decimals than in the file

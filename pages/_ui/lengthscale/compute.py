@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import pandas as pd
 
+from datasets import exhibit
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
@@ -90,23 +94,76 @@ class Budgets:
     calibration: Method
     mechanism: MechanismName
 
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A private choice among the candidates of a grid, and the release after it. Not private."""
+
+    grid: Grid
+    budgets: Budgets
+    scored: Scored
+
     @property
-    def columns(self) -> tuple[float, ...]:
-        """Regression epsilons shown, from none (inf) to the most private, the chosen one among them."""
-        return tuple(sorted({*REGRESSION_EPSILONS, self.regression}, reverse=True))
+    def settings(self) -> tuple[Grid, Budgets]:
+        """All that determines it."""
+        return self.grid, self.budgets
 
+    @cached_property
+    def table(self) -> SelectionTable:
+        """Probabilities and errors for each epsilon of the release, from none (inf) to the most private; milliseconds.
 
-def tabulate(scored: Scored, budgets: Budgets) -> SelectionTable:
-    """Probabilities and errors at every column; milliseconds."""
-    return selection_table(
-        scored.scores,
-        budgets.selection,
-        budgets.columns,
-        budgets.delta,
-        budgets.calibration,
-        unproven=True,
-        mechanism=budgets.mechanism,
-    )
+        The chosen epsilon is among them.
+        """
+        budgets = self.budgets
+        return selection_table(
+            self.scored.scores,
+            budgets.selection,
+            tuple(sorted({*REGRESSION_EPSILONS, budgets.regression}, reverse=True)),
+            budgets.delta,
+            budgets.calibration,
+            unproven=True,
+            mechanism=budgets.mechanism,
+        )
+
+    @property
+    def column(self) -> int:
+        """Of the table: the chosen epsilon."""
+        return self.table.epsilons.index(self.budgets.regression)
+
+    @property
+    def errors(self) -> FloatArray:
+        """Expected error with each lengthscale at the chosen epsilon."""
+        return self.table.private_rmse[:, self.column]
+
+    @property
+    def after(self) -> float:
+        """Expected error after the private choice."""
+        return float(self.table.selected_rmse[self.column])
+
+    @property
+    def best(self) -> float:
+        """Lengthscale of least expected error."""
+        return self.grid.lengthscales[int(self.errors.argmin())]
+
+    @property
+    def likeliest(self) -> tuple[float, float]:
+        """Lengthscale most likely to be chosen, and the probability of that."""
+        probabilities = self.table.probabilities[:, self.column]
+        return self.grid.lengthscales[int(probabilities.argmax())], float(probabilities.max())
+
+    @property
+    def unit(self) -> str:
+        """Of the lengthscales."""
+        return exhibit(self.grid.model.dataset).unit
+
+    @property
+    def y_unit(self) -> str:
+        """Of the errors."""
+        return cached.dataset(self.grid.model.dataset).y_unit
+
+    def with_unit(self, error: float) -> str:
+        """An error as pages write it."""
+        return f"{text.number(error)} {self.y_unit}"
 
 
 def guarantees(budgets: Budgets, release: Guarantee, unit: str) -> tuple[Guarantee, float]:
@@ -115,53 +172,22 @@ def guarantees(budgets: Budgets, release: Guarantee, unit: str) -> tuple[Guarant
     return choice, Ledger(entries=[("choice", choice), ("release", release)]).epsilon(budgets.delta)
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The chosen column in words: likeliest and best lengthscales, their probability, expected errors.
-
-    Attributes:
-        likeliest: lengthscale most likely to be chosen, and ``probability`` of that.
-        best: lengthscale of least expected private error, ``best_error``.
-        after: expected error after the private choice.
-    """
-
-    likeliest: float
-    probability: float
-    best: float
-    best_error: float
-    after: float
-
-
-@dataclass(frozen=True)
-class WithoutChoice:
+class WithoutChoice(NamedTuple):
     """Errors without a choice of a lengthscale: of Bayes cloaking (None while it is computed), and without privacy."""
 
     bayes: float | None
     without: float
 
 
-def describe(table: SelectionTable, grid: Grid, budgets: Budgets) -> Chosen:
-    """Read the chosen column."""
-    column = table.epsilons.index(budgets.regression)
-    probabilities, errors = table.probabilities[:, column], table.private_rmse[:, column]
-    return Chosen(
-        likeliest=grid.lengthscales[int(probabilities.argmax())],
-        probability=float(probabilities.max()),
-        best=grid.lengthscales[int(errors.argmin())],
-        best_error=float(errors.min()),
-        after=float(table.selected_rmse[column]),
-    )
-
-
-def lead(
-    chosen: Chosen, unchosen: WithoutChoice, budgets: Budgets, unit: str, with_unit: Callable[[float], str]
-) -> str:
-    """The plain sentences under the question; ``with_unit`` writes an error."""
-    bayes = "its error is being computed" if unchosen.bayes is None else f"has {with_unit(unchosen.bayes)}"
+def lead(choice: Choice, unchosen: WithoutChoice) -> str:
+    """The plain sentences under the question."""
+    bayes = "its error is being computed" if unchosen.bayes is None else f"has {choice.with_unit(unchosen.bayes)}"
+    likeliest, probability = choice.likeliest
     return (
-        f"A private choice with epsilon = {budgets.selection:g} picks **{chosen.likeliest:g} {unit}** most often "
-        f"({text.percent(chosen.probability)}). The error is then **{with_unit(chosen.after)}**; with the best "
-        f"lengthscale known in advance {with_unit(chosen.best_error)}. Bayes cloaking chooses none and {bayes}."
+        f"A private choice with epsilon = {choice.budgets.selection:g} picks **{likeliest:g} {choice.unit}** most "
+        f"often ({text.percent(probability)}). The error is then **{choice.with_unit(choice.after)}**; with the best "
+        f"lengthscale known in advance {choice.with_unit(float(choice.errors.min()))}. Bayes cloaking chooses none and "
+        f"{bayes}."
     )
 
 
@@ -170,30 +196,32 @@ def label(epsilon: float) -> str:
     return "none" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
-def rows_of(table: SelectionTable, grid: Grid, unit: str, y_unit: str) -> pd.DataFrame:
+def rows_of(choice: Choice) -> pd.DataFrame:
     """One row a tile of the heat map."""
+    table, y_unit = choice.table, choice.y_unit
     rows = [
         {
-            f"lengthscale [{unit}]": lengthscale,
+            f"lengthscale [{choice.unit}]": lengthscale,
             "regression ε": label(epsilon),
             "probability [%] (not private)": round(100 * float(table.probabilities[i, j]), 2),
             f"error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
             f"error without privacy noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
         }
-        for i, lengthscale in enumerate(grid.lengthscales)
+        for i, lengthscale in enumerate(choice.grid.lengthscales)
         for j, epsilon in enumerate(table.epsilons)
     ]
     return pd.DataFrame(rows)
 
 
-def explain(scored: Scored, grid: Grid, budgets: Budgets) -> list[tuple[str, str]]:
+def explain(choice: Choice) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
+    scored, budgets = choice.scored, choice.budgets
     return [
         (
             "Score of a lengthscale",
             f"squared error on people left out, in {FOLDS} public parts, plus the expected squared privacy noise "
-            f"of the release, (d s′)² Σ tr M: "
-            f"{scored.scores.tested} predictions of them, {len(grid.lengthscales)} candidates, no refit and no draw",
+            f"of the release, (d s′)² Σ tr M: {scored.scores.tested} predictions of them, "
+            f"{len(choice.grid.lengthscales)} candidates, no refit and no draw",
         ),
         (
             "Sensitivity",
@@ -228,29 +256,23 @@ def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
         yield grid, whole
         return
     data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
-    _wish_for_the_last(grid)
+    settings = [(grid.candidate(lengthscale), grid.objective) for lengthscale in grid.lengthscales]
+    # while the page asks for one candidate after the other, an idle process begins at the other end
+    missing = [each for each in reversed(settings) if cached.find(planned, *each) is None]
+    cached.wish(*(Wish(planned, each, (data,)) for each in missing))
     plans: list[FoldPlan] = []
-    for candidate in grid.lengthscales:
-        doing = f"Cross-validating lengthscales, {len(plans) + 1} of {count}"
-        setting = grid.candidate(candidate), grid.objective
+    for done, setting in enumerate(settings, start=1):
+        doing = f"Cross-validating lengthscales, {done} of {count}"
         plans.append(cached.value(doing, planned, *setting, given=(data,)))
-        if _LEAST <= len(plans) < count:
-            so_far = replace(grid, lengthscales=grid.lengthscales[: len(plans)])
+        if _LEAST <= done < count:
+            so_far = replace(grid, lengthscales=grid.lengthscales[:done])
             yield so_far, score(data, plans, so_far)
     yield grid, cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
 
 
-def without_choice(grid: Grid, budgets: Budgets, table: SelectionTable) -> WithoutChoice:
+def without_choice(choice: Choice) -> WithoutChoice:
     """Errors without a choice of a lengthscale, at the budget of the release. Not private."""
-    name = grid.model.dataset
-    draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
-    errors = computed.soon(usual(name), Design(), draw)
-    without = min(without_privacy(name), float(table.rmse.min()))
+    name, budgets = choice.grid.model.dataset, choice.budgets
+    errors = computed.soon(usual(name), Design(), Draw(epsilon=budgets.regression, delta=budgets.delta))
+    without = min(without_privacy(name), float(choice.table.rmse.min()))
     return WithoutChoice(None if errors is None else errors.mean, without)
-
-
-def _wish_for_the_last(grid: Grid) -> None:
-    """While the page asks for one candidate after the other, an idle process begins at the other end."""
-    data = (cached.dataset(grid.model.dataset),)
-    settings = [(grid.candidate(candidate), grid.objective) for candidate in reversed(grid.lengthscales)]
-    cached.wish(*(Wish(planned, each, data) for each in settings if cached.find(planned, *each) is None))

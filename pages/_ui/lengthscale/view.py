@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +13,11 @@ import streamlit as st
 from datasets import EXHIBITS, exhibit
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.selection.exponential import MechanismName, SelectionTable
+from dpgp_core.selection.exponential import MechanismName
 from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
 from pages._ui.lengthscale import compute
-from pages._ui.lengthscale.compute import Budgets, Chosen, Grid, Scored, WithoutChoice, label
+from pages._ui.lengthscale.compute import Budgets, Choice, Grid, WithoutChoice, label
 from pages._ui.look import frame, offers, pictures, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
 from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
@@ -27,17 +26,15 @@ from pages._ui.look.plots import (
     NON_PRIVATE,
     PREDICTION_SCALE,
     PRIVATE,
-    End,
     draw_line,
     finish,
-    named,
+    named_lines,
     ticked,
 )
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits, hall_fits
 from pages._ui.look.text import Metric, help_of
 from pages._ui.model import Design, Model, mechanism_of
-from pages._ui.work import cached
 
 SELECTION_EPSILONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
 DATASET = of_datasets(
@@ -130,15 +127,14 @@ def carried_tile(unit: str) -> None:
             st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # by the page's title
 
 
-def tiles(
-    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, rows_in_all: int | None = None
-) -> go.Figure:
+def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     """How often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
 
     ★ marks the one of least error.
 
     ``rows_in_all`` leaves room for rows that are still to come.
     """
+    table, grid, unit, y_unit = choice.table, choice.grid, choice.unit, choice.y_unit
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
     hover = [
         [
@@ -171,7 +167,7 @@ def tiles(
     )
     # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
     figure.add_scatter(
-        x=[e for _ in rows for e in columns],
+        x=columns * len(rows),
         y=[row for row in rows for _ in columns],
         customdata=[[row, e] for row in grid.lengthscales for e in table.epsilons],
         text=[cell for line in hover for cell in line],
@@ -182,91 +178,80 @@ def tiles(
         unselected={"marker": {"opacity": 0.01}},
         showlegend=False,
     )
-    chosen = columns.index(label(budgets.regression))
-    figure.add_vrect(x0=chosen - 0.5, x1=chosen + 0.5, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
+    x0, x1 = choice.column - 0.5, choice.column + 0.5
+    figure.add_vrect(x0=x0, x1=x1, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
     figure.update_xaxes(title="ε of the release: less private → more private", type="category", constrain="domain")
-    height = len(rows) if rows_in_all is None else rows_in_all
-    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, height - 0.5])
+    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, (rows_in_all or len(rows)) - 0.5])
     return finish(figure, 430)
 
 
-def errors(
-    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, y_unit: str, unchosen: WithoutChoice | None = None
-) -> go.Figure:
+def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
     """Error of each lengthscale at the chosen epsilon, after the private choice, and ``unchosen``."""
-    column = table.epsilons.index(budgets.regression)
-    figure, ends = go.Figure(), [min(grid.lengthscales), max(grid.lengthscales)]
+    lengthscales = choice.grid.lengthscales
+    figure, ends = go.Figure(), [min(lengthscales), max(lengthscales)]
     figure.add_scatter(
-        x=grid.lengthscales,
-        y=table.private_rmse[:, column],
-        name="this lengthscale",
-        mode="lines+markers",
-        line={"color": PRIVATE},
+        x=lengthscales, y=choice.errors, name="this lengthscale", mode="lines+markers", line={"color": PRIVATE}
     )
-    level = [(table.selected_rmse[column], "after the private choice", GUARANTEE, "dash")]
+    levels = [(choice.after, "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
-        level.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
+        levels.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
         if unchosen.bayes is not None:
-            level.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
-    for value, name, colour, dash in level:
+            levels.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
+    for value, name, colour, dash in levels:
         draw_line(figure, ends, [value] * 2, name, colour, dash)
-    top = 1.05 * max(float(table.private_rmse[:, column].max()), *(value for value, *_ in level))
-    figure.update_xaxes(title=f"lengthscale [{unit}]", **ticked(grid.lengthscales[::2]))
-    figure.update_yaxes(title=f"error [{y_unit}]", range=[0, top])
-    last = (float(table.private_rmse[-1, column]), "this lengthscale", PRIVATE, "")
-    return named(finish(figure, 430), [End(value / top, name, colour) for value, name, colour, _ in (last, *level)])
+    top = 1.05 * max(float(choice.errors.max()), *(value for value, *_ in levels))
+    figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
+    figure.update_yaxes(title=f"error [{choice.y_unit}]", range=[0, top])
+    return named_lines(finish(figure, 430))
 
 
-def tiles_alt(table: SelectionTable, grid: Grid, budgets: Budgets, unit: str) -> str:
+def tiles_alt(choice: Choice) -> str:
     """Of the tiles: the likeliest and the best lengthscale from less to more privacy of the release."""
-    choices = []
+    table, lengthscales, choices = choice.table, choice.grid.lengthscales, []
     for at, epsilon in enumerate(table.epsilons):
-        if epsilon in (table.epsilons[0], budgets.regression, table.epsilons[-1]):
+        if epsilon in (table.epsilons[0], choice.budgets.regression, table.epsilons[-1]):
             likely, best = int(table.probabilities[:, at].argmax()), int(table.private_rmse[:, at].argmin())
             noise = "without privacy noise" if math.isinf(epsilon) else f"at ε {epsilon:g}"
             share = text.percent(float(table.probabilities[likely, at]))
-            choices.append(f"{noise} {grid.lengthscales[likely]:g} in {share} (★ {grid.lengthscales[best]:g})")
-    return f"How often each lengthscale is chosen [%]. Most often [{unit}]: {'; '.join(choices)}."
+            choices.append(f"{noise} {lengthscales[likely]:g} in {share} (★ {lengthscales[best]:g})")
+    return f"How often each lengthscale is chosen [%]. Most often [{choice.unit}]: {'; '.join(choices)}."
 
 
-def errors_alt(
-    table: SelectionTable, grid: Grid, budgets: Budgets, unit: str, with_unit: Callable[[float], str]
-) -> str:
+def errors_alt(choice: Choice) -> str:
     """Of the errors: how they run over the lengthscales, and after the choice."""
-    column = table.epsilons.index(budgets.regression)
-    error, at = table.private_rmse[:, column], grid.lengthscales
-    best, of_unit = int(error.argmin()), f" in {unit}" if unit else ""
+    at, of_unit = choice.grid.lengthscales, f" in {choice.unit}" if choice.unit else ""
+    first, least, last = (
+        choice.with_unit(float(error)) for error in (choice.errors[0], choice.errors.min(), choice.errors[-1])
+    )
     return (
-        f"Error with each lengthscale{of_unit} (orange): {with_unit(float(error[0]))} at {at[0]:g}, least, "
-        f"{with_unit(float(error[best]))}, at {at[best]:g}, and {with_unit(float(error[-1]))} at {at[-1]:g}. After the "
-        f"private choice (green): {with_unit(float(table.selected_rmse[column]))}. Bayes cloaking chooses none."
+        f"Error with each lengthscale{of_unit} (orange): {first} at {at[0]:g}, least, {least}, at {choice.best:g}, and "
+        f"{last} at {at[-1]:g}. After the private choice (green): {choice.with_unit(choice.after)}. Bayes cloaking "
+        "chooses none."
     )
 
 
-def metrics(
-    chosen: Chosen,
-    unchosen: WithoutChoice,
-    unit: str,
-    with_unit: Callable[[float], str],
-    budgets: Budgets,
-    total: float,
-) -> list[Metric]:
+def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metric]:
     """The choice and its cost; ``total`` is the epsilon of choice and release together."""
-    selection, delta = budgets.selection, budgets.delta
+    budgets, unit, (likeliest, probability) = choice.budgets, choice.unit, choice.likeliest
     return [
         Metric(
             "Error after the choice",
-            with_unit(chosen.after),
-            f"best known in advance: {with_unit(chosen.best_error)}",
+            choice.with_unit(choice.after),
+            f"best known in advance: {choice.with_unit(float(choice.errors.min()))}",
             help_of("Error"),
         ),
-        Metric("Most often chosen", f"{chosen.likeliest:g} {unit}", f"{text.percent(chosen.probability)} of choices"),
-        Metric("Best if known", f"{chosen.best:g} {unit}", "it takes the true data to know"),
-        Metric("Error without privacy", with_unit(unchosen.without), "nothing hidden", help_of("Without privacy")),
+        Metric("Most often chosen", f"{likeliest:g} {unit}", f"{text.percent(probability)} of choices"),
+        Metric("Best if known", f"{choice.best:g} {unit}", "it takes the true data to know"),
+        Metric(
+            "Error without privacy",
+            choice.with_unit(unchosen.without),
+            "nothing hidden",
+            help_of("Without privacy"),
+        ),
         Metric(
             "Spent by the choice",
-            f"ε = {text.at_most(selection)}",
-            f"with the release: ε = {text.at_most(total)}, δ = {text.small(delta)}",
+            f"ε = {text.at_most(budgets.selection)}",
+            f"with the release: ε = {text.at_most(total)}, δ = {text.small(budgets.delta)}",
         ),
     ]
 
@@ -274,35 +259,36 @@ def metrics(
 _ROOM = 0.05  # decades beside the first and the last lengthscale
 
 
-def growing_scores(grid: Grid, budgets: Budgets, question: str, unit: str) -> Scored:
-    """All scores; until the last is done, question, answer and pictures of those that are."""
+def growing_choice(grid: Grid, budgets: Budgets, question: str) -> Choice:
+    """The whole choice; until the last candidate is done, question, answer and pictures of those that are."""
     with frame.growing() as fresh:
         for done, scored in compute.growing(grid):
+            choice = Choice(done, budgets, scored)
             if len(done.lengthscales) < len(grid.lengthscales):
                 with fresh():
-                    frame.heading_so_far(question, so_far(done, grid, unit))
-                    _show(scored, done, grid, budgets, unit)
-    return scored
+                    frame.heading_so_far(question, so_far(choice, grid))
+                    _show(choice, grid)
+    return choice
 
 
-def so_far(done: Grid, grid: Grid, unit: str) -> str:
+def so_far(choice: Choice, grid: Grid) -> str:
     """The answer while candidates are still being cross-validated."""
+    done = choice.grid.lengthscales
     return (
-        f"{len(done.lengthscales)} of {len(grid.lengthscales)} lengthscales are done, up to "
-        f"{done.lengthscales[-1]:g} {unit}. Their errors stand. Probabilities are those of a choice among these alone, "
-        "so they will still move."
+        f"{len(done)} of {len(grid.lengthscales)} lengthscales are done, up to {done[-1]:g} {choice.unit}. Their "
+        "errors stand. Probabilities are those of a choice among these alone, so they will still move."
     )
 
 
-def _show(scored: Scored, done: Grid, grid: Grid, budgets: Budgets, unit: str) -> None:
-    table, count, data = compute.tabulate(scored, budgets), len(done.lengthscales), cached.dataset(grid.model.dataset)
+def _show(choice: Choice, grid: Grid) -> None:
+    count = len(choice.grid.lengthscales)
     left, right = st.columns([3, 2])
     with left:
         st.header("What would be chosen")
-        picture = tiles(table, done, budgets, unit, data.y_unit, len(grid.lengthscales))
+        picture = tiles(choice, len(grid.lengthscales))
         pictures.chart(picture, f"so_far_tiles_{count}", "How often each lengthscale is chosen [%], so far.")
     with right:
         st.header("What it costs")
-        picture = errors(table, done, budgets, unit, data.y_unit)
+        picture = errors(choice)
         picture.update_xaxes(range=np.log10(grid.lengthscales)[[0, -1]] + (-_ROOM, _ROOM))
         pictures.chart(picture, f"so_far_errors_{count}", "Error with each lengthscale, so far.")

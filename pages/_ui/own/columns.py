@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from typing import Any
 
 import streamlit as st
 
-from dpgp_core.dates import ORDERS, Format, parsed
+from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.survey import Contents
 from dpgp_core.reading.writing import NUMBERS as WAYS
 from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui.look.text import plain
-from pages._ui.own import questions, slots, upload
+from pages._ui.own import questions, slots
 from pages._ui.own.questions import AS_GROUPS, DATES, PLAIN_NUMBERS, USUAL
-from pages._ui.own.slots import answer
+from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
 
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
@@ -30,19 +29,31 @@ class Draft:
 
     Attributes:
         table: of which it is.
+        y, x: names of the output, None before it is chosen, and of the inputs.
         way: how numbers are written.
-        fields: of a specification, by name.
+        formats: how the inputs that are dates are written, by name.
+        levels: the groups of those that are groups, by name; None where they are still to declare.
+        fields: further ones of a specification, by name.
         writing: of its ``Writing``.
         missing: items still to declare, as sentences name them.
         readable: whether every column can be read as it is declared.
     """
 
     table: Table
+    y: str | None = None
+    x: list[str] = field(default_factory=list)
     way: str = PLAIN_NUMBERS
+    formats: dict[str, Format] = field(default_factory=dict)
+    levels: dict[str, Levels | None] = field(default_factory=dict)
     fields: dict[str, Any] = field(default_factory=dict)
     writing: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     readable: bool = True
+
+    @property
+    def used(self) -> dict[str, Contents]:
+        """The inputs, and the output if it is chosen, by name."""
+        return {name: self.table.survey[name] for name in (*self.x, self.y) if name is not None}
 
     def needs(self, item: str, given: object) -> None:
         """An item that must be declared, and whether it is."""
@@ -50,58 +61,37 @@ class Draft:
             self.missing.append(item)
 
 
-def numbers(columns: Iterable[Contents]) -> str:
+def numbers(draft: Draft) -> None:
     """How numbers are written: asked where a column that is used has numbers that are not plain."""
-    plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in columns)
-    if plain_throughout and answer(questions.NUMBERS.key) in (None, PLAIN_NUMBERS):
-        return PLAIN_NUMBERS
-    return str(questions.NUMBERS.ask())
+    plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in draft.used.values())
+    if not plain_throughout or questions.NUMBERS.answer not in (None, PLAIN_NUMBERS):
+        draft.way = questions.NUMBERS.ask()
 
 
-def contents(x: Sequence[str], used: Sequence[str], draft: Draft) -> tuple[dict[str, Format], dict[str, Levels | None]]:
-    """The contents of each input; values that cannot be read so are reported at once.
-
-    Args:
-        used: these, and the outcome if it is chosen.
-        draft: takes the groups still to declare, and whether all can be read.
-
-    Returns:
-        How the inputs that are dates are written, by name; and the groups of those that are groups, None where they
-        are still to declare.
-    """
-    formats, levels = dict[str, Format](), dict[str, Levels | None]()
-    other_way = _one_way((draft.table.survey[name] for name in used), draft.way)
-    kinds = {
-        name: questions.HOLDS.of(name).ask(where) for where, name in zip(st.columns(max(len(x), 1)), x, strict=False)
-    }
+def contents(draft: Draft) -> None:
+    """The contents of each input; values that cannot be read so are reported at once."""
+    other_way = _one_way(draft)
+    places = st.columns(max(len(draft.x), 1))
+    kinds = {name: questions.HOLDS.of(name).ask(where) for where, name in zip(places, draft.x, strict=False)}
     for name, kind in kinds.items():
         column = draft.table.survey[name]
         if kind == AS_GROUPS:
-            levels[name], problem = _groups(name, column)
-            draft.needs(f"the groups of {plain(name)}", levels[name])
+            draft.levels[name], problem = _groups(name, column)
+            draft.needs(f"the groups of {plain(name)}", draft.levels[name])
         elif kind in DATES:
-            formats[name] = DATES[kind]
-            problem = "" if _has_gaps() and formats[name] in column.orders else column.as_dates(name, formats[name])
+            order = draft.formats[name] = DATES[kind]
+            problem = "" if _has_gaps() and order in column.orders else column.as_dates(name, order)
         else:
-            problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(name, draft.way)
-            unit = _unit_offered(name, questions.X_UNIT.of(name).key, draft) if problem else None
-            if unit is not None:
-                draft.readable &= unit
-                continue
+            problem = _fault_of_numbers(name, questions.X_UNIT.of(name), draft)
         if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
         draft.readable &= not problem
-    return formats, levels
 
 
 def outcome(y: str, draft: Draft) -> None:
     """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
     column = draft.table.survey[y]
-    problem = "" if _has_gaps() and draft.way in column.ways else column.as_numbers(y, draft.way, or_dates=False)
-    unit = _unit_offered(y, questions.Y_UNIT.key, draft) if problem else None
-    if unit is not None:
-        draft.readable &= unit
-        return
+    problem = _fault_of_numbers(y, questions.Y_UNIT, draft, or_dates=False)
     if problem and column.holds_words and column.values <= _MOST_ANSWERS:
         st.info(f"{plain(y)} holds words: is it yes or no?", icon=":material/rule:")
         _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
@@ -110,9 +100,31 @@ def outcome(y: str, draft: Draft) -> None:
     draft.readable &= not problem
 
 
+def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool = True) -> str:
+    """The fault of a column that is to hold numbers; "" for none, or where their unit is asked about in one click.
+
+    Args:
+        unit: the question about it.
+        or_dates: whether it may be said to hold dates instead.
+    """
+    column = draft.table.survey[name]
+    if _has_gaps() and draft.way in column.ways:
+        return ""
+    problem = column.as_numbers(name, draft.way, or_dates=or_dates)
+    beside, written = draft.table.unit(name) if problem else ("", "")
+    if not beside:
+        return problem
+    if unit.answer != beside or draft.way != written:
+        about = f"{plain(name)} holds numbers with {plain(beside)} beside them: is that their unit?"
+        st.info(about, icon=":material/rule:")
+        _offer(f"Yes, in {beside}", {unit.key: beside, questions.NUMBERS.key: written}, "rule")
+        draft.readable = False
+    return ""
+
+
 def yes_and_no(y: str, draft: Draft) -> None:
     """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
-    words = upload.words(draft.table, y)
+    words = draft.table.words(y)
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
     left, right = st.columns(2)
@@ -128,54 +140,58 @@ def yes_and_no(y: str, draft: Draft) -> None:
         draft.writing |= {"yes": (yes,), "no": (chosen,)}
 
 
-def missing(names: Sequence[str], formats: Mapping[str, Format], draft: Draft) -> None:
+def missing(draft: Draft) -> None:
     """The words for a missing value: one question, where a column that is used has such cells.
 
-    Args:
-        names: of the columns that are used, but for an outcome whose other words than yes and no are missing anyway.
+    The other words than yes and no of an outcome are missing anyway.
     """
-    columns = {name: draft.table.survey[name] for name in names}
-    lacking = sum(each.usual for each in columns.values())
+    person = draft.fields["person"]
+    columns = draft.used | ({} if person is None else {person: draft.table.survey[person]})
+    if draft.y is not None and "yes" in draft.writing:
+        del columns[draft.y]
+    lacking = [f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual]
     offered = [USUAL] if lacking else []
     for name, each in columns.items():
         offered += [f"{code:g}" for code in each.codes]
-        if name in formats and formats[name] in each.orders:
-            offered += upload.words(draft.table, name, order=formats[name]) if each.undated[formats[name]][0] else []
+        order = draft.formats.get(name)
+        if order in each.orders:
+            offered += draft.table.words(name, order=order) if each.undated[order][0] else []
         elif draft.way in each.ways and each.unread[draft.way][0]:
-            offered += upload.words(draft.table, name, numbers=draft.way)
-    chosen = list(answer(questions.MISSING.key) or [])
+            offered += draft.table.words(name, numbers=draft.way)
+    chosen = list(questions.MISSING.answer or [])
     if not offered and not chosen:
         return
     chosen = questions.MISSING.among(list(dict.fromkeys([*offered, *chosen]))).ask()
     if lacking:
-        cells = ", ".join(f"{each.usual:,} of {plain(name)}" for name, each in columns.items() if each.usual)
         st.caption(
-            f"Empty cells, NA and the like: {cells}, in {draft.table.rows:,} rows. Rows with one of them can be left "
-            "out."
+            f"Empty cells, NA and the like: {', '.join(lacking)}, in {draft.table.rows:,} rows. Rows with one of them "
+            "can be left out."
         )
     draft.needs("whether rows that lack a value are left out", not lacking or chosen)
     if chosen:
         draft.writing["missing"] = tuple(word for word in chosen if word != USUAL)
 
 
-def degrees(x: Sequence[str]) -> tuple[str, str] | None:
-    """Which of these inputs are longitude and latitude, in that order; None for none."""
-    pairs = [pair for pair in permutations(x, 2) if all(map(_may_be_degrees, pair, _MOST))]
-    if not pairs:
-        return None
-    choices = {f"{plain(east)} is east, {plain(north)} is north": (east, north) for east, north in pairs}
-    return choices.get(questions.DEGREES.among([questions.NO_DEGREES, *choices]).ask())
+def degrees(draft: Draft) -> None:
+    """Which of the inputs are longitude and latitude, in that order, if any are."""
+    numbers = [name for name in draft.x if name not in draft.levels and name not in draft.formats]
+    pairs = [pair for pair in permutations(numbers, 2) if all(map(_may_be_degrees, pair, _MOST))]
+    draft.fields["coordinates"] = None
+    if pairs:
+        choices = {f"{plain(east)} is east, {plain(north)} is north": (east, north) for east, north in pairs}
+        answer = questions.DEGREES.among([questions.NO_DEGREES, *choices]).ask()
+        draft.fields["coordinates"] = choices.get(answer)
 
 
 def _may_be_degrees(name: str, most: float) -> bool:
     """Whether the declared domain of an input lies within so many degrees."""
-    low, high = (answer(end.of(name).key) for end in (questions.FROM, questions.TO))
+    low, high = (end.of(name).answer for end in (questions.FROM, questions.TO))
     return low is not None and high is not None and -most <= low < high <= most
 
 
 def _has_gaps() -> bool:
     """Whether words for missing values are declared, further down: a few unreadable cells may be just these."""
-    return bool(answer(questions.MISSING.key))
+    return bool(questions.MISSING.answer)
 
 
 def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
@@ -192,31 +208,15 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
     return levels, column.as_levels(name, levels)
 
 
-def _unit_offered(name: str, control: str, draft: Draft) -> bool | None:
-    """Whether the unit beside the numbers of a column is declared, offered in one click; None where there is none.
-
-    Args:
-        control: the question about its unit.
-    """
-    unit, written = upload.unit(draft.table, name)
-    if not unit:
-        return None
-    if answer(control) == unit and draft.way == written:
-        return True
-    st.info(f"{plain(name)} holds numbers with {plain(unit)} beside them: is that their unit?", icon=":material/rule:")
-    _offer(f"Yes, in {unit}", {control: unit, questions.NUMBERS.key: written}, "rule")
-    return False
-
-
-def _one_way(columns: Iterable[Contents], way: str) -> str:
-    """How the numbers of some columns are written, if that is not declared and all ways that read them read the same.
+def _one_way(draft: Draft) -> str:
+    """How numbers are written, if that is not declared and all ways that read a column's numbers read the same.
 
     Returns:
         The way; "" where there is nothing to say, or two ways would read other numbers.
     """
-    if way != PLAIN_NUMBERS:
+    if draft.way != PLAIN_NUMBERS:
         return ""
-    ways = {each.ways[0]: each for each in columns if each.ways and each.ways[0] != way}
+    ways = {each.ways[0]: each for each in draft.used.values() if each.ways and each.ways[0] != PLAIN_NUMBERS}
     if len(ways) != 1:
         return ""
     [(other, column)] = ways.items()
@@ -232,25 +232,22 @@ def _kind_offered(name: str, table: Table, way: str) -> bool:
     column, holds = table.survey[name], questions.HOLDS.of(name).key
     if column.orders and not column.ways:
         st.info(f"{plain(name)} holds dates. In which order?", icon=":material/event:")
-        example = next(iter(upload.examples(table, name)), "")
+        [example] = table.commonest(name, 1)
         with st.container(horizontal=True):
-            for order in [each for each in ORDERS if column.undated[each] == column.undated[column.orders[0]]]:
-                choice = next(kind for kind, format in DATES.items() if format == order)
-                answers = {holds: choice} | ({questions.NUMBERS.key: way} if way else {})
-                _offer(f"{order}{_means(example, order)}{f'; numbers as {way}' if way else ''}", answers, "event")
+            for kind, order in DATES.items():
+                if column.undated[order] == column.undated[column.orders[0]]:
+                    day, numbers = parsed(example, order), f"; numbers as {way}" if way else ""
+                    written = example.split()[0].split("T")[0]
+                    meaning = "" if day is None else f": {written} is {day.day} {day:%B %Y}"
+                    answers = {holds: kind} | ({questions.NUMBERS.key: way} if way else {})
+                    _offer(f"{order}{meaning}{numbers}", answers, "event")
         return True
     if column.holds_words and column.values <= MOST_LEVELS:
-        words = ", ".join(sorted(upload.words(table, name)))
+        words = ", ".join(sorted(table.words(name)))
         st.info(f"{plain(name)} holds words: does it say which group somebody is in?", icon=":material/group:")
         _offer(f"Yes: {words}", {holds: AS_GROUPS, questions.GROUPS.of(name).key: words}, "group")
         return True
     return False
-
-
-def _means(example: str, order: Format) -> str:
-    """The date of an example in an order."""
-    day = parsed(example, order)
-    return "" if day is None else f": {example.split()[0].split('T')[0]} is {day.day} {day:%B %Y}"
 
 
 def _offer(label: str, answers: dict[str, str], icon: str) -> None:

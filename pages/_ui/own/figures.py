@@ -1,21 +1,25 @@
-"""Figures of a visitor's own release: curves, groups, and how far they are apart."""
+"""A visitor's own release as it is shown: curves, groups, how far they are apart, its values, and sentences."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
+from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
+from dpgp_core.release.bundle import safe_text
 from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
-from dpgp_core.release.publishing import bounds_bought, is_off_scale, known_share, useful, within_tolerance
-from pages._ui.ledgers.store import Account
+from dpgp_core.release.plan import decimals
+from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,
     NON_PRIVATE,
@@ -28,7 +32,9 @@ from pages._ui.look.plots import (
     finish,
     mark_dates,
 )
-from pages._ui.look.text import Metric, at_least, at_most, number, plain
+from pages._ui.look.text import number, plain
+
+N = TypeVar("N", float, FloatArray)
 
 OF_NO_USE = "#8a8a8a"  # values that are too uncertain; dotted, or crosses, so that grey is not the only sign
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
@@ -36,19 +42,24 @@ _FEW = 6  # whole numbers between bounds, each of which has a mark
 _BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
 
 
-def in_per_cent(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+def in_per_cent(spec: ReleaseSpec, values: N) -> N:
     """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
     return 100 * values if spec.y_kind == "yes/no" else values
 
 
-def unit(spec: ReleaseSpec) -> str:
-    """Of the output, as drawn."""
-    return "% yes" if spec.y_kind == "yes/no" else spec.y_unit
+def unit_of_change(spec: ReleaseSpec) -> str:
+    """Of a difference of two outputs, as drawn."""
+    return "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
 
 
 def title(name: str, unit: str) -> str:
     """Of an axis."""
     return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words
+
+
+def y_title(spec: ReleaseSpec) -> str:
+    """Of the output's axis."""
+    return title(spec.y, "% yes" if spec.y_kind == "yes/no" else spec.y_unit)
 
 
 def release_curve(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec) -> go.Figure:
@@ -58,19 +69,23 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
         within: which of its values are of use (P,).
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
-    looks = [(group, COLOURS[at % len(COLOURS)], _dash(at // len(COLOURS))) for at, group in enumerate(groups)]
-    for group, colour, _ in looks:
+    values = in_per_cent(spec, published.values)
+    for group in groups:
         low, high = (in_per_cent(spec, end[group.rows]) for end in published.curve)
-        band(figure, group.X[:, 0], low, high, colour, opacity, _of(group, "the curve, 95 %"))
+        band(figure, group.X[:, 0], low, high, group.colour, opacity, _of(group, "the curve, 95 %"))
         figure.data[-1].showlegend = not group.name
-    for group, colour, dash in looks:
-        values, x, useful = in_per_cent(spec, published.values[group.rows]), group.X[:, 0], within[group.rows]
-        kept = np.where(useful, values, np.nan)
-        draw_line(figure, x, kept, html.escape(group.name) or "released", colour, dash, showlegend=True)
+    for group in groups:
+        line, x, useful = values[group.rows], group.X[:, 0], within[group.rows]
+        kept = np.where(useful, line, np.nan)
+        name = html.escape(group.name) or "released"
+        draw_line(figure, x, kept, name, group.colour, _dash(group.number // len(COLOURS)), showlegend=True)
         if published.centiles:
             lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
-            centile_lines(figure, x, lines, colour, _of(group, "half of people below"))
-        _of_no_use(figure, group, values, useful)
+            centile_lines(figure, x, lines, group.colour, _of(group, "half of people below"))
+        if not useful.all():  # the rest of the curve reaches to neighbours that are of use, so that there is no gap
+            outside = np.pad(~useful, 1)
+            rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], line, np.nan)
+            draw_line(figure, x, rest, _of(group, "released, of no use"), OF_NO_USE, "dot", showlegend=True)
     return _finished(figure, spec)
 
 
@@ -96,31 +111,21 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
     draw_line(figure, x, mean, html.escape(name), PRIVATE, "solid", showlegend=True)
     figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
     _finished(figure, plain)
-    y_unit = "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
-    return figure.update_yaxes(title="factor" if spec.log else title("difference", y_unit))
-
-
-def _of_no_use(figure: go.Figure, group: Group, values: FloatArray, within: BoolArray) -> None:
-    """The rest of the curve; it reaches to the neighbours that are of use, so that there is no gap."""
-    if within.all():
-        return
-    outside = np.pad(~within, 1)
-    reached = outside[1:-1] | outside[:-2] | outside[2:]
-    name = _of(group, "released, of no use")
-    draw_line(figure, group.X[:, 0], np.where(reached, values, np.nan), name, OF_NO_USE, "dot", showlegend=True)
+    return figure.update_yaxes(title="factor" if spec.log else title("difference", unit_of_change(spec)))
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
     """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
-    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=title(spec.y, unit(spec)))
-    if are_years(spec.x[0], spec.x_units[0], spec.x_box[0]):
-        ticks, texts = zip(*marks(*spec.x_box[0], whole=True), strict=True)
+    name, x_unit, side = spec.x[0], spec.x_units[0], spec.x_box[0]
+    figure.update_xaxes(title=title(name, x_unit))
+    figure.update_yaxes(title=y_title(spec))
+    if are_years(name, x_unit, side):
+        ticks, texts = zip(*marks(*side, whole=True), strict=True)
         figure.update_xaxes(tickvals=ticks, ticktext=texts, hoverformat=".4~g")
     if spec.y_kind == "count":
         few = spec.y_bounds[1] - spec.y_bounds[0] <= _FEW
         figure.update_yaxes(tickformat=",d", **({"dtick": 1} if few else {}))
-    return mark_dates(finish(figure, HEIGHT), title(spec.x[0], ""), spec.dates_of(spec.x[0]), spec.x_box[0])
+    return mark_dates(finish(figure, HEIGHT), html.escape(name), spec.dates_of(name), side)
 
 
 def _of(group: Group, subject: str) -> str:
@@ -134,52 +139,18 @@ def _dash(at: int) -> str:
 _HUGE = math.log(1e6)
 _WELL_KNOWN = 0.5  # of a value's share: colours run over such values
 _FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
-_VISIBLE = 0.005  # of an epsilon: more than rounding
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
 _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
 
 
-def so_far(account: Account) -> str:
-    """The ledger in a sentence."""
-    ledger, failed = account.ledger, len(account.unmade)
-    if ledger.limit is None:
-        return "Nothing has been released yet."
-    more = f", {failed} counted and not made" if failed else ""
-    spent = f"ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent"
-    return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
-
-
-def metrics(account: Account) -> list[Metric]:
-    """The ledger in figures, once its total is declared; see ``so_far``."""
-    ledger, failed = account.ledger, len(account.unmade)
-    if ledger.limit is None:
-        return []
-    more = f"and {failed} counted, not made" if failed else "each counts"
-    return [
-        Metric("Released from your table", str(len(ledger.entries) - failed), more),
-        Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
-        Metric(
-            "Left",
-            f"ε = {at_least(account.left)}",
-            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
-        ),
-    ]
-
-
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
     """How wide the intervals will be, before anything is released; it depends on public values only."""
-    if half_width is None and not spec.protects_inputs:
-        return (
-            "It measures in stages, each around the curve that those before it released. How wide its intervals come "
-            "out is known only with the release, and is part of it."
-        )
     if half_width is None:
-        return (
-            "This mechanism protects the inputs too. How wide its intervals come out is known only with the release, "
-            "and is part of it."
-        )
+        stages = "It measures in stages, each around the curve that those before it released."
+        why = "This mechanism protects the inputs too." if spec.protects_inputs else stages
+        return f"{why} How wide its intervals come out is known only with the release, and is part of it."
     low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
         f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "
@@ -190,10 +161,9 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
 
 def error(spec: ReleaseSpec, width: float) -> str:
     """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
-    if spec.y_kind == "yes/no":
-        return f"± {number(100 * width)} percentage points"
-    unit = f" {plain(spec.y_unit)}" if spec.y_unit else ""
-    return f"a factor of {factor(width)}" if spec.log else f"± {number(width)}{unit}"
+    if spec.log:
+        return f"a factor of {factor(width)}"
+    return f"± {number(in_per_cent(spec, width))} {plain(unit_of_change(spec))}".strip()
 
 
 def factor(width: float) -> str:
@@ -232,21 +202,29 @@ def released(published: Published) -> go.Figure:
     if len(drawn.x) == 1:
         return release_curve(groups, published, within, drawn)
     rows = groups[0].rows
-    values, within, shares = published.values[rows], within[rows], known_share(published)[rows]
-    figure = _map(drawn, np.where(within, values, np.nan), PREDICTION_SCALE, np.where(within, shares, 0.0))
+    values = np.where(within, published.values, np.nan)
+    shares = np.where(within, known_share(published), 0.0)
+    figure = _map(drawn, values[rows], shares[rows])
     if groups[0].name:
         figure.update_layout(title=html.escape(f"of {groups[0].name}"))
-    if not within.all():
-        _crosses(figure, drawn, within)
+    if not within[rows].all():  # crosses in the cells that the map leaves empty
+        cells = figure.data[0]
+        at_y, at_x = np.nonzero(np.isnan(cells.z))
+        figure.add_scatter(
+            x=cells.x[at_x],
+            y=cells.y[at_y],
+            mode="markers",
+            marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
+            name="of no use",
+            showlegend=True,
+        )
     return figure
 
 
 def released_caption(spec: ReleaseSpec) -> str:
     """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
-    lines = _ABOUT_CENTILES if spec.centiles and one else ""
-    if not one:
-        lines = _ABOUT_FADING
+    lines = _ABOUT_FADING if not one else _ABOUT_CENTILES if spec.centiles else ""
     if spec.levels:
         lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
@@ -262,11 +240,11 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
     """The fit without noise at all points (P,), a curve for each group; or a map, of the first. Not private."""
     groups, drawn = groups_of(spec)
     if len(drawn.x) > 1:
-        return _map(drawn, values[groups[0].rows], PREDICTION_SCALE)
+        return _map(drawn, values[groups[0].rows])
     figure, values = go.Figure(), in_per_cent(drawn, values)
-    for at, group in enumerate(groups):
+    for group in groups:
         name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(at), showlegend=True)
+        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(group.number), showlegend=True)
     return _finished(figure, drawn)
 
 
@@ -280,48 +258,65 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, scale: str, shares: FloatArray | None = None) -> go.Figure:
+def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None) -> go.Figure:
     """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
-    first, second, z = _slice(spec, in_per_cent(spec, values))
-    bar = {"title": {"text": title(spec.y, unit(spec)), "side": "right"}}
-    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=scale, colorbar=bar))
+    first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
+    z = _slice(spec, in_per_cent(spec, values))
+    bar = {"title": {"text": y_title(spec), "side": "right"}}
+    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=PREDICTION_SCALE, colorbar=bar))
     if shares is not None:
-        share = _slice(spec, shares)[2]
+        share = _slice(spec, shares)
         well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
         if len(well) and well.min() < well.max():
             figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
         figure.add_heatmap(
             x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
         )
-    figure.update_xaxes(title=title(spec.x[0], spec.x_units[0]))
-    figure.update_yaxes(title=title(spec.x[1], spec.x_units[1]))
     if spec.degrees is not None:  # a kilometre is as long north as east
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
-    for along, name, side in zip("xy", spec.x, spec.x_box, strict=False):
-        mark_dates(figure, title(name, ""), spec.dates_of(name), side, along)
+    for along, name, x_unit, side in zip("xy", spec.x, spec.x_units, spec.x_box, strict=False):
+        figure.update_layout({f"{along}axis_title": title(name, x_unit)})
+        mark_dates(figure, html.escape(name), spec.dates_of(name), side, along)
     return finish(figure, HEIGHT)
 
 
-def _slice(spec: ReleaseSpec, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Two inputs (S,), (T,) and values (T, S) there; a third is at the middle of its grid."""
+def _slice(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
+    """Values (T, S) over the first two inputs; a third is at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
-    first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
-    return first, second, cube.T
+    return cube.T
 
 
-def _crosses(figure: go.Figure, spec: ReleaseSpec, within: BoolArray) -> None:
-    """Grey crosses in the cells that the map leaves empty."""
-    first, second, useful = _slice(spec, within.astype(float))
-    rows, columns = np.nonzero(useful == 0)
-    figure.add_scatter(
-        x=first[columns],
-        y=second[rows],
-        mode="markers",
-        marker={"symbol": "x", "color": OF_NO_USE, "size": 6},
-        name="of no use",
-        showlegend=True,
-    )
+def values(published: Published) -> pd.DataFrame:
+    """Released values and their intervals, as in the downloaded file; rates in per cent."""
+    spec, columns = published.spec, dict[str, Any]()
+    for each, unit, x in zip(spec.columns, spec.x_units, published.X_test.T, strict=True):
+        is_number = each.levels is None and each.dates is None
+        columns[safe_text(axis(each.name, unit))] = x if is_number else [safe_text(each.text(value)) for value in x]
+    rate = spec.y_kind == "yes/no"
+    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
+    intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
+    for of, (low, high) in intervals.items():
+        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
+    for centile, line in zip(CENTILES, published.centiles, strict=False):
+        columns[f"{centile} % are below"] = line
+    if spec.tolerance is not None:
+        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
+    return pd.DataFrame(columns)
+
+
+def greyed(published: Published) -> pd.DataFrame | Styler:
+    """The same for the screen: rows whose value is of no use in grey."""
+    predicted, within, spec = values(published), within_tolerance(published), published.spec
+    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
+    if within.all() and not any(are_years(*side) for side in sides):
+        return predicted
+    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
+    inputs = list(predicted)[: len(spec.x)]
+    formats: dict[Any, Any] = {
+        name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
+    }
+    return predicted.style.format(formats).apply(lambda _: np.where(within, "", f"color: {OF_NO_USE}").tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -10,8 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
-from dpgp_core.dates import Format
-from dpgp_core.levels import Levels
 from dpgp_core.mechanisms.catalogue import IF_INPUTS_ARE_PUBLIC, Entry
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from dpgp_core.table import Kind
@@ -39,109 +36,98 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
         "read off private values tells something about them."
     )
     draft = Draft(table)
-    y, x = _columns(draft)
-    used = [*x, *([] if y is None else [y])]
-    draft.way = columns.numbers([table.survey[name] for name in used])
-    formats, levels = columns.contents(x, used, draft)
-    person = _whose(used, draft)
-    mechanism = _offered(ledger.inputs_public, people=person is not None, levels=bool(levels))
+    _columns(draft)
+    columns.numbers(draft)
+    columns.contents(draft)
+    _whose(draft)
+    mechanism = _offered(draft, ledger.inputs_public)
     choice = CHOICES[_NAMES[mechanism.current()]]  # it is drawn further down
-    kind = _kind(y, draft)
-    free = y if "yes" in draft.writing else None
-    lacking = [name for name in [*used, *([] if person is None else [person])] if name != free]
-    columns.missing(lacking, formats, draft)
-    _output(kind, y, draft)
-    numbers = [name for name in x if name not in levels]
-    draft.fields["coordinates"] = columns.degrees([name for name in numbers if name not in formats])
-    _inputs(x, formats, levels, draft, automatic=choice.kind.automatic)
-    draft.writing |= {"numbers": draft.way, "date_order": next(iter(formats.values()), None)}
+    kind = _kind(draft)
+    columns.missing(draft)
+    _output(draft)
+    columns.degrees(draft)
+    _inputs(draft, automatic=choice.kind.automatic)
+    draft.writing |= {"numbers": draft.way, "date_order": next(iter(draft.formats.values()), None)}
     st.header("3. Choose a mechanism and a budget")
-    if levels:
+    if draft.levels:
         st.caption(questions.ONLY_BAYES)
     _model(mechanism, choice, draft)
     _budget(ledger.limit, draft, pure=choice.kind.pure)
     # Offered where how far people are apart is measured anyway; a rate has none
     draft.fields["centiles"] = choice.kind.scatter and kind != "yes/no" and questions.CENTILES.ask()
-    draft.fields["tolerance"] = _tolerance(
-        "share of yes, 0 to 1" if kind == "yes/no" else draft.fields["y_unit"], log=draft.fields["log"]
-    )
-    return _spec(draft)
-
-
-def _spec(draft: Draft) -> ReleaseSpec | None:
-    """The specification, once nothing is missing and every column can be read."""
-    if draft.missing:
+    unit = "share of yes, 0 to 1" if kind == "yes/no" else plain(draft.fields["y_unit"].strip()) or "y"
+    within = "a factor" if draft.fields["log"] else f"± [{unit}]"
+    label = questions.TOLERANCE.label.format(within)
+    draft.fields["tolerance"] = settings.value_of(replace(questions.TOLERANCE, label=label))
+    if draft.missing or draft.y is None:
         st.info(f"Still to declare: {', '.join(draft.missing)}.", icon=":material/edit_note:")
         return None
     if not draft.readable:
         return None
     try:
-        return ReleaseSpec(writing=replace(draft.table.writing, **draft.writing), **draft.fields)
+        writing = replace(draft.table.writing, **draft.writing)
+        return ReleaseSpec(x=tuple(draft.x), y=draft.y, writing=writing, **draft.fields)
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
 
 
-def _columns(draft: Draft) -> tuple[str | None, list[str]]:
+def _columns(draft: Draft) -> None:
     """Which column is the output, and which are inputs."""
     left, right = st.columns(2)
-    y = questions.Y.among(draft.table.columns).ask(left)
-    x = questions.X.among([name for name in draft.table.columns if name != y]).ask(right)
-    draft.needs("the private column", y)
-    draft.needs("an input column", x)
-    draft.fields |= {"y": y, "x": tuple(x)}
-    return y, x
+    draft.y = questions.Y.among(draft.table.columns).ask(left)
+    draft.x = questions.X.among([name for name in draft.table.columns if name != draft.y]).ask(right)
+    draft.needs("the private column", draft.y)
+    draft.needs("an input column", draft.x)
 
 
-def _whose(used: Sequence[str], draft: Draft) -> str | None:
+def _whose(draft: Draft) -> None:
     """The column that says whose row it is, if there is one; or the most rows of one person."""
     answer, person, most, problem = questions.WHOSE.ask(), None, None, ""
     if answer == questions.COLUMN:
-        person = questions.PERSON.among([name for name in draft.table.columns if name not in used]).ask()
+        person = questions.PERSON.among([name for name in draft.table.columns if name not in draft.used]).ask()
         if person is not None:
-            problem = draft.table.survey[person].as_people(person)
+            about = draft.table.survey[person]
+            if problem := about.as_people(person):
+                st.error(plain(f"{problem}."))
+            else:
+                st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
     elif answer == questions.AT_MOST:
         most = questions.ROWS.ask()
-    if problem:
-        st.error(plain(f"{problem}."))
-    elif person is not None:
-        about = draft.table.survey[person]
-        st.caption(f"{about.values:,} people in {about.rows:,} rows. {questions.ABOUT_PEOPLE}")
     answered = answer == questions.ONE_ROW or most is not None or (person is not None and not problem)
     draft.needs("whether somebody can have more than one row", answered)
     draft.fields |= {"person": person, "rows_per_person": most or 1}
-    return person
 
 
-def _offered(inputs_public: bool, *, people: bool, levels: bool) -> Question:
+def _offered(draft: Draft, inputs_public: bool) -> Question:
     """The question about the mechanism, the recommended one first.
 
     Where people have several rows, mechanisms that hide all are offered; where there are groups, those that take them.
     """
+    people = draft.fields["person"] is not None
     fit = [
         choice.title
         for choice in CHOICES.values()
-        if (choice.kind.people or not people) and (choice.kind.levels or not levels)
+        if (choice.kind.people or not people) and (choice.kind.levels or not draft.levels)
     ]
     return questions.MECHANISM.among(fit, default=CHOICES[IF_INPUTS_ARE_PUBLIC].title if inputs_public else fit[0])
 
 
-def _kind(y: str | None, draft: Draft) -> Kind:
+def _kind(draft: Draft) -> Kind:
     """The declared kind of the output, which is checked."""
     kind: Kind = questions.KIND.ask()
     st.caption(questions.ABOUT_KINDS[kind])
-    if y is not None and kind == "yes/no":
-        columns.yes_and_no(y, draft)
-    elif y is not None:
-        columns.outcome(y, draft)
+    if draft.y is not None:
+        (columns.yes_and_no if kind == "yes/no" else columns.outcome)(draft.y, draft)
     draft.fields["y_kind"] = kind
     return kind
 
 
-def _output(kind: Kind, y: str | None, draft: Draft) -> None:
+def _output(draft: Draft) -> None:
     """Privacy unit, and unit, bounds and scale of the output. Yes and no have bounds of their own."""
+    kind = draft.fields["y_kind"]
     row = st.columns([2, 1, 1, 1])
-    usual = f"one person's {y or 'height'}"
+    usual = f"one person's {draft.y or 'height'}"
     unit = questions.UNIT.of(usual).ask(row[0], placeholder=usual).strip() or usual
     if kind == "yes/no":
         labels = (each.label for each in (questions.Y_UNIT, questions.LOW, questions.HIGH))
@@ -149,10 +135,9 @@ def _output(kind: Kind, y: str | None, draft: Draft) -> None:
             column.text_input(label, example, disabled=True, key=f"own_fixed_{example}")
         draft.fields |= {"unit": unit, "y_unit": "", "y_bounds": (0.0, 1.0), "log": False}
         return
-    y_unit = questions.Y_UNIT.ask(row[1])
+    draft.fields |= {"unit": unit, "y_unit": questions.Y_UNIT.ask(row[1])}
     _bounds(row[2], row[3], draft)
-    log = kind != "count" and questions.LOG.ask()
-    draft.fields |= {"unit": unit, "y_unit": y_unit, "log": log}
+    draft.fields["log"] = kind != "count" and questions.LOG.ask()
 
 
 def _bounds(left: DeltaGenerator, right: DeltaGenerator, draft: Draft) -> None:
@@ -170,14 +155,7 @@ def _bounds(left: DeltaGenerator, right: DeltaGenerator, draft: Draft) -> None:
         st.caption(questions.ABOUT_BUYING)
 
 
-def _inputs(
-    x: Sequence[str],
-    formats: Mapping[str, Format],
-    levels: Mapping[str, Levels | None],
-    draft: Draft,
-    *,
-    automatic: bool,
-) -> None:
+def _inputs(draft: Draft, *, automatic: bool) -> None:
     """Domain, unit, lengthscale and grid of every input.
 
     Those in degrees have lengthscales in km, dates in days; groups have none of these, and where the mechanism makes
@@ -186,19 +164,19 @@ def _inputs(
     kilometres = draft.fields["coordinates"] or ()
     units, grid, dates = list[str](), list[int | None](), dict[str, object]()
     box, lengths = list[object](), list[float | None]()
-    for name in x:
-        if name in levels:
+    for name in draft.x:
+        if name in draft.levels:
             units.append("")
             grid.append(None)
             continue
         row = st.columns(5)
-        grid.append(int(questions.points(name, len(x) - len(levels)).ask(row[4])))
-        if name in formats:
+        grid.append(int(questions.points(name, len(draft.x) - len(draft.levels)).ask(row[4])))
+        if order := draft.formats.get(name):
             period = questions.PERIOD.of(name).ask(
                 row[0], label="Comes again" if automatic else "Comes again (not here)", disabled=not automatic
             )
-            dates[name] = {"format": formats[name], "period": questions.PERIODS[period] if automatic else None}
-            days = zip(questions.days(name, formats[name]), row[1:3], strict=True)
+            dates[name] = {"format": order, "period": questions.PERIODS[period] if automatic else None}
+            days = zip(questions.days(name, order), row[1:3], strict=True)
             ends = tuple(day and day.isoformat() for day in (question.ask(where) for question, where in days))
             units.append("")
         else:
@@ -207,13 +185,13 @@ def _inputs(
         box.append(ends)
         draft.needs(f"{plain(name)} from and to", None not in ends)
         if not automatic:
-            unit = " [days]" if name in formats else " [km]" if name in kilometres else ""
+            unit = " [days]" if order else " [km]" if name in kilometres else ""
             length = questions.LENGTHSCALE.of(name)
             lengths.append(length.ask(row[3], label=f"{length.label}{unit}"))
     draft.needs("a lengthscale for every input", None not in lengths)
     draft.fields |= {"x_units": tuple(units), "x_box": tuple(box), "grid": tuple(grid), "dates": dates}
     draft.fields["lengthscale"] = tuple(lengths) or None
-    draft.fields["x_levels"] = tuple(levels.get(name) for name in x) if levels else None
+    draft.fields["x_levels"] = tuple(draft.levels.get(name) for name in draft.x) if draft.levels else None
 
 
 def _model(mechanism: Question, choice: Entry, draft: Draft) -> None:
@@ -242,10 +220,3 @@ def _budget(limit: Budget | None, draft: Draft, *, pure: bool) -> None:
         row[2].metric("Total ε, declared", f"{total:g}")
     draft.needs("the total ε", total is not None)
     draft.fields |= {"epsilon": epsilon, "delta": 0.0 if pure else delta, "total_epsilon": total, "total_delta": delta}
-
-
-def _tolerance(unit: str, *, log: bool) -> float | None:
-    """The precision that is needed, in the output's unit or as a factor; None for none."""
-    within = "a factor" if log else f"± [{plain(unit.strip()) or 'y'}]"
-    control = questions.TOLERANCE
-    return settings.value_of(replace(control, label=control.label.format(within)))

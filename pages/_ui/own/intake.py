@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
 from dpgp_core.reading import workbook as excel
-from dpgp_core.reading.rows import NotDecoded, read_lines
+from dpgp_core.reading.rows import NotDecoded
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment, session
 from pages._ui.look.text import plain
@@ -70,10 +69,8 @@ def table() -> Table | None:
             for each in practice.TABLES:
                 st.button(each.button, on_click=_practise, args=(each,), icon=":material/school:")
         else:
-            rows = f"{table.rows:,} rows"
-            summary = (
-                f"{plain(table.name)}, {rows}." if table.name else f"{rows} of your file"
-            )  # the browser adds its name
+            named = f"{plain(table.name)}, {table.rows:,} rows."
+            summary = named if table.name else f"{table.rows:,} rows of your file"  # the browser adds its name
             st.caption(f":material/table: In memory: {summary}")
             st.button("Forget the table", on_click=_forget, icon=":material/delete:")
     return table
@@ -135,26 +132,24 @@ def _table(
     ignore: tuple[int | str, ...] | None,
 ) -> Table | None:
     """The table as declared; None, with a sentence on the page, if it is none."""
-    text, writing = b"", Writing()
+    text, writing, fresh, refusal, undecoded = b"", Writing(), None, "", False
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
         text, writing = _as_text(content, writing, sheet)
-        fresh = _run(upload.opened, "", text, writing)
-        if len(fresh.columns) > 1 or ignore is not None:
-            return fresh
-        if _offer_lines(digest, _no_rows(text, writing)):
-            OWN_TABLE.pop()
-            st.rerun()
-        return fresh
+        fresh = _run(upload.opened, text, writing)
     except ValueError as error:
+        refusal, undecoded = f"{error}.", isinstance(error, NotDecoded)  # its traceback would hold the table
+    has_columns = fresh is not None and len(fresh.columns) > 1
+    if ignore is None and not has_columns and _offer_lines(digest, _no_rows(text, writing)):
         OWN_TABLE.pop()
-        if ignore is None and _offer_lines(digest, _no_rows(text, writing)):
-            st.rerun()
-        st.error(plain(f"{error}."))
-        if OWN_UNDECODED.find() != digest and _is_undecoded(content):
+        st.rerun()
+    if refusal:
+        OWN_TABLE.pop()
+        st.error(plain(refusal))
+        if undecoded and OWN_UNDECODED.find() != digest:
             OWN_UNDECODED.put(digest)
             st.rerun()
-    return None
+    return fresh
 
 
 def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
@@ -176,17 +171,6 @@ def _encoding() -> str | None:
         help="It decides how letters beyond A to Z are read, also in the names of columns.",
     )
     return None if chosen is None else _ENCODINGS[chosen]
-
-
-def _is_undecoded(content: bytes) -> bool:
-    try:
-        for _ in read_lines(io.BytesIO(content)):
-            pass
-    except NotDecoded:
-        return True
-    except ValueError:
-        pass
-    return False
 
 
 def _sheet(content: bytes, digest: str) -> str | None:
@@ -215,26 +199,23 @@ def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes
     return text, replace(writing, separator=",", encoding=None, sheet=sheet)
 
 
-def _run(function: Callable[..., T], *args: Any) -> T:
-    """``function(*args)`` of a table: off the page's thread if it is large."""
-    if max(len(each) for each in args if isinstance(each, bytes)) <= _AT_ONCE:
-        return function(*args)
-    return cached.of_one_session("Reading the table", function, *args)
+def _run(function: Callable[[bytes, Writing], T], text: bytes, writing: Writing) -> T:
+    """``function(text, writing)``: off the page's thread if the table is large."""
+    if len(text) <= _AT_ONCE:
+        return function(text, writing)
+    return cached.of_one_session("Reading the table", function, text, writing)
 
 
 def _practise(table: Practice) -> None:
-    OWN_TABLE.put(upload.practice(table))
+    OWN_TABLE.put(upload.opened(practice.contents()[table.file], name=table.file))
     slots.forget()
     slots.set_answers(table.form | {"kind": table.kind})
     _drop_results()
 
 
 def _forget() -> None:
-    OWN_TABLE.pop()
-    OWN_TAKEN.pop()
-    OWN_UNDECODED.pop()
-    OWN_SHEETS.pop()
-    OWN_LINES.pop()
+    for slot in (OWN_TABLE, OWN_TAKEN, OWN_UNDECODED, OWN_SHEETS, OWN_LINES):
+        slot.pop()
     OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
     slots.forget()
     _drop_results()
@@ -242,10 +223,8 @@ def _forget() -> None:
 
 
 def _drop_results() -> None:
-    OWN_READY.pop()
-    OWN_OUTLOOK.pop()
-    OWN_PREVIEW.pop()
-    OWN_RELEASED.pop()
+    for slot in (OWN_READY, OWN_OUTLOOK, OWN_PREVIEW, OWN_RELEASED):
+        slot.pop()
 
 
 _IGNORE = "own_ignore"

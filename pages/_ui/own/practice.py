@@ -167,6 +167,6 @@ TABLES = (
 
 
 @cache
-def contents() -> tuple[bytes, ...]:
-    """Of all tables, in order: everybody's."""
-    return tuple(each.content() for each in TABLES)
+def contents() -> dict[str, bytes]:
+    """Of all tables, by file name: everybody's."""
+    return {each.file: each.content() for each in TABLES}

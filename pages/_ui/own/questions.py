@@ -22,24 +22,24 @@ from pages._ui.own.slots import Question
 
 MOST_INPUTS = 3  # offered in the form; the command line takes ten
 Y = Question(
-    key="y",
-    widget="selectbox",
-    label="Private column: the output y",
+    "y",
+    "selectbox",
+    "Private column: the output y",
     help="The value that the noise hides, for example a height, a wage, or yes and no.",
 )
 X = Question(
-    key="x",
-    widget="multiselect",
-    label="Inputs x",
+    "x",
+    "multiselect",
+    "Inputs x",
     default=[],
     help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
     look={"max_selections": MOST_INPUTS},
 )
 PLAIN_NUMBERS = "1234.5"
 NUMBERS = Question(
-    key="numbers",
-    widget="selectbox",
-    label="How are numbers written?",
+    "numbers",
+    "selectbox",
+    "How are numbers written?",
     default=PLAIN_NUMBERS,
     help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Marks between "
     "thousands may be left out in the table; marks of a currency and of per cent are passed over.",
@@ -48,9 +48,9 @@ NUMBERS = Question(
 AS_NUMBERS, AS_GROUPS = "numbers", "groups"
 DATES: dict[str, Format] = {f"dates, as {example(order)} ({order})": order for order in ORDERS}
 HOLDS = Question(
-    key="holds_{}",
-    widget="selectbox",
-    label="{} holds",
+    "holds_{}",
+    "selectbox",
+    "{} holds",
     default=AS_NUMBERS,
     help="Said, never guessed. Dates are read in this order alone, with any of . / - between day, month and year, and "
     "with a time of day or not, which is left out. Groups, for example women and men, get a curve each from one "
@@ -58,9 +58,9 @@ HOLDS = Question(
     look={"options": [AS_NUMBERS, *DATES, AS_GROUPS]},
 )
 GROUPS = Question(
-    key="levels_{}",
-    widget="text_input",
-    label="Groups of {}",
+    "levels_{}",
+    "text_input",
+    "Groups of {}",
     default="",
     look={"placeholder": "women, men", "max_chars": 1000},
 )
@@ -70,9 +70,9 @@ ABOUT_GROUPS = (
 )
 USUAL = "an empty cell, NA and the like"
 MISSING = Question(
-    key="missing",
-    widget="multiselect",
-    label="Which of these mean that a value is missing?",
+    "missing",
+    "multiselect",
+    "Which of these mean that a value is missing?",
     default=[],
     help="Rows that hold one of these in a column that is used are left out. What is not chosen counts as an outcome, "
     "for example -999 as the lowest. You may type another word or number. How many rows are complete is published.",
@@ -88,25 +88,25 @@ _WHOSE = {
     AT_MOST: "Yes, but nobody has more than a few rows",
 }
 WHOSE = Question(
-    key="whose",
-    widget="radio",
-    label="Can somebody have more than one row?",
+    "whose",
+    "radio",
+    "Can somebody have more than one row?",
     help="The noise hides a person only if it covers all of that person's rows. For example, children who were "
     "measured several times have several rows.",
     look={"options": list(_WHOSE), "format_func": _WHOSE.__getitem__, "horizontal": True},
 )
 PERSON = Question(
-    key="person",
-    widget="selectbox",
-    label="Whose row it is",
+    "person",
+    "selectbox",
+    "Whose row it is",
     help="A number or name that is the same in all rows of one person, for example a patient number. It is used to "
     "count everybody once, and is never released.",
 )
 ABOUT_PEOPLE = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
 ROWS = Question(
-    key="most_rows",
-    widget="number_input",
-    label="Most rows of one person",
+    "most_rows",
+    "number_input",
+    "Most rows of one person",
     help="For example 4, if everybody was asked in at most four years. The noise is made for so many rows: twice as "
     "many need twice the noise. Who has more rows is hidden less.",
     look={"min_value": 2, "max_value": MOST_ROWS},
@@ -122,49 +122,49 @@ ABOUT_KINDS: dict[Kind, str] = {
     "yes/no": "1 and 0, or two words for these: vaccinated, employed. The curve is then the share of yes, in per cent.",
 }
 KIND = Question(
-    key="kind",
-    widget="selectbox",
-    label="What kind of outcome is it?",
+    "kind",
+    "selectbox",
+    "What kind of outcome is it?",
     default="number",
     help="Declared, never guessed. It says what the method may expect, not what is promised: the privacy is the same "
     "whatever you choose.",
     look={"options": KINDS, "format_func": _KINDS.__getitem__},
 )
-YES = Question(key="yes", widget="selectbox", label="Yes is written", help="What is neither is left out.")
-NO = Question(key="no", widget="selectbox", label="No is written")
+YES = Question("yes", "selectbox", "Yes is written", help="What is neither is left out.")
+NO = Question("no", "selectbox", "No is written")
 UNIT = Question(
-    key="unit",
-    widget="text_input",
-    label="What is hidden",
+    "unit",
+    "text_input",
+    "What is hidden",
     default="",
     help="What the card says is hidden, for example one woman's wage or one hexagon's median price. Left empty, it "
     "says: {}.",
 )
 Y_UNIT = Question(
-    key="y_unit",
-    widget="text_input",
-    label="Unit of y",
+    "y_unit",
+    "text_input",
+    "Unit of y",
     default="",
     help="For the axis and the card, for example cm or €.",
     look={"placeholder": "cm"},
 )
 LOW = Question(
-    key="low",
-    widget="number_input",
-    label="y is at least",
+    "low",
+    "number_input",
+    "y is at least",
     help="What you knew before you saw the table, for example 0 for a wage. Lower values are moved up to it. A narrow "
     "range needs less noise.",
 )
 HIGH = Question(
-    key="high",
-    widget="number_input",
-    label="y is at most",
+    "high",
+    "number_input",
+    "y is at most",
     help="What you knew before, for example 80 for an hour's wage. Higher values are moved down to it.",
 )
 BUY = Question(
-    key="buy_bounds",
-    widget="checkbox",
-    label="I do not know the bounds: buy them for a tenth of the budget",
+    "buy_bounds",
+    "checkbox",
+    "I do not know the bounds: buy them for a tenth of the budget",
     default=False,
     help="The release first counts, with noise, how many people lie in 0 to 1, 1 to 2, 2 to 3, 3 to 5, 5 to 10, ... "
     "times the size that you give, and takes bounds from these counts alone. It is part of the same release: nothing "
@@ -176,18 +176,18 @@ ABOUT_BUYING = (
     "at ε = 1 are too few: the page says so before anything is spent. Gains and losses together want a thousand."
 )
 SMALLEST = Question(
-    key="bounds_unit",
-    widget="number_input",
-    label="Smallest y that matters",
+    "bounds_unit",
+    "number_input",
+    "Smallest y that matters",
     help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as nothing "
     "for the bounds. They can be found up to 10^12 times this size. Where people lie beyond, the release is of no use "
     "and is spent all the same.",
     look={"min_value": LEAST_UNIT, "max_value": MOST_UNIT, "format": "%g"},
 )
 LOG = Question(
-    key="log",
-    widget="checkbox",
-    label="Measure the logarithm of y: for prices, incomes and the like",
+    "log",
+    "checkbox",
+    "Measure the logarithm of y: for prices, incomes and the like",
     default=False,
     help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
     "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
@@ -197,32 +197,32 @@ LOG = Question(
 
 NO_DEGREES = "None: they are no degrees"
 DEGREES = Question(
-    key="degrees",
-    widget="selectbox",
-    label="Are two of them degrees?",
+    "degrees",
+    "selectbox",
+    "Are two of them degrees?",
     default=NO_DEGREES,
     help="Distances between degrees are measured in kilometres, and so are lengthscales. The map is drawn with east "
     "across. For example, longitude -0.1 and latitude 51.5 are in London: longitude is east.",
 )
-X_UNIT = Question(key="x_unit_{}", widget="text_input", label="Unit of {}", default="")
+X_UNIT = Question("x_unit_{}", "text_input", "Unit of {}", default="")
 FROM = Question(
-    key="box_low_{}",
-    widget="number_input",
-    label="{} from",
+    "box_low_{}",
+    "number_input",
+    "{} from",
     help="Where the curve begins, for example 18 years. Say what you knew before, not the least in the table.",
 )
 TO = Question(
-    key="box_high_{}",
-    widget="number_input",
-    label="{} to",
+    "box_high_{}",
+    "number_input",
+    "{} to",
     help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are private, and "
     "refused where they are public.",
 )
 PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
 PERIOD = Question(
-    key="period_{}",
-    widget="selectbox",
-    label="Comes again",
+    "period_{}",
+    "selectbox",
+    "Comes again",
     default="nothing",
     help="What you expect to come again along {}, for example every year for clinic visits. It is looked for, and "
     "found as far as the noisy numbers show it. The domain must hold it twice.",
@@ -230,9 +230,9 @@ PERIOD = Question(
 )
 _ORDERS = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))
 _FIRST_DAY = Question(
-    key="from_day_{}",
-    widget="date_input",
-    label="{} from",
+    "from_day_{}",
+    "date_input",
+    "{} from",
     help="The first day of the curve. Say what you knew before, not the first in the table.",
     look={"min_value": date(1000, 1, 1), "max_value": date(2999, 12, 31)},
 )
@@ -251,17 +251,17 @@ def days(column: str, order: Format) -> list[Question]:
 
 
 LENGTHSCALE = Question(
-    key="length_{}",
-    widget="number_input",
-    label="Lengthscale",
+    "length_{}",
+    "number_input",
+    "Lengthscale",
     help="Over what distance in {} the curve can change, for example 20 years of age for a wage. Longer needs less "
     "noise. Choosing it by looking at results is not covered by the guarantee.",
 )
 _GRIDS = (51, 20, 9)  # points along each input, for one, two or three inputs
 _POINTS = Question(
-    key="grid_{}",
-    widget="number_input",
-    label="Points",
+    "grid_{}",
+    "number_input",
+    "Points",
     help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's own place.",
     look={"min_value": 2, "max_value": 2000},
 )
@@ -276,9 +276,9 @@ def points(column: str, inputs: int) -> Question:
 # Mechanism and budget
 
 MECHANISM = Question(
-    key="mechanism",
-    widget="selectbox",
-    label="Mechanism",
+    "mechanism",
+    "selectbox",
+    "Mechanism",
     help="The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for "
     "example places of weather stations, the second hides outputs alone with less noise. The card says which one was "
     "used.",
@@ -288,51 +288,51 @@ ABOUT_MODELS = (
     "numbers. Any other model can be tried after the release, at no budget."
 )
 ONLY_BAYES = "Groups: only Bayes cloaking takes them, so the other mechanisms are not offered."
-KERNEL = Question(key="kernel", widget="selectbox", label="Kernel")
+KERNEL = Question("kernel", "selectbox", "Kernel")
 NOISE = Question(
-    key="noise",
-    widget="number_input",
-    label="Spread of people",
+    "noise",
+    "number_input",
+    "Spread of people",
     default=0.3,
     help="Variance of people about the curve, as a share of the curve's own variance: a public guess, for example 0.3.",
     look={"min_value": 0.001, "max_value": 100.0},
 )
 CELLS = Question(
-    key="cells",
-    widget="number_input",
-    label="Cells along each input",
+    "cells",
+    "number_input",
+    "Cells along each input",
     default=6,
     help="How finely the mechanism divides the domain, for example 6. Finer cells show more and need more people.",
     look={"min_value": 1, "max_value": 400},
 )
 EPSILON = Question(
-    key="epsilon",
-    widget="number_input",
-    label="ε of this release",
+    "epsilon",
+    "number_input",
+    "ε of this release",
     default=1.0,
     help=f"{GROWTH.capitalize()}.",
     look={"min_value": 0.001, "max_value": 100.0},
 )
 DELTA = Question(
-    key="delta",
-    widget="number_input",
-    label="δ",
+    "delta",
+    "number_input",
+    "δ",
     default=1e-5,
     help=DELTA_HELP,
     look={"min_value": 1e-12, "max_value": 0.1, "format": "%.1e"},
 )
 TOTAL = Question(
-    key="total",
-    widget="number_input",
-    label="Total ε for all releases",
+    "total",
+    "number_input",
+    "Total ε for all releases",
     help="All releases from this table together, for example 2. It is fixed by the first release, and one that would "
     "pass it is refused.",
     look={"min_value": 0.001, "max_value": 1000.0},
 )
 CENTILES = Question(
-    key="centiles",
-    widget="checkbox",
-    label="Publish centiles too: how people are spread about the curve, as in a growth chart",
+    "centiles",
+    "checkbox",
+    "Publish centiles too: how people are spread about the curve, as in a growth chart",
     default=False,
     help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",

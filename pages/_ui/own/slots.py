@@ -44,7 +44,7 @@ _EMPTY: dict[str, dict[str, Any]] = {  # arguments of widgets without an answer 
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Question:
     """A question of the form.
 
@@ -72,6 +72,11 @@ class Question:
         """With these options, and other fields by name. An answer that is none of them gives way."""
         return replace(self, look={**self.look, "options": options}, **rest)
 
+    @property
+    def answer(self) -> Any:
+        """The answer, also where it is drawn further down; None before the first time."""
+        return session.control(_PREFIX + self.key)
+
     def current(self) -> Any:
         """The answer, also before the question is drawn."""
         key = _PREFIX + self.key
@@ -87,11 +92,6 @@ class Question:
         empty = _EMPTY.get(self.widget, {}) if self.default is None else {}
         arguments = {"label": self.label, "help": self.help, **empty, **self.look, **look}
         return getattr(where, self.widget)(key=_PREFIX + self.key, persist_state="session", **arguments)
-
-
-def answer(key: str) -> Any:
-    """The answer to a question that may be drawn further down; None before the first time."""
-    return session.control(_PREFIX + key)
 
 
 def set_answers(answers: Mapping[str, Any]) -> None:

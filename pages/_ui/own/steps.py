@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.arrays import FloatArray
-from dpgp_core.release import Published, ReleaseSpec
+from dpgp_core.release import Published, ReleaseSpec, foreseen
 from dpgp_core.release.private_table import large_delta
 from dpgp_core.release.publishing import within_tolerance
 from pages._ui.explore.statistic import EXPLORED, Upload
@@ -23,7 +23,7 @@ from pages._ui.look import pictures
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import About
 from pages._ui.look.text import at_least, number, plain
-from pages._ui.own import figures, session, upload
+from pages._ui.own import figures, ledger, upload
 from pages._ui.own.slots import (
     OWN_APART,
     OWN_LEDGER_TOKEN,
@@ -77,7 +77,7 @@ def recount_reason(spec: ReleaseSpec, account: Account) -> str:
     elif (protects := {guarantee.protects for _, guarantee in account.ledger.entries}) - {spec.guarantee.protects}:
         before = " and ".join(sorted(protects))
         st.warning(_MIXING.format(before=before, now=spec.guarantee.protects), icon=":material/lock_open:")
-        st.button("Treat inputs as public from now on", on_click=session.make_inputs_public, key="own_inputs_public")
+        st.button("Treat inputs as public from now on", on_click=ledger.make_inputs_public, key="own_inputs_public")
     return because
 
 
@@ -86,11 +86,11 @@ def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
 
     Whether inputs are private in one release and not in another has a choice of its own.
     """
-    ledger = account.ledger
-    if ledger.limit is None:
+    counted = account.ledger
+    if counted.limit is None:
         return ""
     try:
-        replace(ledger, entries=list(ledger.entries), inputs_public=True).spend([("release", spec.guarantee)])
+        replace(counted, entries=list(counted.entries), inputs_public=True).spend([("release", spec.guarantee)])
     except (BudgetExceeded, MixedRows) as error:
         return str(error)
     return ""
@@ -103,28 +103,21 @@ def show_plan(prepared: Prepared) -> None:
         return  # an error in the output's unit cannot be told before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
-            OWN_OUTLOOK.put((spec, cached.of_one_session("Working out other budgets", upload.outlook, prepared)))
+            doing = "Working out other budgets"
+            OWN_OUTLOOK.put((spec, cached.of_one_session(doing, foreseen, prepared.plan, OUTLOOK)))
         widths = OWN_OUTLOOK.of(spec)
         if widths is None:
             return
-        st.dataframe(table(spec, widths), hide_index=True, key="own_outlook_table")
-        rate = spec.y_kind == "yes/no"
-        unit = "percentage points" if rate else plain(spec.y_unit) or "y"
-        within = "a factor of" if spec.log else f"± [{unit}]"
+        in_unit = figures.in_per_cent(spec, widths).tolist()
+        written = [figures.factor(width) if spec.log else number(width) for width in in_unit]
+        unit = figures.unit_of_change(spec)
+        within = "a factor of" if spec.log else f"± [{unit}]" if unit else "±"
+        table = pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": written})
+        st.dataframe(table, hide_index=True, key="own_outlook_table")
+        within = "a factor of" if spec.log else f"± [{plain(unit) or 'y'}]"
         wanted = st.number_input(f"I need the curve to within {within}", 0.0, value=None)
         if wanted is not None:
-            st.markdown(answer(spec, widths, wanted / 100 if rate else wanted))
-
-
-def table(spec: ReleaseSpec, widths: FloatArray) -> pd.DataFrame:
-    """Budget and half of the interval, or its factor, over the middle of the grid."""
-    rate = spec.y_kind == "yes/no"
-    unit = " [percentage points]" if rate else f" [{spec.y_unit}]" if spec.y_unit else ""
-    within = "a factor of" if spec.log else f"±{unit}"
-    rows = [
-        figures.factor(width) if spec.log else number(width) for width in map(float, figures.in_per_cent(spec, widths))
-    ]
-    return pd.DataFrame({"ε": OUTLOOK, f"curve within {within}, 95 %": rows})
+            st.markdown(answer(spec, widths, wanted / 100 if spec.y_kind == "yes/no" else wanted))
 
 
 def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
@@ -144,7 +137,6 @@ def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
 
 
 _NOTHING_LEFT = 1e-3  # of epsilon
-_KINDS = {"zip": "application/zip", "html": "text/html", "svg": "image/svg+xml"}
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
@@ -199,34 +191,29 @@ def preview(table: Table, prepared: Prepared) -> None:
 
 def release(table: Table, prepared: Prepared, account: Account) -> None:
     """The button that spends, and the release."""
-    spec = prepared.plan.spec
+    spec, made = prepared.plan.spec, OWN_RELEASED.find()
     because = recount_reason(spec, account)
     because_not = protection_refusal(spec, account)
-    if because_not and not _last_is_ours(account):
-        st.info(plain(f"{because_not}."), icon=":material/block:")
-    elif because_not:  # after a success nothing reads as a failure
-        more = f"Use epsilon = {at_least(account.left)} or less for another"
-        rest = "The declared total is used up" if account.left < _NOTHING_LEFT else more
-        st.caption(f"Release {len(account.ledger.entries)} is made. {rest}.")
-    label = f"Make release {len(account.ledger.entries) + 1}: spends ε = {spec.epsilon:g}"
+    earlier, nothing_left = account.ledger.entries, account.left < _NOTHING_LEFT
+    label = f"Make release {len(earlier) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
-        label = "No release: nothing is left" if account.left < _NOTHING_LEFT else "No release: see above"
+        label = "No release: nothing is left" if nothing_left else "No release: see above"
+        if made is not None and made[0].name in [name for name, _ in earlier[-1:]]:
+            # the latest is this session's own: after a success nothing reads as a failure
+            more = f"Use epsilon = {at_least(account.left)} or less for another"
+            rest = "The declared total is used up" if nothing_left else more
+            st.caption(f"Release {len(earlier)} is made. {rest}.")
+        else:
+            st.info(plain(f"{because_not}."), icon=":material/block:")
     if st.button(label, type="primary", key="own_release", disabled=bool(because_not)):
         OWN_REFUSED.put(_make(table, prepared, because))
         st.rerun()  # the ledger is drawn in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
-    released = OWN_RELEASED.find()
-    if released is not None:
-        _show(*released)
+    if made is not None:
+        _show(*made)
     else:
         fetch_again(account)
-
-
-def _last_is_ours(account: Account) -> bool:
-    """Whether the latest entry of the ledger is the release that this session made, and no other browser's."""
-    released = OWN_RELEASED.find()
-    return released is not None and released[0].name in [name for name, _ in account.ledger.entries[-1:]]
 
 
 def fetch_again(account: Account) -> None:
@@ -245,10 +232,9 @@ def _make(table: Table, prepared: Prepared, because: str) -> str:
     From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
     the visitor has touched a control meanwhile: the budget would be gone and nothing released.
     """
-    browser = session.token()
     with st.spinner("Releasing …"):
         try:
-            spent = session.spend(browser, prepared.plan.spec, table, because)
+            spent = ledger.spend(prepared.plan.spec, table, because)
         except ValueError as error:
             return f"Refused: {error}."
         if spent.token is not None:
@@ -257,7 +243,7 @@ def _make(table: Table, prepared: Prepared, because: str) -> str:
             published = cached.unstoppable(upload.released, table, prepared.plan)
         except (ValueError, WorkStopped) as error:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
-        issued = session.issued(spent, published)
+        issued = ledger.issued(spent, published)
     OWN_RELEASED.put((issued, published))
     return ""
 
@@ -273,7 +259,7 @@ def _show(issued: Issued, published: Published) -> None:
     pictures.chart(figure, "own_released_chart", caption, as_it_is(figure, _about(published, caption)))
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published)
-    st.dataframe(upload.greyed(published), hide_index=True, key="own_values")
+    st.dataframe(figures.greyed(published), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.kind.automatic or not spec.protects_inputs:
         _explore(issued)
@@ -312,15 +298,14 @@ def _explore(issued: Issued) -> None:
 
 def download(issued: Issued, again: bool = False) -> None:
     """The zip of a release, and out of it card and figure."""
-    suffix = " again" if again else ""
+    with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
+        card, figure = archive.read("card.html"), archive.read("figure.svg")
+    whole = f"Download {plain(issued.name)}{' again' if again else ''}"
     with st.container(horizontal=True):
-        _file(f"Download {plain(issued.name)}{suffix}", issued.bundle, "release.zip", "download", "zip", again)
-        with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
-            _file("Its card, to print", archive.read("card.html"), "card.html", "print", "html", again)
-            _file("Its figure (SVG)", archive.read("figure.svg"), "figure.svg", "image", "svg", again)
-
-
-def _file(label: str, content: bytes, name: str, icon: str, kind: str, again: bool) -> None:
-    st.download_button(
-        label, content, name, _KINDS[kind], icon=f":material/{icon}:", key=f"own_{kind}_{again}", on_click="ignore"
-    )
+        for label, content, name, mime, icon in (
+            (whole, issued.bundle, "release.zip", "application/zip", "download"),
+            ("Its card, to print", card, "card.html", "text/html", "print"),
+            ("Its figure (SVG)", figure, "figure.svg", "image/svg+xml", "image"),
+        ):
+            key = f"own_{name}_{again}"
+            st.download_button(label, content, name, mime, icon=f":material/{icon}:", key=key, on_click="ignore")

@@ -7,12 +7,7 @@ import hashlib
 import io
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
-import pandas as pd
-from pandas.io.formats.style import Styler
-
-from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading.look import lines_within, unit_of, with_ignored
@@ -20,26 +15,19 @@ from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Contents, survey, words_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import (
-    CENTILES,
     Published,
     ReleasePlan,
     ReleaseSpec,
     column_names,
-    foreseen,
     plan_release,
     preview,
     publish,
 )
-from dpgp_core.release.bundle import safe_text
-from dpgp_core.release.figure import are_years
-from dpgp_core.release.plan import decimals
 from dpgp_core.release.private_table import as_measured, not_of_its_kind, read_outcomes, to_owner
-from dpgp_core.release.publishing import about, within_tolerance
 from dpgp_core.table import Dataset
-from pages._ui.look.plots import axis
-from pages._ui.own.figures import OF_NO_USE, in_per_cent
-from pages._ui.own.practice import TABLES, Practice, contents
+from pages._ui.own.practice import contents
 
+_UNDECLARED = Writing()
 MAX_BYTES = 5 * 2**20
 MAX_WORK = 20_000_000  # rows, or people, times points of the grid
 OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
@@ -67,22 +55,42 @@ class Table:
     writing: Writing
     digest: str = field(repr=False)
     survey: dict[str, Contents] = field(repr=False)
-    no_rows: tuple[int | str, ...] = field(default=(), repr=False)
+    no_rows: tuple[int | str, ...] = field(repr=False)
 
     @property
     def rows(self) -> int:
         """Number of rows below the header."""
         return next(iter(self.survey.values())).rows
 
+    def commonest(self, column: str, most: int) -> list[str]:
+        """Texts of a column, for the eyes of its owner."""
+        return words_of(io.BytesIO(self.content), column, self.writing, most)
 
-def opened(name: str, content: bytes, declared: Writing | None = None) -> Table:
+    def words(self, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
+        """The different texts of a column, likewise: none if there are too many to choose from.
+
+        Args:
+            numbers: a way of writing these, which are then none of the texts; None: they are.
+            order: of dates, which are then none likewise.
+        """
+        stream = io.BytesIO(self.content)
+        texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order)
+        return texts if len(texts) <= MOST_WORDS else []
+
+    def unit(self, column: str) -> tuple[str, str]:
+        """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
+        about = self.survey[column]
+        return ("", "") if about.ways or about.orders else unit_of(self.commonest(column, _SOME))
+
+
+def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> Table:
     """The file with its columns.
 
     Raises:
         ValueError: it is too large, has too many columns, or is no CSV file throughout.
     """
     check_size(content)
-    writing = as_written(io.BytesIO(content), Writing() if declared is None else declared)
+    writing = as_written(io.BytesIO(content), declared)
     columns = tuple(column_names(io.BytesIO(content), writing))
     if not columns:
         raise ValueError("no column of the file has a name of its own; name those that are needed")
@@ -97,30 +105,7 @@ def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
     writing = with_ignored(io.BytesIO(content), declared)
     if writing is None or writing.ignore is None:
         return ()
-    return (*writing.ignore, *(each for each in opened("", content, writing).no_rows if each not in writing.ignore))
-
-
-def words(table: Table, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
-    """Different texts of a column, for the eyes of its owner: none if there are too many to choose from.
-
-    Args:
-        numbers: a way of writing these, which are then none of the texts; None: they are.
-        order: of dates, which are then none likewise.
-    """
-    stream = io.BytesIO(table.content)
-    texts = words_of(stream, column, table.writing, MOST_WORDS + 1, numbers=numbers, order=order)
-    return texts if len(texts) <= MOST_WORDS else []
-
-
-def examples(table: Table, column: str, most: int = 1) -> list[str]:
-    """Texts of a column, the commonest, for the eyes of its owner."""
-    return words_of(io.BytesIO(table.content), column, table.writing, most)
-
-
-def unit(table: Table, column: str) -> tuple[str, str]:
-    """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
-    about = table.survey[column]
-    return ("", "") if about.ways or about.orders else unit_of(examples(table, column, _SOME))
+    return (*writing.ignore, *(each for each in opened(content, writing).no_rows if each not in writing.ignore))
 
 
 def check_size(content: bytes) -> None:
@@ -138,14 +123,9 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(plain).hexdigest()
 
 
-def practice(of: Practice = TABLES[0]) -> Table:
-    """A table to try the page with."""
-    return opened(of.file, contents()[TABLES.index(of)])
-
-
 def is_practice(table: Table) -> bool:
     """Whether a table is one of the public ones."""
-    return table.digest in {_digest(content) for content in contents()}
+    return table.digest in {_digest(content) for content in contents().values()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +156,6 @@ def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
     return Prepared(data.left_out, plan, to_owner(spec, data), not_of_its_kind(spec, data))
 
 
-def outlook(ready: Prepared) -> FloatArray:
-    """Half of the 95 % interval for the curve at each of ``OUTLOOK`` (E,), as measured. Public."""
-    return foreseen(ready.plan, OUTLOOK)
-
-
 def _read(table: Table, spec: ReleaseSpec) -> Dataset:
     """The table with outcomes as they are, unless it is too large for a server with other visitors."""
     data = read_outcomes(io.BytesIO(table.content), spec)
@@ -202,45 +177,3 @@ def previewed(table: Table, plan: ReleasePlan) -> NotPrivate:
 def released(table: Table, plan: ReleasePlan) -> Published:
     """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
     return publish(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
-
-
-def values(published: Published) -> pd.DataFrame:
-    """Released values and their intervals, as in the downloaded file; rates in per cent."""
-    spec = published.spec
-    names = [safe_text(axis(name, unit)) for name, unit in zip(spec.x, spec.x_units, strict=True)]
-    inputs = [_input_column(spec, name, x) for name, x in zip(spec.x, published.X_test.T, strict=True)]
-    columns: dict[str, Any] = dict(zip(names, inputs, strict=True))
-    rate = spec.y_kind == "yes/no"
-    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
-    intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
-    for of, (low, high) in intervals.items():
-        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
-    for centile, line in zip(CENTILES, published.centiles, strict=False):
-        columns[f"{centile} % are below"] = line
-    if spec.tolerance is not None:
-        columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
-    return pd.DataFrame(columns)
-
-
-def _input_column(spec: ReleaseSpec, name: str, x: FloatArray) -> FloatArray | list[str]:
-    """An input as the table writes it."""
-    if name in spec.levels:
-        return [safe_text(spec.levels[name][int(code)]) for code in x]
-    dates = spec.dates_of(name)
-    return x if dates is None else [dates.text(day) for day in x]
-
-
-def greyed(published: Published) -> pd.DataFrame | Styler:
-    """The same for the screen: rows whose value is of no use in grey."""
-    predicted, within, spec = values(published), within_tolerance(published), published.spec
-    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
-    if within.all() and not any(are_years(*side) for side in sides):
-        return predicted
-    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
-    inputs = list(predicted)[: len(spec.x)]
-    formats: dict[Any, Any] = {
-        name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")
-    }
-    return predicted.style.format(formats).apply(
-        lambda row: [f"color: {OF_NO_USE}" * (not within[row.name])] * len(row), axis=1
-    )

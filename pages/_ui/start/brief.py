@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import html
-import io
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 import segno
@@ -15,11 +14,10 @@ from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, sheet_figure, text
-from pages._ui.look import pictures as look_pictures
+from pages._ui.look import frame, pictures, sheet_figure, text
 from pages._ui.look.sheet import Box
 from pages._ui.start import decision
-from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved, errors_figure
+from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
 
 _WIDTH, _HEIGHT = 1200, 430  # px of a picture, which is shrunk to the page
 _STYLE = """
@@ -35,37 +33,6 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 """
 
 
-@dataclass(frozen=True)
-class Brief:
-    """The page to print.
-
-    Attributes:
-        title, recommendation, people: sentences.
-        setting: names and values of the settings.
-        card: rows of the guarantee.
-        link: address of this state.
-    """
-
-    title: str
-    recommendation: str
-    people: str
-    setting: Sequence[tuple[str, str]]
-    card: Sequence[tuple[str, str]]
-    link: str
-
-
-def written(brief: Brief, pictures: Sequence[tuple[str, go.Figure]]) -> str:
-    """The file, with pictures under their headings. Everything in it that could come from outside is escaped."""
-    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (brief.recommendation, brief.people))
-    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in pictures)
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(brief.title)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{html.escape(brief.title)}</h1>{sentences}{drawn}"
-        f"<h2>Setting</h2>{_table(brief.setting)}<h2>What the guarantee says</h2>{_table(brief.card)}"
-        f'<div class="foot">{_code(brief.link)}<span>{html.escape(brief.link)}</span></div></body></html>'
-    )
-
-
 def _picture(name: str, figure: go.Figure) -> str:
     """A figure of the page, drawn by the same hand as its picture to take along."""
     return (
@@ -75,22 +42,12 @@ def _picture(name: str, figure: go.Figure) -> str:
 
 
 def _bold(sentence: str) -> str:
-    parts = html.escape(sentence).split("**")
-    return "".join(f"<b>{part}</b>" if number % 2 else part for number, part in enumerate(parts))
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html.escape(sentence))
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
     cells = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
     return f"<table>{cells}</table>"
-
-
-def _code(link: str) -> str:
-    """The link as a QR code."""
-    out = io.BytesIO()
-    segno.make(link, error="l", micro=False).save(
-        out, kind="svg", xmldecl=False, svgclass=None, omitsize=True, title="this state"
-    )
-    return out.getvalue().decode()
 
 
 QUESTION = "What can anyone learn about one person?"
@@ -120,34 +77,44 @@ def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
     )
 
 
-def method(chosen: Decision) -> str:
-    """The title of the method, as leads name it."""
-    return MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
+def brief(
+    chosen: Decision,
+    data: Dataset,
+    cost: Cost | None,
+    link: str,
+    figures: Sequence[tuple[str, go.Figure]],
+) -> str:
+    """The one page to print, as a file. Everything in it that could come from outside is escaped.
 
-
-def brief(chosen: Decision, data: Dataset, moved: Moved, cost: Cost | None, link: str) -> Brief:
-    """The one page to print."""
-    draw, model = chosen.draw, chosen.contest.model
+    Args:
+        link: address of this state.
+        figures: under their headings.
+    """
+    draw, belief, model = chosen.draw, chosen.belief, chosen.contest.model
     outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
-    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
-    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
-    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(moved)}."
+    title = html.escape(f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}")
+    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(belief)}."
     if cost is not None:
-        price = decision.price(draw, cost, method(chosen), data.privacy_unit)
-        advice = f"{decision.recommendation(cost)} {price} {advice}"
-    return Brief(
-        title=f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}",
-        recommendation=advice,
-        people=decision.frequencies(moved),
-        setting=(
-            ("Data", f"{data.n:,} rows; {data.source}"),
-            ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
-            ("Method", MECHANISM.titles[chosen.mechanism]),
-            ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
-            ("Chance beforehand", text.percent(moved.prior)),
-        ),
-        card=frame.guarantee_rows(guarantee.for_unit(data.privacy_unit)),
-        link=link,
+        price = decision.price(chosen, cost, data.privacy_unit)
+        advice = f"**{decision.recommended(cost)}.** {decision.reason(cost)} {price} {advice}"
+    fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
+    setting = (
+        ("Data", f"{data.n:,} rows; {data.source}"),
+        ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
+        ("Method", MECHANISM.titles[chosen.mechanism]),
+        ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
+        ("Chance beforehand", text.percent(belief.prior)),
+    )
+    guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
+    card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
+    sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(belief)))
+    drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in figures)
+    code = segno.make(link, error="l", micro=False).svg_inline(svgclass=None, omitsize=True, title="this state")
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{title}</h1>{sentences}{drawn}"
+        f"<h2>Setting</h2>{_table(setting)}<h2>What the guarantee says</h2>{_table(card)}"
+        f'<div class="foot">{code}<span>{html.escape(link)}</span></div></body></html>'
     )
 
 
@@ -164,6 +131,6 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             curve_cost = Cost(scale.convert(curve.mean), plain, scale)
             if folds < FOLDS:
                 with fresh():
-                    picture = errors_figure(curve_cost, chosen.draw.epsilon)
-                    look_pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
+                    picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
+                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
     return curve_cost

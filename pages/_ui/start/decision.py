@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.accounting.tradeoff import (
     Beliefs,
-    Tradeoff,
-    budget_tradeoff,
     chance_beyond,
-    gaussian_tradeoff,
-    laplace_tradeoff,
     pure_beliefs,
     telling_beliefs,
 )
@@ -39,13 +35,14 @@ from pages._ui.look.plots import (
     faded,
     finish,
     named,
+    named_lines,
     ticked,
 )
 from pages._ui.look.settings import carried
 from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.model import Draw, usual
-from pages._ui.start.promise import Family
+from pages._ui.start.promise import Family, tradeoff
 
 LESSONS = (
     ("With epsilon = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
@@ -58,7 +55,7 @@ LESSONS = (
 TELLING = 0.01  # share of the people whom a release speaks most against
 _OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy, at most, of a recommendation
-_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 310
 
 
@@ -81,14 +78,13 @@ class Moved:
 
 def moved(draw: Draw, prior: float, family: Family) -> Moved:
     """For one release of this family at this budget."""
-    mu = 1 / noise_multiplier(draw.epsilon, draw.delta)
-    curves: dict[Family, Tradeoff] = {
-        "gaussian": partial(gaussian_tradeoff, mu=mu),
-        "laplace": partial(laplace_tradeoff, epsilon=draw.epsilon),
-        "any": partial(budget_tradeoff, epsilon=draw.epsilon, delta=draw.delta),
+    beyond = {
+        "gaussian": chance_beyond(draw.epsilon, 1 / noise_multiplier(draw.epsilon, draw.delta)),
+        "laplace": 0.0,
+        "any": None,
     }
-    beyond = {"gaussian": chance_beyond(draw.epsilon, mu), "laplace": 0.0, "any": None}[family]
-    return Moved(prior, pure_beliefs(prior, draw.epsilon), telling_beliefs(prior, TELLING, curves[family]), beyond)
+    telling = telling_beliefs(prior, TELLING, tradeoff(draw, family))
+    return Moved(prior, pure_beliefs(prior, draw.epsilon), telling, beyond[family])
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,25 +164,24 @@ def recommended(cost: Cost) -> str:
     return "No epsilon up to 100 can be recommended" if least is None else f"Recommended: epsilon = {least:g}"
 
 
-def recommendation(cost: Cost) -> str:
-    """With its reason."""
+def reason(cost: Cost) -> str:
+    """Of the recommendation."""
     near = "an error at most 25 % above the error without privacy"
-    reason = f"None has {near}." if cost.least() is None else f"It is the smallest with {near}."
-    return f"**{recommended(cost)}.** {reason}"
+    return f"None has {near}." if cost.least() is None else f"It is the smallest with {near}."
 
 
-def price(draw: Draw, cost: Cost, method: str, gained: str) -> str:
+def price(chosen: Decision, cost: Cost, gained: str) -> str:
     """The error of a method at a budget beside the one without privacy; ``gained`` is what it publishes."""
-    error, plain = cost.with_unit(cost.at(draw.epsilon)), cost.with_unit(cost.nonprivate)
+    error, plain = cost.with_unit(cost.at(chosen.epsilon)), cost.with_unit(cost.nonprivate)
+    method = MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
     return f"{method} then publishes {gained} with an error of **{error}**. Without privacy it is {plain}."
 
 
-def lead(draw: Draw, belief: Moved, cost: Cost, method: str, gained: str) -> str:
+def lead(chosen: Decision, cost: Cost, gained: str) -> str:
     """All that the page answers, the recommendation first, as the largest thing on it."""
-    reason = recommendation(cost).partition("** ")[2]
     return (
-        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason} {sentence(draw, belief)} '
-        f"{price(draw, cost, method, gained)}"
+        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} '
+        f"{sentence(chosen.draw, chosen.belief)} {price(chosen, cost, gained)}"
     )
 
 
@@ -197,30 +192,17 @@ def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
 
 def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
-    x = np.array(CURVE_EPSILONS)
-    figure = go.Figure()
-    low = [100 * each.limit.low for each in beliefs]
-    draw_line(figure, x, low, "at least", GUARANTEE)
-    draw_line(
-        figure,
-        x,
-        [100 * each.limit.high for each in beliefs],
-        "at most",
-        GUARANTEE,
-        fill="tonexty",
-        fillcolor=faded(GUARANTEE, 0.15),
-    )
+    x, figure = np.array(CURVE_EPSILONS), go.Figure()
+    draw_line(figure, x, [100 * each.limit.low for each in beliefs], "at least", GUARANTEE)
+    most = [100 * each.limit.high for each in beliefs]
+    draw_line(figure, x, most, "at most", GUARANTEE, fill="tonexty", fillcolor=faded(GUARANTEE, 0.15))
     draw_line(figure, x, [100 * each.telling.high for each in beliefs], "after the most telling 1 in 100", RISK, "dash")
     draw_line(figure, x, [100 * each.prior for each in beliefs], "before", TRUTH, "dot")
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
-    last = beliefs[-1]
-    values = (
-        (last.limit.high, "at most", GUARANTEE),
-        (last.limit.low, "at least", GUARANTEE),
-        (last.telling.high, "most telling 1 in 100", RISK),
-        (last.prior, "before", TRUTH),
-    )
-    ends = [End((math.log10(max(100 * value, 1e-9)) + 2) / 4, name, colour) for value, name, colour in values]
+    ends = [
+        End((math.log10(max(line.y[-1], 1e-9)) + 2) / 4, line.name.removeprefix("after the "), line.line.color)
+        for line in figure.data
+    ]
     return named(_against_epsilon(figure, epsilon), ends)
 
 
@@ -239,13 +221,12 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
     )
     figure.update_traces(meta=NOT_PRIVATE)
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
-    ends = [End(0.25, "without privacy", NON_PRIVATE), End(float(cost.errors[-1]) / top, "published", PRIVATE)]
-    return named(_against_epsilon(figure, epsilon), ends)
+    return named_lines(_against_epsilon(figure, epsilon))
 
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
     figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
-    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(_TICKS))
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(TICKS))
     return finish(figure, _HEIGHT)
 
 
@@ -298,8 +279,13 @@ class Decision(Promise):
 
     @property
     def prior(self) -> float:
-        """The belief in question, in (0, 1)."""
+        """The belief beforehand, in (0, 1)."""
         return self.percent / 100
+
+    @cached_property
+    def belief(self) -> Moved:
+        """The belief in question, and what a release makes of it."""
+        return moved(self.draw, self.prior, self.family)
 
     @property
     def contest(self) -> Contest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pandas as pd
@@ -13,6 +13,7 @@ import streamlit as st
 from pages._ui.look import plots, text
 from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
 from pages._ui.look.sheet import About
+from pages._ui.start.decision import TICKS
 
 NOTE = (
     "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
@@ -71,16 +72,16 @@ ABOUT = About("", NOTE, None, basis="Budgets as their publishers state them; the
 
 def strip(epsilon: float) -> go.Figure:
     """The scale: published budgets as points, the reader's epsilon as a line."""
-    names = [deployment.name for deployment in DEPLOYMENTS]
+    published = pd.DataFrame(DEPLOYMENTS)
     figure = go.Figure()
     figure.add_scatter(
-        x=[deployment.epsilon for deployment in DEPLOYMENTS],
-        y=names,
+        x=published["epsilon"],
+        y=published["name"],
         mode="markers+text",
-        text=[f"{deployment.epsilon:g}" for deployment in DEPLOYMENTS],
+        text=[f"{budget:g}" for budget in published["epsilon"]],
         textposition="middle right",
         marker={"color": OTHER, "size": 11},
-        hovertext=[f"{deployment.per}. {deployment.source}" for deployment in DEPLOYMENTS],
+        hovertext=published["per"] + ". " + published["source"],
         hoverinfo="text",
         name="published",
     )
@@ -94,8 +95,7 @@ def strip(epsilon: float) -> go.Figure:
         showarrow=False,
         font={"color": GUARANTEE},
     )
-    ticks = ticked([0.1, 0.3, 1, 3, 10, 30, 100])
-    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticks)
+    figure.update_xaxes(title="epsilon (more private to the left)", range=[-1.1, 2.1], **ticked(TICKS))
     figure.update_yaxes(autorange="reversed")
     return rows_named_inside(finish(figure, 420)).update_layout(showlegend=False)
 
@@ -153,9 +153,3 @@ def doors(invitation: Callable[[], None]) -> None:
                 st.header(title)
                 st.markdown(promise)
                 st.page_link(f"../{page}.py", label=label, icon=f":material/{icon}:")
-
-
-def page_cards(rows: Sequence[tuple[str, str]]) -> None:
-    """Links to the other pages, each with the question it answers. They keep the state in the address."""
-    for page, question in rows:
-        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-import streamlit as st
 
 from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.accounting.tradeoff import (
+    Tradeoff,
     attacker_success,
     budget_attacker_success,
     budget_tradeoff,
@@ -24,7 +25,7 @@ from dpgp_core.accounting.tradeoff import (
 )
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
-from pages._ui.look import settings, text
+from pages._ui.look import text
 from pages._ui.look.controls import HERE, Slider
 from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
 from pages._ui.model import Draw
@@ -64,48 +65,43 @@ FAMILY_NOTES = {
 }
 
 
-class Attack(NamedTuple):
-    """The best attacker against one kind of noise.
-
-    Attributes:
-        before: chance of being right without a release.
-        after: the same with it.
-        noise: its standard deviation over the move of one record; None if no kind of noise is assumed.
-        guarantee: the promise of that kind of release.
-    """
-
-    before: float
-    after: float
-    noise: float | None
-    guarantee: Guarantee
-
-
-def best_attack(draw: Draw, prior: float, family: Family = "gaussian") -> Attack:
-    """For one release of this family at this budget and an attacker of this prior belief in (0, 1)."""
-    before = max(prior, 1 - prior)
+def guarantee(draw: Draw, family: Family) -> Guarantee:
+    """The promise of one release of this family at this budget."""
     if family == "laplace":
-        bins = LaplaceBinning(epsilon=draw.epsilon, bins=10)
-        # standard deviation sqrt(2) b of Laplace noise of scale b = reach / epsilon
-        after = laplace_attacker_success(prior, draw.epsilon)
-        return Attack(before, after, math.sqrt(2) / draw.epsilon, bins.guarantee)
-    mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta)
-    if family == "any":
-        after = budget_attacker_success(prior, draw.epsilon, draw.delta)
-        return Attack(before, after, None, _any_release(mechanism.guarantee))
-    after = attacker_success(prior, 1 / mechanism.noise_multiplier)
-    return Attack(before, after, mechanism.noise_multiplier, mechanism.guarantee)
-
-
-def _any_release(like: Guarantee) -> Guarantee:
-    """The guarantee of (epsilon, delta) by itself."""
-    loss = ApproximateLoss(like.budget.epsilon, like.budget.delta)
+        return LaplaceBinning(epsilon=draw.epsilon, bins=10).guarantee
+    gaussian = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta).guarantee
+    if family == "gaussian":
+        return gaussian
     return replace(
-        like,
-        loss=loss,
+        gaussian,
+        loss=ApproximateLoss(draw.epsilon, draw.delta),
         neighbours="tables that differ in one record, in whatever the mechanism protects of it",
         unit="one record",
         theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
     )
+
+
+def best_attack(draw: Draw, prior: float, family: Family) -> tuple[float, float | None]:
+    """The best attacker's chance of being right about one person, of this prior belief in (0, 1).
+
+    Returns:
+        This, and the standard deviation of the noise over the move of one record; None if no kind of noise is assumed.
+    """
+    if family == "laplace":  # sqrt(2) b is the standard deviation of Laplace noise of scale b = reach / epsilon
+        return laplace_attacker_success(prior, draw.epsilon), math.sqrt(2) / draw.epsilon
+    if family == "any":
+        return budget_attacker_success(prior, draw.epsilon, draw.delta), None
+    noise = noise_multiplier(draw.epsilon, draw.delta)
+    return attacker_success(prior, 1 / noise), noise
+
+
+def tradeoff(draw: Draw, family: Family) -> Tradeoff:
+    """Misses against false alarms of the best attack on a release of this family at this budget."""
+    if family == "gaussian":
+        return partial(gaussian_tradeoff, mu=1 / noise_multiplier(draw.epsilon, draw.delta))
+    if family == "laplace":
+        return partial(laplace_tradeoff, epsilon=draw.epsilon)
+    return partial(budget_tradeoff, epsilon=draw.epsilon, delta=draw.delta)
 
 
 def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
@@ -114,11 +110,7 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
     limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
     figure = go.Figure()
     draw_line(figure, rate, 1 - rate, "guessing blindly", TRUTH, "dot")
-    if family == "gaussian":
-        curve = gaussian_tradeoff(rate, 1 / noise_multiplier(draw.epsilon, draw.delta))
-    else:
-        curve = laplace_tradeoff(rate, draw.epsilon) if family == "laplace" else limit
-    draw_line(figure, rate, curve, "best attack", RISK, width=2.5)
+    draw_line(figure, rate, tradeoff(draw, family)(rate), "best attack", RISK, width=2.5)
     draw_line(
         figure,
         rate,
@@ -138,21 +130,21 @@ def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
     """The same at common values of epsilon, at this delta."""
     rows = []
     for epsilon in COMMON_EPSILONS:
-        attack = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        after, noise = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
         row = {
             "epsilon": epsilon,
-            "delta": attack.guarantee.budget.delta,
-            "attacker right before [%]": round(100 * attack.before, 2),
-            "attacker right after [%]": round(100 * attack.after, 2),
+            "delta": 0.0 if family == "laplace" else draw.delta,
+            "attacker right before [%]": round(100 * max(prior, 1 - prior), 2),
+            "attacker right after [%]": round(100 * after, 2),
         }
-        if attack.noise is not None:
-            row["privacy noise, sd, in moves of one person"] = round(attack.noise, 4)
+        if noise is not None:
+            row["privacy noise, sd, in moves of one person"] = round(noise, 4)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
-_SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, section=HERE, width=320)
+SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, section=HERE, width=320)
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
@@ -174,9 +166,3 @@ def split_sentence(draw: Draw, share: float) -> str:
         f"**ε = {first}**, the second **ε = {second}**, each at the same δ. Dividing ε would leave them {plain[0]} and "
         f"{plain[1]} only: Gaussian noise adds up in squares."
     )
-
-
-def show(draw: Draw) -> None:
-    """A slider for the share, and the two budgets."""
-    share = settings.value_of(_SPLIT)
-    st.markdown(split_sentence(draw, float(share) / 100))

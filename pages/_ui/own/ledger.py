@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 import streamlit as st
 
 from dpgp_core.release import Published, ReleaseSpec, bundle
-from pages._ui import environment
+from pages._ui import environment, session
 from pages._ui.ledgers.databases import LedgerUnavailable
 from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
 from pages._ui.ledgers.store import Account, Spent
-from pages._ui.look.text import at_least, at_most, plain, small
+from pages._ui.look.text import Metric, at_least, at_most, plain, small
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.http import listens_here
@@ -32,9 +32,9 @@ def account(table: Table | None = None) -> Account:
         waiting.end_page()
 
 
-def spend(browser: str, spec: ReleaseSpec, table: Table, because: str) -> Spent:
+def spend(spec: ReleaseSpec, table: Table, because: str) -> Spent:
     """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
-    everywhere = _everywhere(table)
+    browser, everywhere = token(), _everywhere(table)
     with waiting.aside():
         return of_this_server().spend(
             browser,
@@ -116,7 +116,37 @@ _GUARDS = (
 )
 
 
-def show_ledger(account: Account) -> None:
+_VISIBLE = 0.005  # of an epsilon: more than rounding
+
+
+def so_far(account: Account) -> str:
+    """The ledger in a sentence."""
+    ledger, failed = account.ledger, len(account.unmade)
+    if ledger.limit is None:
+        return "Nothing has been released yet."
+    more = f", {failed} counted and not made" if failed else ""
+    spent = f"ε = {at_most(account.spent)} of {ledger.limit.epsilon:g} spent"
+    return f"So far **{len(ledger.entries) - failed} released**{more}, {spent}."
+
+
+def metrics(account: Account) -> list[Metric]:
+    """The ledger in figures, once its total is declared; see ``so_far``."""
+    ledger, failed = account.ledger, len(account.unmade)
+    if ledger.limit is None:
+        return []
+    more = f"and {failed} counted, not made" if failed else "each counts"
+    return [
+        Metric("Released from your table", str(len(ledger.entries) - failed), more),
+        Metric("Spent", f"ε = {at_most(account.spent)}", f"of {ledger.limit.epsilon:g} declared"),
+        Metric(
+            "Left",
+            f"ε = {at_least(account.left)}",
+            "noises add in squares" if account.left > account.rest + _VISIBLE else "for one Gaussian release",
+        ),
+    ]
+
+
+def sidebar(account: Account) -> None:
     """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
@@ -133,21 +163,13 @@ def show_ledger(account: Account) -> None:
             st.caption(
                 f"Another ledger counts the table too; that does not matter, because: {plain(ledger.begun_again)}"
             )
-        _token()
+        new_token = OWN_LEDGER_TOKEN.find()
+        if new_token is not None:
+            st.info(_KEEP, icon=":material/key:")
+            st.code(new_token, language=None)
+            st.button("I have kept it", on_click=session.forget, args=([OWN_LEDGER_TOKEN.key],))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
             _others(account)
-
-
-def _token() -> None:
-    token = OWN_LEDGER_TOKEN.find()
-    if token is not None:
-        st.info(_KEEP, icon=":material/key:")
-        st.code(token, language=None)
-        st.button("I have kept it", on_click=_forget_token)
-
-
-def _forget_token() -> None:
-    OWN_LEDGER_TOKEN.pop()
 
 
 def _others(account: Account) -> None:
