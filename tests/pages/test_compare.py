@@ -96,14 +96,18 @@ def a_curve(error: float) -> contenders.Curve:
     return contenders.Curve(np.full((count, 2), error), *np.full((2, count), np.nan), 0.1)
 
 
+def comparison(curves: dict[str, contenders.Curve], epsilon: float) -> compute.Compared:
+    return compute.Compared(HEIGHTS, epsilon, target=9.0, nonprivate=7.0, curves=curves, needs={})
+
+
 def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
     errors = {"bayes": 7.0, "refined": 8.0, "published": 5.0, "sparse": 9.0}
     bins = {"laplace_bins": 11.0, "integral_bins": 10.0}
     curves = {name: a_curve(error) for name, error in (errors | bins).items()}
-    assert words.front(curves, HEIGHTS, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
-    assert words.front(curves, HEIGHTS, 0.5) == {"published", "sparse", "integral_bins"}
+    assert words.front(comparison(curves, 5.0)) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert words.front(comparison(curves, 0.5)) == {"published", "sparse", "integral_bins"}
     curves["sparse"] = a_curve(6.0)
-    assert words.front(curves, HEIGHTS, 5.0) == {"sparse", "integral_bins"}
+    assert words.front(comparison(curves, 5.0)) == {"sparse", "integral_bins"}
 
 
 def test_what_is_no_promise_is_said_to_be_none():
@@ -133,15 +137,16 @@ def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
 
 
 def test_what_is_done_is_said_while_the_others_follow():
-    scale, curves = contenders.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
-    said = words.so_far(curves, 1.0, scale, "bayes", 0, 9)
+    curves = {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
+    said = words.so_far(comparison(curves, 1.0), "bayes", 0, 9)
     assert "2 of 9 methods are done" in said
     assert "**Refined cloaking** has the smallest error at epsilon = 1, 8 cm" in said
     assert said.endswith("**Bayes cloaking (ours)** is being computed.")
-    growing = words.so_far(curves | {"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9)
+    growing = words.so_far(comparison(curves | {"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
     assert "**Refined cloaking** has the smallest" in growing  # what is not done does not win
     assert growing.endswith("so far on 2 of 5 parts of the people: it will still move.")
-    assert words.so_far({"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9).startswith("**Bayes cloaking (ours)** is")
+    alone = words.so_far(comparison({"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
+    assert alone.startswith("**Bayes cloaking (ours)** is")
 
 
 @pytest.mark.full

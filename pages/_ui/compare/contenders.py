@@ -178,6 +178,10 @@ class Scale:
         """From the output's unit to this scale."""
         return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
 
+    def rounded(self, value: Any) -> float:
+        """From the output's unit to a number of a table."""
+        return round(float(self.convert(value)), 3)
+
     def with_unit(self, value: float) -> str:
         """From the output's unit to words."""
         return f"{self.number(value)} {self.short}"
@@ -325,5 +329,5 @@ def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> di
 
 def table(peers: dict[str, float], scale: Scale) -> pd.DataFrame:
     """One row a mechanism."""
-    errors = [round(float(scale.convert(error)), 3) for error in peers.values()]
+    errors = [scale.rounded(error) for error in peers.values()]
     return pd.DataFrame({"mechanism": list(peers), f"error [{scale.unit}]": errors})
