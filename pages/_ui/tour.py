@@ -51,7 +51,7 @@ def promise() -> str:
 def two_point_noise(x2: float) -> float:
     """Cloaking noise per unit budget at the more exposed test point: record 1 at 4.5, record 2 at x2, d = 2."""
     points = two.build(TwoPointSettings(4.5, x2, 1.5, 0.1, 2.0))
-    return points.d * float(np.sqrt(points.design.covariance().diagonal().max()))
+    return float(np.sqrt(points.cloaking.diagonal().max()))
 
 
 def neighbours() -> str:

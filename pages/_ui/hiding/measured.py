@@ -18,9 +18,8 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, tables, text
+from pages._ui.look import frame, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
-from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
@@ -183,8 +182,8 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
-    alt, numbers = row_of(measured, data, stage), tables.of_figure(rows)
-    pictures.chart(rows, "rows_of_B", alt, as_it_is(rows, of_inputs(data, alt)), numbers)
+    numbers = tables.of_figure(rows)
+    steps.chart(rows, "rows_of_B", of_inputs(data, row_of(measured, data, stage)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
         _against_epsilon(data, measured, budget)
@@ -200,13 +199,12 @@ def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
         ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
-        pictures.chart(ranks, "ranks", RANKS_ALT, as_it_is(ranks, of_inputs(data, RANKS_ALT)))
+        steps.chart(ranks, "ranks", of_inputs(data, RANKS_ALT))
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        alt = split_alt(measured, data.y_unit)
-        pictures.chart(split, "split", alt, as_it_is(split, of_inputs(data, alt)))
+        steps.chart(split, "split", of_inputs(data, split_alt(measured, data.y_unit)))
 
 
 def plan_at(budget: Budget) -> Measured:

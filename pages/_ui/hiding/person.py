@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, tables, text
+from pages._ui.look import frame, pictures, tables, text
 from pages._ui.look.controls import HERE, Range, Whole
 from pages._ui.look.plots import (
     HEIGHT,
@@ -133,15 +133,10 @@ def show(result: Result, overlay: bool) -> None:
 def controls(data: Dataset, name: str) -> Choice:
     """Which record, and where to. They open with the last record at the upper bound, whatever its output is."""
     low, high = data.y_bounds
-    left, right = st.columns([1, 3])
-    with left:
-        label = f"Person, by {data.x_names[0]}"
-        rank = settings.value_of(Whole(_person(name), label, data.n, 1, data.n, section=HERE))
-    with right:
-        label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
-        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)
-        value = settings.value_of(moved)
-    return Choice(rank, value)
+    rank = Whole(_person(name), f"Person, by {data.x_names[0]}", data.n, 1, data.n, section=HERE)
+    label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
+    value = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)
+    return Choice(*steps.beside(rank, value, widths=(1, 3)))
 
 
 def _person(name: str) -> str:
@@ -150,12 +145,10 @@ def _person(name: str) -> str:
 
 def _take_click(name: str) -> None:
     """A click on a record chooses it; on anything else, nothing."""
-    for point in session.control(CHART)["selection"]["points"]:
-        if point["curve_number"] == DATA:
-            session.move({_person(name): point["point_index"] + 1})
+    if rank := pictures.clicked(CHART):
+        session.move({_person(name): int(rank[0])})
 
 
-DATA = 1  # place of the true data among the traces
 _BEFORE, _AFTER = "without privacy", "after the move"
 _WITHOUT, _PERSON = "without this person", "this person, moved"
 _SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
@@ -179,6 +172,7 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     figure.add_scatter(
         x=data.X[order, 0],
         y=data.clipped_y[order],
+        customdata=np.arange(1, data.n + 1)[:, None],  # for a click
         name="true data",
         mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
