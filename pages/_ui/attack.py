@@ -21,7 +21,6 @@ from dpgp_core.attack.roc import Estimate, Roc
 from dpgp_core.kernels import Matern12
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
-from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.table import Dataset
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
@@ -98,6 +97,19 @@ class Attacked:
     epsilon_lower: float
     seconds: float
 
+    @property
+    def held(self) -> bool:
+        """Whether the attack does not refute the promise."""
+        return self.epsilon_lower <= self.guarantee.budget.epsilon
+
+    def found(self, rate: float) -> Estimate:
+        """How many of those present are found, of 100, where so large a share of the innocent is accused."""
+        return Estimate(*(100 * each for each in self.roc.power_at(rate, CONFIDENCE)))
+
+    def most(self, rate: float) -> float:
+        """How many the promise allows to be found then, of 100."""
+        return 100 * float(allowed(self.guarantee, np.array([rate]))[0])
+
 
 def attack_paths(attack: PathAttack) -> Attacked:
     """Fit and evaluate LiRA."""
@@ -105,7 +117,10 @@ def attack_paths(attack: PathAttack) -> Attacked:
     shadows = Shadows(r=attack.r, sigma=attack.sigma, L=attack.L, n=_N, lengthscale=_LENGTHSCALE, inputs=attack.inputs)
     roc = attack_posterior_sampling(shadows, np.random.default_rng(attack.seed), attack.shadows)
     seconds = time.perf_counter() - start
-    return Attacked(roc, attack.guarantee, _lower_bound(roc, attack.delta, attack.seed), seconds)
+    order = np.random.default_rng([attack.seed, 2])  # scores are sorted: the bound wants them in a random order
+    inside, outside = order.permutation(roc.inside), order.permutation(roc.outside)
+    bound = epsilon_lower_bound(inside, outside, attack.delta, CONFIDENCE)
+    return Attacked(roc, attack.guarantee, bound, seconds)
 
 
 def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
@@ -117,23 +132,13 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)
-    inside, outside = (mechanism.measure(plan, data, dataset.X, rng) for data in pair)
-    assert isinstance(inside, TeachingRelease)  # numbered draws
-    assert isinstance(outside, TeachingRelease)
-    linear = linear_attack(inside, outside)
-    scores = [
+    linear = linear_attack(*(mechanism.measure(plan, data, dataset.X, rng) for data in pair))
+    inside, outside = (
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair
-    ]
-    roc = Roc.of(*scores)
-    bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
-    return Attacked(roc, attack.guarantee, bound, time.perf_counter() - start)
-
-
-def _lower_bound(roc: Roc, delta: float, seed: int) -> float:
-    """Audit bound from the sorted scores, put into random order first."""
-    rng = np.random.default_rng([seed, 2])
-    return epsilon_lower_bound(rng.permutation(roc.inside), rng.permutation(roc.outside), delta, CONFIDENCE)
+    )
+    bound = epsilon_lower_bound(inside, outside, attack.draw.delta, CONFIDENCE)
+    return Attacked(Roc.of(inside, outside), attack.guarantee, bound, time.perf_counter() - start)
 
 
 def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
@@ -229,16 +234,16 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     draw_line(figure, 100 * rate, 100 * most, LIMIT, GUARANTEE, "dash")
     draw_line(figure, 100 * false[keep], 100 * true[keep], ATTACK, RISK, width=2.5)
     draw_line(figure, 100 * rate, 100 * rate, GUESSING, TRUTH, "dot")
-    powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
+    powers = [attacked.found(level) for level in RATES]
     figure.add_scatter(
         x=[100 * level for level in RATES],
-        y=[100 * each.value for each in powers],
+        y=[each.value for each in powers],
         mode="markers",
         name="95 % range",
         marker={"color": RISK, "size": 7},
         error_y={
-            "array": [100 * (each.high - each.value) for each in powers],
-            "arrayminus": [100 * (each.value - each.low) for each in powers],
+            "array": [each.high - each.value for each in powers],
+            "arrayminus": [each.value - each.low for each in powers],
             "color": faded(RISK, 0.7),
         },
     )
@@ -279,21 +284,14 @@ BLAMED = 0.05  # innocent people that are accused, in the sentence
 
 def metrics(attacked: Attacked) -> list[Metric]:
     """Area under the curve, how many are found, promised and proven epsilon."""
-    auc, power = attacked.roc.auc(CONFIDENCE), attacked.roc.power_at(0.01, CONFIDENCE)
+    auc, found, budget = attacked.roc.auc(CONFIDENCE), attacked.found(0.01), attacked.guarantee.budget
+    low, value, high = (f"{text.number(each)} %" for each in (found.low, found.value, found.high))
     return [
         Metric(
             "Area under the curve", f"{auc.value:.3f}", f"95 % range {auc.low:.3f} to {auc.high:.3f}; guessing has 0.5"
         ),
-        Metric(
-            "Found if 1 in 100 is accused",
-            text.percent(power.value),
-            f"{text.percent(power.low)} to {text.percent(power.high)}",
-        ),
-        Metric(
-            "ε promised",
-            text.at_most(attacked.guarantee.budget.epsilon),
-            f"δ = {text.small(attacked.guarantee.budget.delta)}",
-        ),
+        Metric("Found if 1 in 100 is accused", value, f"{low} to {high}"),
+        Metric("ε promised", text.at_most(budget.epsilon), f"δ = {text.small(budget.delta)}"),
         Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
     ]
 
@@ -307,38 +305,27 @@ _WHICH_ANSWER = (
 )
 
 
-def about(paths: bool) -> str:
-    """The attacker's question: whether somebody took part, or what they answered."""
-    return _WHO if paths else _WHICH_ANSWER
-
-
 def answer(attacked: Attacked, paths: bool) -> str:
-    """The plain sentences under the question, in people of 100."""
-    share = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
-    most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
-    refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
+    """The plain sentences under the question, in people of 100; of ``paths`` the attacker asks who took part."""
+    refuted = "" if attacked.held else " **The attack refutes the promise.**"
     return (
-        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(share)} in 100** of "
-        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted} "
-        f"{about(paths)}"
+        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds "
+        f"**{text.number(attacked.found(BLAMED).value)} in 100** of those present. Guessing finds {100 * BLAMED:g}; "
+        f"the promise allows {text.at_most(attacked.most(BLAMED), 2)} at most.{refuted} "
+        f"{_WHO if paths else _WHICH_ANSWER}"
     )
-
-
-def _held(attacked: Attacked) -> bool:
-    return attacked.epsilon_lower <= attacked.guarantee.budget.epsilon
 
 
 def caption(attacked: Attacked) -> str:
     """Alt text of the picture, with its values."""
-    powers = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
-    most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
     values = " ".join(
-        f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
-        for rate, one, other in zip(RATES, powers, most, strict=True)
+        f"With {100 * rate:g} in 100 innocent accused it finds {text.number(attacked.found(rate).value)} of "
+        f"{text.at_most(attacked.most(rate), 2)} allowed."
+        for rate in RATES
     )
-    promised = "what is promised (green, dashed)"
-    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
-    return f"The attack (red) {held}. {values}"
+    held = "stays below what is promised (green, dashed), as it must"
+    refuted = "finds more than is promised (green, dashed)"
+    return f"The attack (red) {held if attacked.held else refuted}. {values}"
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
@@ -350,14 +337,14 @@ def table(attacked: Attacked) -> pd.DataFrame:
     """How many are found at the usual rates of false accusations, and how many the promise allows."""
     rows = []
     for rate in RATES:
-        estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)
+        found = attacked.found(rate)
         rows.append(
             {
                 "innocent people accused [%]": 100 * rate,
-                "the promise allows [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
-                "people present who are found [%] (not private)": round(100 * estimate.value, 2),
-                "95 % range from [%] (not private)": round(100 * estimate.low, 2),
-                "to [%] (not private)": round(100 * estimate.high, 2),
+                "the promise allows [%]": round(attacked.most(rate), 2),
+                "people present who are found [%] (not private)": round(found.value, 2),
+                "95 % range from [%] (not private)": round(found.low, 2),
+                "to [%] (not private)": round(found.high, 2),
             }
         )
     return pd.DataFrame(rows)
@@ -365,21 +352,12 @@ def table(attacked: Attacked) -> pd.DataFrame:
 
 def steps(attacked: Attacked, paths: bool) -> list[tuple[str, str]]:
     """How the attack works, with its numbers."""
-    count = len(attacked.roc.inside)
-    first = (
-        (
-            "Attack",
-            "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data",
-        )
-        if paths
-        else (
-            "Attack",
-            "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release",
-        )
-    )
+    inside, outside = len(attacked.roc.inside), len(attacked.roc.outside)
+    lira = "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data"
+    linear = "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release"
     return [
-        first,
-        ("Trials", f"{count:,} releases with the person and {len(attacked.roc.outside):,} without, all fresh"),
+        ("Attack", lira if paths else linear),
+        ("Trials", f"{inside:,} releases with the person and {outside:,} without, all fresh"),
         (
             "Proven epsilon",
             "the threshold is chosen on half of the scores and tested once on the other half (Clopper-Pearson)",
