@@ -18,6 +18,7 @@ from pages._ui.work.cached import Wish
 
 SEED = 1  # of simulated releases
 FOLDS = 5
+_DOING = "Fitting without privacy"
 _SHUFFLED = 0  # seed of the folds: one partition a data set, public and the same everywhere
 
 
@@ -56,12 +57,6 @@ class Trio:
     without: float
 
 
-def without_privacy_within(seconds: float, name: str, *models: Model) -> float | None:
-    """``without_privacy`` if it is there in so many seconds; else None, and it goes on."""
-    data = (cached.dataset(name),)
-    return cached.soon(seconds, "Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
-
-
 def without_privacy(name: str, *models: Model) -> float:
     """The error when nothing is hidden, in the output's unit. Not private.
 
@@ -70,17 +65,20 @@ def without_privacy(name: str, *models: Model) -> float:
         models: declared on the page, if any. The best of them counts where it does better than Bayes
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
-    data = (cached.dataset(name),)
-    return cached.value("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+    wish = opening(name, *models)
+    return float(cached.value(_DOING, wish.function, *wish.settings, given=wish.given))
+
+
+def without_privacy_within(seconds: float, name: str, *models: Model) -> float | None:
+    """The same if it is there in so many seconds; else None, and it goes on."""
+    wish = opening(name, *models)
+    return cached.soon(seconds, _DOING, wish.function, *wish.settings, given=wish.given)
 
 
 def opening(name: str, *models: Model) -> Wish:
     """The same, to be computed beforehand."""
-    return Wish(_without_privacy, _declared(name, models), (cached.dataset(name),))
-
-
-def _declared(name: str, models: tuple[Model, ...]) -> tuple[str, tuple[Model, ...]]:
-    return name, models if exhibit(name).cross_validated else ()
+    declared = models if exhibit(name).cross_validated else ()
+    return Wish(_without_privacy, (name, declared), (cached.dataset(name),))
 
 
 def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:

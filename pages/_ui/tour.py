@@ -289,13 +289,6 @@ def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
     return whole
 
 
-def link(number: int) -> str:
-    """The address of a step's state, relative to any page."""
-    step = STEPS[number - 1]
-    query = "&".join(f"{key}={value}" for key, value in ({"tour": str(number)} | step.state).items())
-    return f"./{'' if step.page == 'start' else step.page}?{query}"
-
-
 def step_of(raw: str) -> int | str:
     """The number of the step in a link, or a sentence where there is none."""
     if raw in _NUMBERS:

@@ -14,7 +14,7 @@ from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
 from pages._ui.compare.compute import concerning
-from pages._ui.look import pin, settings
+from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -176,14 +176,13 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
 
 
 def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
-    heights = settings.untouched(view.CompareSettings).contest
-    warned: list[None] = []
-    monkeypatch.setattr(pin, "pinned", lambda page, kind: settings.untouched(kind))
-    monkeypatch.setattr(pin, "of_other_data", lambda: warned.append(None))
-    assert view.find(heights).contest == heights
+    warned: list[str] = []
+    monkeypatch.setattr(pin.st, "query_params", {"pin": "compare?epsilon=2"})
+    monkeypatch.setattr(pin.st, "info", warned.append)
+    assert pin.pinned("compare", view.CompareSettings, "kung").epsilon == 2
     assert not warned
-    assert view.find(replace(heights, model=replace(heights.model, dataset="kung_2d"))) is None
-    assert warned
+    assert pin.pinned("compare", view.CompareSettings, "kung_2d") is None
+    assert "of other data" in warned[0]
 
 
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
@@ -297,7 +296,9 @@ def test_the_share_beyond_the_bounds_is_that_of_the_prior():
 def test_no_output_is_read():
     data = load_dataset("toy_1d")
     other = replace(data, y=data.y[::-1])
-    one, two = (contenders._at(each.X, each.x_box, contenders.prior_of(each, TOY), 0.01, 1.0) for each in (data, other))
+    one, two = (
+        contenders._possible_at(each.X, each.x_box, contenders.prior_of(each, TOY), 0.01, 1.0) for each in (data, other)
+    )
     assert one == two
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -29,9 +29,8 @@ NUMBERS = range(1, len(tour.STEPS) + 1)
 
 
 def open_step(open_page, number, **more):
-    address = urlsplit(tour.link(number))
-    page = address.path.removeprefix("./") or "start"
-    return open_page(page, **dict(parse_qsl(address.query)) | more)
+    step = tour.STEPS[number - 1]
+    return open_page(step.page, **{"tour": str(number)} | step.state | more)
 
 
 def banner(app):

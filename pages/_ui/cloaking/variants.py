@@ -32,11 +32,8 @@ Plain = Callable[[float], float]
 
 def find(page: str, kind: type[ReleaseSettings], dataset: str) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    chosen = pin.pinned(page, kind)
+    chosen = pin.pinned(page, kind, dataset)
     if chosen is None:
-        return None
-    if chosen.model.dataset != dataset:
-        pin.of_other_data()
         return None
     return computed.run(chosen.model, chosen.design, replace(chosen.draw, draws=1))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -237,9 +238,9 @@ def possible(
 ) -> Possible:
     """All budgets, one after another or on the cluster (``engine``). Only inputs and declared values are read."""
     rows: list[tuple[Limits, Reached]] = []
+    at = partial(_possible_at, dataset.X, dataset.x_box, prior_of(dataset, model), delta)
     with engine() as executor:
-        arguments = ([value] * len(EPSILONS) for value in (dataset.X, dataset.x_box, prior_of(dataset, model), delta))
-        for each in (executor.map if executor else map)(_at, *arguments, EPSILONS):
+        for each in (executor.map if executor else map)(at, EPSILONS):
             rows.append(each)
             progress(len(rows) / len(EPSILONS))
     of_limits, of_stages = (np.array(each) * dataset.y_scale for each in zip(*rows, strict=True))
@@ -252,7 +253,7 @@ def possible(
     )
 
 
-def _at(
+def _possible_at(
     X: FloatArray,
     x_box: tuple[tuple[float, float], ...],
     prior: tuple[Stationary, float, float],

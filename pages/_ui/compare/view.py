@@ -46,6 +46,7 @@ from pages._ui.look.plots import (
     TRUTH,
     End,
     band,
+    draw_line,
     finish,
     named,
     named_lines,
@@ -57,8 +58,7 @@ from pages._ui.look.text import Metric
 from pages._ui.model import Model
 from pages._ui.work import cached
 
-BIN_COUNTS = (3, 4, 6, 10, 20, 30)
-INDUCING = (4, 6, 10, 20, 30, 50)
+_METHODS = "Methods"  # section of the sidebar
 _INPUTS_TOO = (
     "A dozen seconds where it is new, a minute with two inputs: every draw plans its stages anew. Two draws, so its "
     "standard error is wide."
@@ -84,24 +84,6 @@ LIMITS = Switch(
     section=HERE,
     looks=True,
 )
-_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", section="Methods")
-_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section="Methods", looks=True)
-_BINS = Slider(
-    "bins",
-    "Bins along each input",
-    compute.BINS,
-    BIN_COUNTS,
-    help="For both binning mechanisms; public.",
-    section="Methods",
-)
-_INDUCING = Slider(
-    "inducing",
-    "Inducing inputs",
-    compute.INDUCING,
-    INDUCING,
-    help="For cloaking with inducing inputs; public.",
-    section="Methods",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +94,32 @@ class CompareSettings(Promise):
     kernel: str = carried(lambda chosen: replace(kernels(chosen), section="Model"))
     lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"))
     noise: float = carried(offers.NOISE)
-    every: bool = carried(_EVERY)
-    inputs_too: bool = carried(_TOO)
-    bins: int = carried(_BINS)
-    inducing: int = carried(_INDUCING)
+    every: bool = carried(
+        Switch("all_methods", "All methods in the picture", help="The table always has all.", section=_METHODS)
+    )
+    inputs_too: bool = carried(
+        Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section=_METHODS, looks=True)
+    )
+    bins: int = carried(
+        Slider(
+            "bins",
+            "Bins along each input",
+            compute.BINS,
+            (3, 4, 6, 10, 20, 30),
+            help="For both binning mechanisms; public.",
+            section=_METHODS,
+        )
+    )
+    inducing: int = carried(
+        Slider(
+            "inducing",
+            "Inducing inputs",
+            compute.INDUCING,
+            (4, 6, 10, 20, 30, 50),
+            help="For cloaking with inducing inputs; public.",
+            section=_METHODS,
+        )
+    )
     overlay: bool = carried(offers.OVERLAY)
 
     @property
@@ -275,7 +279,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
             band(figure, x, low, high, line["color"], opacity, title)
     if nonprivate is not None:
         add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
-    figure.add_scatter(x=x, y=drawn.published[along], name="published curve", mode="lines", line=line | {"width": 2})
+    draw_line(figure, x, drawn.published[along], "published curve", line["color"], line["dash"])
     return named_lines(on_axes(figure, dataset, x), SHORT)
 
 
@@ -310,18 +314,9 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
         pictures.hexagon_map(cells, compute.LAYER, name, "hexagons_release", picked, about=about)
 
 
-def find(contest: Contest) -> CompareSettings | None:
-    """The settings that are pinned, if they are of the dataset on screen."""
-    chosen = pin.pinned(PAGE, CompareSettings)
-    if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
-        pin.of_other_data()
-        return None
-    return chosen
-
-
 def pinned_comparison(current: Compared) -> Compared | None:
     """The same contenders with the pinned settings, for the same target; None where nothing is pinned."""
-    chosen = find(current.contest)
+    chosen = pin.pinned(PAGE, CompareSettings, current.contest.model.dataset)
     if chosen is None:
         return None
     curves = {name: compute.curve(chosen.contest, name) for name in current.curves}

@@ -149,8 +149,7 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
         fillcolor=faded(PRIVATE, 0.22),
     )
     nothing = [each.unmeasured for each in measured]
-    line = {"color": TRUTH, "dash": "dot"}
-    figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
+    draw_line(figure, x, nothing, "nothing measured", TRUTH, "dot")
     figure.add_annotation(x=np.log10(epsilon), y=current.error, text="here", showarrow=True, ax=18, ay=-22)
     figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
@@ -193,7 +192,8 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
 
 
 def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
-    every = over_epsilon(budget)
+    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
+    every = tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
     left, right = st.columns(2)
     with left:
         st.subheader("More epsilon, more numbers")
@@ -211,12 +211,6 @@ def plan_at(budget: Budget) -> Measured:
     """The plan of one budget."""
     public = cached.dataset(budget.dataset), cloaking.plan_of(budget)
     return cached.value("What the plan expects", describe, budget, given=public)
-
-
-def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
-    """The plans over ``EPSILONS`` and the budget asked for, by epsilon."""
-    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
-    return tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
 
 
 PUBLIC = "Nothing here depends on any outcome."
@@ -267,12 +261,13 @@ def parts(measured: Measured, unit: str) -> str:
 def metrics(measured: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
     of = "Of the curve where people are, on average over what the models expect. Nobody's outcome was read."
-    return [
-        Metric("Expected error of the curve", f"{text.number(measured.error)} {unit}", "under the prior", of),
-        Metric("No budget buys", f"{text.number(measured.unbuyable)} {unit}", "everybody known", of),
-        Metric("Privacy costs", f"{text.number(measured.price)} {unit}", "root of the difference of squares", of),
-        Metric("Nothing measured", f"{text.number(measured.unmeasured)} {unit}", "the prior alone", of),
-    ]
+    rows = (
+        ("Expected error of the curve", measured.error, "under the prior"),
+        ("No budget buys", measured.unbuyable, "everybody known"),
+        ("Privacy costs", measured.price, "root of the difference of squares"),
+        ("Nothing measured", measured.unmeasured, "the prior alone"),
+    )
+    return [Metric(label, f"{text.number(error)} {unit}", note, of) for label, error, note in rows]
 
 
 RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are later stages."

@@ -19,7 +19,6 @@ from dpgp_core.strategies.bayes import bayes
 from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
-from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
 from pages._ui.look import frame, pictures, text
 from pages._ui.look.controls import HERE, Slider, Words
 from pages._ui.look.plots import (
@@ -39,6 +38,7 @@ from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
 
+DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
 MOST = 20
 _POINTS, _GAP = 121, 1e-2
 

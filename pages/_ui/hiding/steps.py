@@ -69,9 +69,6 @@ def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list
 
 NOTE = "C, λ, M and B use public inputs only. True data stand under “The same with everybody” alone."
 
-SHORT = {"step": "covered", "everybody": "true", "lengthscale_years": 3}
-DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
-
 
 def _of_data(chosen: Any) -> bool:
     """Whether the noise of a data set is computed, which has a model and a mechanism."""
