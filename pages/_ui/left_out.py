@@ -42,11 +42,6 @@ class LeftOut:
         """The error of a release, as pages quote it."""
         return float(self.draws.mean())
 
-    @property
-    def standard_error(self) -> float:
-        """Of that mean, over the draws."""
-        return float(self.draws.std(ddof=1) / np.sqrt(len(self.draws)))
-
 
 @dataclass(frozen=True, eq=False)
 class Trio:
