@@ -213,17 +213,11 @@ def overlap(found: Findings) -> go.Figure:
     if bayes is not None:
         lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE, 28))
     for value, name, colour, shift in lines:
-        figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
-        figure.add_annotation(
+        figure.add_vline(
             x=value,
-            y=1,
-            yref="paper",
-            yshift=-shift,
-            text=name,
-            showarrow=False,
-            xanchor="right",
-            xshift=-4,
-            font={"color": colour},
+            line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"},
+            annotation={"text": name, "font": {"color": colour}, "xshift": -4, "yshift": -shift},
+            annotation_position="top left",
         )
     figure.update_xaxes(title="overlap with the true area (1 is perfect)", range=[0, 1.02])
     figure.update_yaxes(title="share of simulated releases [%]")

@@ -118,10 +118,8 @@ def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
             marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
         )
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
-        figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
-        figure.add_annotation(
-            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"prediction {index}", showarrow=False
-        )
+        line, name = {"color": TRUTH, "width": 1, "dash": "dot"}, f"prediction {index}"
+        figure.add_vline(x=x, line=line, annotation_text=name, annotation_position="top right")
     if covered:
         figure.add_scatter(
             x=TEST_POINTS[:, 0],
