@@ -28,27 +28,15 @@ def folds_of(dataset: Dataset) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Errors of one method. Not private.
+class Trio:
+    """Errors of a release, of the method of 2018 and without privacy, in the output's unit. Not private.
 
     Attributes:
-        draws: of each simulated release (D,), in the output's unit.
+        ours, paper: of each simulated release (D,), whose mean pages quote; None while it is being computed.
     """
 
-    draws: FloatArray
-
-    @property
-    def mean(self) -> float:
-        """The error of a release, as pages quote it."""
-        return float(self.draws.mean())
-
-
-@dataclass(frozen=True, eq=False)
-class Trio:
-    """Errors of a release, of the method of 2018 and without privacy; None where one is still being computed."""
-
-    ours: LeftOut | None
-    paper: LeftOut | None
+    ours: FloatArray | None
+    paper: FloatArray | None
     without: float
 
 

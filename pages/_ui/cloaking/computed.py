@@ -16,7 +16,7 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Draws, Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth, LeftOutNumbers
-from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_within
+from pages._ui.left_out import SEED, Trio, folds_of, without_privacy, without_privacy_within
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
@@ -135,8 +135,8 @@ def trio(ours: Result, paper: Result) -> Trio | None:
     return Trio(soon(*ours.chosen), soon(*paper.chosen), without)
 
 
-def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
-    """Of a release with these settings."""
+def errors(model: Model, design: Design, draw: Draw) -> FloatArray:
+    """Of every simulated release with these settings (D,), on people left out."""
     model, design, draw = _concerned(model, design, draw)
     if (kept := _kept(model, design, draw)) is not None:
         return kept
@@ -144,14 +144,14 @@ def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
     function, settings = _held(model, design, draw)
     held = cached.value(f"Leaving people out: {title}", function, *settings, given=(data,))
     if not design.in_stages:
-        return LeftOut(cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,)))
+        return cached.value(f"Errors of {title}", _errors, model, design, draw, given=(held,))
     budget = _budget(model, draw)
     numbers = cached.value(f"Simulating {title}", _numbers, budget, given=(held,))
     cached.wish(*_next(budget, data))
-    return LeftOut(cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers)))
+    return cached.value(f"Errors of {title}", _errors_read, budget, model, given=(held, numbers))
 
 
-def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+def soon(model: Model, design: Design, draw: Draw) -> FloatArray | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
     concerned = _concerned(model, design, draw)
     if (kept := _kept(*concerned)) is not None:
@@ -177,7 +177,7 @@ def foresee(model: Model, design: Design, draw: Draw) -> None:
         cached.wish(Wish(function, settings, (cached.dataset(model.dataset),)))
 
 
-def _kept(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+def _kept(model: Model, design: Design, draw: Draw) -> FloatArray | None:
     """Errors from the cache, without the results they follow from; those one step away are wished for."""
     budget = _budget(model, draw)
     settings = (_errors_read, budget, model) if design.in_stages else (_errors, model, design, draw)
@@ -186,7 +186,7 @@ def _kept(model: Model, design: Design, draw: Draw) -> LeftOut | None:
         return None
     if design.in_stages:
         cached.wish(*_next(budget, cached.dataset(model.dataset)))
-    return LeftOut(errors)
+    return errors
 
 
 def opening(model: Model, draw: Draw) -> Iterator[Wish]:

@@ -75,7 +75,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool, with_unit: Formatter, p
         ),
     ]
     if overlay:
-        one, other = (computed.errors(*each.chosen).mean for each in (pinned, ours))
+        one, other = (float(computed.errors(*each.chosen).mean()) for each in (pinned, ours))
         rows.insert(0, ("error", text.help_of("Error"), one, other))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
     return [

@@ -246,7 +246,7 @@ def without_choice(grid: Grid, budgets: Budgets, table: SelectionTable) -> Witho
     draw = Draw(epsilon=budgets.regression, delta=budgets.delta)
     errors = computed.soon(usual(name), Design(), draw)
     without = min(without_privacy(name), float(table.rmse.min()))
-    return WithoutChoice(None if errors is None else errors.mean, without)
+    return WithoutChoice(None if errors is None else float(errors.mean()), without)
 
 
 def _wish_for_the_last(grid: Grid) -> None:
