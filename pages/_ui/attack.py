@@ -25,7 +25,7 @@ from dpgp_core.table import Dataset
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
-from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish, ticked
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
@@ -217,7 +217,6 @@ class AttackSettings(Settings):
         return OutputAttack(usual("kung"), self.target, draw, self.trials)
 
 
-LIMIT, ATTACK, GUESSING = "the promise allows", "this attack", "guessing"
 _POINTS = 400  # of the ROC that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
@@ -231,9 +230,9 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     rate = np.geomspace(1e-4, 1, 200)
     most = allowed(attacked.guarantee, rate)
     figure = go.Figure()
-    draw_line(figure, 100 * rate, 100 * most, LIMIT, GUARANTEE, "dash")
-    draw_line(figure, 100 * false[keep], 100 * true[keep], ATTACK, RISK, width=2.5)
-    draw_line(figure, 100 * rate, 100 * rate, GUESSING, TRUTH, "dot")
+    draw_line(figure, 100 * rate, 100 * most, "the promise allows", GUARANTEE, "dash")
+    draw_line(figure, 100 * false[keep], 100 * true[keep], "this attack", RISK, width=2.5)
+    draw_line(figure, 100 * rate, 100 * rate, "guessing", TRUTH, "dot")
     powers = [attacked.found(level) for level in RATES]
     figure.add_scatter(
         x=[100 * level for level in RATES],
@@ -249,12 +248,7 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     )
     kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
     if logarithmic:
-        kind = {
-            "type": "log",
-            "range": [np.log10(_LEAST), 2],
-            "tickvals": _TICKS,
-            "ticktext": [f"{tick:g}" for tick in _TICKS],
-        }
+        kind = ticked(_TICKS) | {"range": [np.log10(_LEAST), 2]}
     figure.update_xaxes(title="innocent people accused [in 100]", **kind)
     figure.update_yaxes(title="people present who are found [in 100]", **kind)
     _name_lines(figure, logarithmic)

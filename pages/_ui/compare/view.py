@@ -32,7 +32,7 @@ from pages._ui.compare.contenders import (
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import frame, offers, pictures, pin, settings, sheet, text
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
-from pages._ui.look.offers import of_datasets
+from pages._ui.look.offers import of_datasets, whole
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
     BINS,
@@ -165,8 +165,7 @@ def take_point() -> None:
     point = pictures.clicked(CHART)
     if point is not None:
         name, at = point
-        epsilon = next(option for option in offers.EPSILONS if option == at)
-        session.move({"epsilon": epsilon, RELEASE_OF.key: RELEASE_OF.titles[name]})
+        session.move({"epsilon": whole([at])[0], RELEASE_OF.key: RELEASE_OF.titles[name]})
 
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}

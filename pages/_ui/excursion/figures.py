@@ -250,7 +250,5 @@ def rows_of(found: Findings) -> pd.DataFrame:
 
 def _codes(explored: Explored) -> FloatArray:
     """Where the first path is right, misses the true set, or is false, as numbers; NaN without a truth."""
-    code = np.where(explored.has_truth, 0.0, np.nan)
-    for part, points in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
-        code[points & explored.has_truth] = part
-    return code
+    code = np.select(parts(explored.paths[0] >= explored.level, explored.true_set), (1.0, 2.0, 3.0))
+    return np.where(explored.has_truth, code, np.nan)

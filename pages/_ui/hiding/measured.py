@@ -78,8 +78,8 @@ def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
 
 def _upright(B: FloatArray) -> FloatArray:
     """Each row with the sign that makes its largest entry positive: -b y + noise tells as much as b y + noise."""
-    largest = B[np.arange(len(B)), np.abs(B).argmax(axis=1)]
-    return np.asarray(B * np.where(largest < 0, -1.0, 1.0)[:, None])
+    sign = np.where(-B.min(axis=1) > B.max(axis=1), -1.0, 1.0)
+    return np.asarray(B * sign[:, None])
 
 
 NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin

@@ -73,9 +73,9 @@ class Moved:
     calibrated: float
 
     @property
-    def largest(self) -> int:
-        """Where on the grid the move is largest."""
-        return int(np.abs(self.after - self.before).argmax())
+    def moves(self) -> FloatArray:
+        """How far the curve moves (G,)."""
+        return np.abs(self.after - self.before)
 
 
 def move(result: Result, choice: Choice) -> Moved:
@@ -207,7 +207,7 @@ def against_noise(moved: Moved, data: Dataset) -> go.Figure:
         fill="tozeroy",
         fillcolor=faded(PRIVATE, 0.22),
     )
-    draw_line(figure, moved.x, np.abs(moved.after - moved.before), "move of the curve", OTHER, "dash")
+    draw_line(figure, moved.x, moved.moves, "move of the curve", OTHER, "dash")
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)
@@ -218,32 +218,28 @@ _BLAMED = 0.05
 
 def answer(moved: Moved, data: Dataset) -> str:
     """The person and the move, the change of the curve, and the noise that hides it."""
-    choice, unit, peak = moved.settings[-1], data.y_unit, moved.largest
+    choice, unit, peak = moved.settings[-1], data.y_unit, moved.moves.argmax()
     point = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
     return (
         f"Person {choice.rank}, {data.x_names[0]} {text.number(moved.at, 3)} {data.x_units[0]}, has "
         f"{text.number(moved.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
-        f"by up to **{_size(moved, peak)} {unit}** (at {point}). The privacy noise there has a standard deviation of "
-        f"**{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
+        f"by up to **{text.number(moved.moves[peak])} {unit}** (at {point}). The privacy noise there has a standard "
+        f"deviation of **{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
         f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
         "found."
     )
 
 
-def _size(moved: Moved, index: int) -> str:
-    return text.number(abs(moved.after[index] - moved.before[index]))
-
-
 def metrics(moved: Moved, data: Dataset) -> list[Metric]:
     """The move in the output's unit and in units of the noise."""
-    unit, peak = data.y_unit, moved.largest
+    unit, peak = data.y_unit, moved.moves.argmax()
     metric = (
         "How far the curve moves, in standard deviations of the noise along the direction where it shows best "
         "(Mahalanobis)."
     )
     return [
-        Metric("Largest move of the curve", f"{_size(moved, peak)} {unit}", "not private"),
+        Metric("Largest move of the curve", f"{text.number(moved.moves[peak])} {unit}", "not private"),
         Metric("Privacy noise there", f"{text.number(moved.noise[peak])} {unit}", "one standard deviation"),
         Metric("Shift, in privacy noise", f"{text.at_most(moved.shift)}", "standard deviations", metric),
         Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s′, for anybody", metric),
