@@ -354,7 +354,7 @@ def growing(contest: Contest, epsilon: float, target: float, names: Sequence[str
     """
     compute.foresee(contest, names)
     so_far = compute.compared(contest, epsilon, target, {})
-    done = so_far.curves
+    done = so_far.curves  # filled as they come
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:

@@ -185,13 +185,14 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     steps.chart(rows, "rows_of_B", of_inputs(data, row_of(measured, data, stage)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
-        _against_epsilon(data, measured, budget)
+        _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
         frame.table(numbers, f"{dataset}_B_stage_{stage}", PUBLIC)
     st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
 
 
-def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
+def _against_epsilon(data: Dataset, measured: Measured) -> None:
+    budget = measured.settings
     epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
     every = tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
     left, right = st.columns(2)

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import placed, world
-from dpgp_core.evaluation.limits import Limits, limits, risk_model
+from dpgp_core.evaluation.limits import limits, risk_model
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes
@@ -97,7 +97,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
         means.append(data.in_data_units(on_grid.gain @ z))
         deviations.append(scale * on_grid.deviation)
         errors.append(scale * at_people.error)
-    bound: Limits = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
+    bound = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
