@@ -258,12 +258,11 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
 def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
     """Each line has its name beside it: the limit above, the others below, one after another."""
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
-        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
-        here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
-        point = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
+        height = float(np.interp(at, trace.x, trace.y))
+        x, y = np.log10([at, max(height, _LEAST)]).tolist() if logarithmic else (at, height)
         figure.add_annotation(
-            x=point[0],
-            y=point[1],
+            x=x,
+            y=y,
             text=trace.name,
             font={"color": trace.line.color},
             showarrow=False,

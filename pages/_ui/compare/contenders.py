@@ -37,7 +37,7 @@ from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
 from pages._ui.model import PICTURE_GAP, Model, clip_of
-from pages._ui.work.engine import engine, run_on
+from pages._ui.work.engine import engine
 
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
@@ -149,7 +149,9 @@ def _curve(swept: Sweep) -> Curve:
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
     """Smallest epsilon whose expected held-out error is at most ``target``; None if 100 is not enough."""
     with engine() as executor:
-        return run_on(executor, _needed, dataset, contest, name, target)
+        if executor is None:
+            return _needed(dataset, contest, name, target)
+        return executor.submit(_needed, dataset, contest, name, target).result()
 
 
 def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:

@@ -326,14 +326,16 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
     """Pinned and current figures, A | B."""
     scale, (a, b) = current.scale, (words.ranking(each)[0] for each in (pinned, current))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
-    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, current.nonprivate, None))
     needs = " | ".join(words.least_epsilon(each) for each in (pinned, current))
+
+    def error(name: str, one: float, other: float, note: str | None = None) -> Metric:
+        value = f"{scale.number(one)} | {scale.with_unit(other)}"
+        return Metric(f"A | B: {name}", value, pin.change(one, other), note)
+
     return [
         Metric("A | B: ε", f"{pinned.epsilon:g} | {current.epsilon:g}", pin.change(pinned.epsilon, current.epsilon)),
-        *(
-            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.with_unit(other)}", pin.change(one, other), note)
-            for name, one, other, note in rows
-        ),
+        error("least error", a.error, b.error, best),
+        error("without privacy", pinned.nonprivate, current.nonprivate),
         Metric("A | B: ε for the target", needs, f"error at most {scale.with_unit(current.target)}"),
     ]
 
