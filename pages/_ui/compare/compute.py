@@ -130,14 +130,6 @@ class Compared:
         """Place of its epsilon on the curves."""
         return CURVE_EPSILONS.index(self.epsilon)
 
-    def moved(self, current: Compared) -> dict[str, Curve]:
-        """Curves whose settings differ from the current ones."""
-        return {
-            name: curve
-            for name, curve in self.curves.items()
-            if concerning(self.contest, name) != concerning(current.contest, name)
-        }
-
 
 def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
     """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""

@@ -19,7 +19,7 @@ from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.figures import SHORT, add_truth, on_axes
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import compute, words
-from pages._ui.compare.compute import Compared, Drawn
+from pages._ui.compare.compute import Compared, Drawn, concerning
 from pages._ui.compare.contenders import (
     BY_WAIT,
     CONTENDERS,
@@ -233,12 +233,13 @@ def errors(compared: Compared, every: bool = False) -> go.Figure:
 
 def with_pinned(figure: go.Figure, pinned: Compared, current: Compared) -> go.Figure:
     """The same with a pinned setting (A): its epsilon, and thin, its curves of other settings."""
-    convert = current.scale.convert
-    for number, (name, curve) in enumerate(pinned.moved(current).items()):
+    convert, before, now = current.scale.convert, pinned.contest, current.contest
+    moved = [name for name in pinned.curves if concerning(before, name) != concerning(now, name)]
+    for number, name in enumerate(moved):
         title = CONTENDERS[name].title
         figure.add_scatter(
             x=CURVE_EPSILONS,
-            y=convert(curve.mean),
+            y=convert(pinned.curves[name].mean),
             mode="lines",
             line=_line(name) | {"width": 1.2},
             name=f"pinned (A): {title}" if number else "pinned (A), thin",
