@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -177,16 +177,13 @@ def opening_curves() -> Iterator[Wish]:
             yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
 
 
-def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
+def foresee(contest: Contest, names: Sequence[str]) -> None:
     """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
-    chosen, data = tuple(names), dataset(contest)
     ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
-        likely = chosen if each == contest else [name for name in chosen if name in USUAL]
+        likely = [name for name in names if each == contest or name in USUAL]
         ahead |= {(concerning(each, name), name): None for name in likely}
-    cached.wish(
-        *(wish for concern, name in ahead if not is_ready(concern, name) for wish in _wishes(concern, name, (data,)))
-    )
+    cached.wish(*(wish for each in ahead if _whole(*each) is None for wish in _wishes(*each)))
 
 
 def neighbours(contest: Contest) -> list[Contest]:
@@ -199,7 +196,8 @@ def neighbours(contest: Contest) -> list[Contest]:
     ]
 
 
-def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[Wish]:
+def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
+    given = (dataset(concern),)
     if not is_slow(name):
         yield Wish(contenders.curve, (concern, name), given)
         return
