@@ -132,9 +132,9 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
 def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
     """Expected error over epsilon: the part that no budget buys, and the part of privacy on top."""
     x = [each.settings.epsilon for each in measured]
-    current = next(each for each in measured if each.settings.epsilon == epsilon)
-    figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
+    nothing = [each.unmeasured for each in measured]
+    figure = go.Figure()
     draw_line(
         figure, x, floor, "no budget buys", NON_PRIVATE, width=2, fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18)
     )
@@ -148,18 +148,17 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
         fill="tonexty",
         fillcolor=faded(PRIVATE, 0.22),
     )
-    nothing = [each.unmeasured for each in measured]
     draw_line(figure, x, nothing, "nothing measured", TRUTH, "dot")
-    figure.add_annotation(x=np.log10(epsilon), y=current.error, text="here", showarrow=True, ax=18, ay=-22)
+    figure.add_annotation(x=np.log10(epsilon), y=error[x.index(epsilon)], text="here", showarrow=True, ax=18, ay=-22)
     figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
     figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
-    ends = [
-        (floor, "no budget buys", NON_PRIVATE),
-        (error, "with privacy", PRIVATE),
-        (nothing, "nothing measured", TRUTH),
-    ]
-    return named(finish(figure, _SMALL), [End(each[-1] / top, name, colour) for each, name, colour in ends])
+    ends = (
+        End(floor[-1] / top, "no budget buys", NON_PRIVATE),
+        End(error[-1] / top, "with privacy", PRIVATE),
+        End(nothing[-1] / top, "nothing measured", TRUTH),
+    )
+    return named(finish(figure, _SMALL), ends)
 
 
 _STAGE = Slider(
