@@ -134,9 +134,8 @@ class Compared:
 def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
     """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""
     nonprivate = without_privacy(contest.model.dataset, contest.model)
-    return Compared(
-        contest, epsilon, target, nonprivate, curves, {name: needed(contest, name, target) for name in curves}
-    )
+    needs = {name: needed(contest, name, target) for name in curves}
+    return Compared(contest, epsilon, target, nonprivate, curves, needs)
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:

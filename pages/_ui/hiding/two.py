@@ -21,8 +21,7 @@ from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import frame as look_frame
-from pages._ui.look import settings, text
+from pages._ui.look import frame, settings, text
 from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
 from pages._ui.look.sheet import of_inputs, of_theory
@@ -90,11 +89,6 @@ def ellipse(covariance: FloatArray) -> FloatArray:
     angle = np.linspace(0, 2 * np.pi, 121)
     circle = np.stack([np.cos(angle), np.sin(angle)])
     return np.asarray(vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle))
-
-
-def area_ratio(points: TwoPoints) -> float:
-    """How much larger the GP-prior ellipse is than the cloaking ellipse, as a ratio of mean squared noise."""
-    return float(np.trace(points.prior) / np.trace(points.cloaking))
 
 
 def noise_at(points: TwoPoints, draw: Draw) -> FloatArray:
@@ -167,9 +161,10 @@ _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hide
 
 def lead(points: TwoPoints) -> str:
     """The sentences under the question."""
+    share = float(np.trace(points.cloaking) / np.trace(points.prior))
     return (
         "One person moves these two predictions along one line only. Noise that covers just such lines has "
-        f"**{text.percent(1 / area_ratio(points))}** of the variance of noise in all directions."
+        f"**{text.percent(share)}** of the variance of noise in all directions."
     )
 
 
@@ -179,12 +174,12 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     with st.expander("Move the two people", icon=":material/tune:"):
         points = build(_sliders())
     with top:
-        look_frame.heading(steps.TITLE, lead(points))
+        frame.heading(steps.TITLE, lead(points))
     with container:
         _pictures(points, draw, covered)
-        look_frame.metrics(_noises(points, draw) if covered else _moves(points), "two")
+        frame.metrics(_noises(points, draw) if covered else _moves(points), "two")
         with st.expander("Table of the moves"):
-            look_frame.table(points_table(points), "two_people")
+            frame.table(points_table(points), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if settings.value_of(Switch("everybody", f"The same with {n} people", section=HERE)):
         result = computed.run(chosen.model, chosen.design, draw)
@@ -246,7 +241,7 @@ def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, its carriers, and its certificate."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
-    look_frame.metrics(words.certificate(result))
+    frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
@@ -261,9 +256,9 @@ def _everybody(result: Result) -> None:
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        look_frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        look_frame.steps(words.explain(result))
+        frame.steps(words.explain(result))
 
 
 def _of_inputs(
