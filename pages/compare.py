@@ -37,9 +37,7 @@ if chosen.overlay:
     pin.buttons(view.PAGE)
     values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
     with values:
-        rows = words.table(compared)
-        rows = rows if kept is None else view.with_pinned_column(rows, kept)
-        frame.table(rows, "compare", words.TABLE_NOTE, true_data=True)
+        frame.table(words.table(compared, kept), "compare", words.TABLE_NOTE, true_data=True)
         others = contenders.table(compute.peers(contest, epsilon), compared.scale)
         frame.table(others, "otherwise", contenders.NOTE, true_data=True)
     with how:

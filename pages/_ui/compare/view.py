@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -30,7 +29,7 @@ from pages._ui.compare.contenders import (
     scale_of,
 )
 from pages._ui.left_out import FOLDS, without_privacy
-from pages._ui.look import frame, offers, pictures, pin, settings, sheet, text
+from pages._ui.look import frame, offers, pictures, pin, settings, sheet
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
 from pages._ui.look.offers import of_datasets, whole
 from pages._ui.look.pictures import Public
@@ -339,15 +338,6 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
         error("without privacy", pinned.nonprivate, current.nonprivate),
         Metric("A | B: ε for the target", needs, f"error at most {scale.with_unit(current.target)}"),
     ]
-
-
-def with_pinned_column(table: pd.DataFrame, pinned: Compared) -> pd.DataFrame:
-    """The table with the pinned error of each mechanism after its present one."""
-    unit = pinned.scale.unit
-    errors = [pinned.scale.rounded(curve.mean[pinned.at]) for curve in pinned.curves.values()]
-    after = list(table.columns).index(f"error [{unit}]")
-    table.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{unit}]", errors)
-    return table
 
 
 def growing(contest: Contest, epsilon: float, target: float, names: Sequence[str]) -> Compared:

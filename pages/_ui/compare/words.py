@@ -31,20 +31,24 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall’s formula above epsilon 1)"
 
 
-def table(compared: Compared) -> pd.DataFrame:
-    """One row a contender at one epsilon of the curve."""
+def table(compared: Compared, pinned: Compared | None) -> pd.DataFrame:
+    """One row a contender at one epsilon of the curve; with its error at pinned settings, if any are pinned."""
     at, scale, unit, contest = compared.at, compared.scale, compared.scale.unit, compared.contest
     unbeaten = front(compared)
     rows = []
     for name, curve in compared.curves.items():
         low, high = np.percentile(curve.errors[at], [10, 90])
         wider = curve.mean[at] + curve.standard_error[at]
+        errors = {f"error [{unit}]": scale.rounded(curve.mean[at])}
+        if pinned is not None:
+            before = pinned.curves[name].mean[pinned.at]
+            errors[f"pinned (A), ε = {text.number(pinned.epsilon)} [{unit}]"] = scale.rounded(before)
         rows.append(
             {
                 "mechanism": CONTENDERS[name].title,
                 "protects": protects(contest, name, compared.epsilon),
                 "unbeaten": "★" if name in unbeaten else "",
-                f"error [{unit}]": scale.rounded(curve.mean[at]),
+                **errors,
                 f"± standard error [{unit}]": float(f"{scale.convert(wider) - scale.convert(curve.mean[at]):.2g}"),
                 "draws": curve.errors.shape[1],
                 f"10 % of draws below [{unit}]": scale.rounded(low),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -65,7 +65,7 @@ def errors(clip: Clip, draw: Draw) -> dict[str, ClipError]:
 
 def best(clip: Clip, draw: Draw) -> dict[str, float]:
     """The clip of least error for each kind, in % of the bounds."""
-    tried = {kept: errors(Clip(clip.low, clip.high, kept), draw) for kept in CLIPS}
+    tried = {kept: errors(replace(clip, kept=kept), draw) for kept in CLIPS}
     return {kind: min(tried, key=lambda kept: tried[kept][kind].error) for kind in KINDS}
 
 
