@@ -1,36 +1,32 @@
 import streamlit as st
 
-from pages._ui.excursion import compute, figures
-from pages._ui.excursion import view as excursion_view
+from pages._ui.excursion import compute, figures, view
+from pages._ui.excursion.compute import Findings
 from pages._ui.look import frame, pictures, settings, sidebar
 from pages._ui.work import cached
 
 top = st.container()
-excursion_view.search_on_request()
-chosen = settings.chosen(excursion_view.ExcursionSettings)
-view, show = chosen.release, chosen.overlay
-explored = compute.explored(view)
-excursion_view.release_caption(explored, view)
-bayes = compute.bayes_set(view, explored)
-plain = compute.without_privacy(view, explored) if show else None
-best = None if plain is None else compute.best_without(explored, plain)
+view.search_on_request()
+chosen = settings.chosen(view.ExcursionSettings)
+explored = compute.explored(chosen.release)
+view.release_caption(explored)
+found = Findings(explored, compute.bayes_set(explored), compute.without_privacy(explored) if chosen.overlay else None)
 
 with top:
-    frame.heading(excursion_view.TITLE, excursion_view.answer(explored, best))
-    if show:
+    frame.heading(view.TITLE, view.answer(found))
+    if chosen.overlay:
         frame.overlay_banner()
-numbers = figures.rows_of(explored, bayes, plain)
-excursion_view.pictures_of(view, explored, bayes, plain, numbers)
-frame.metrics(excursion_view.metrics(explored, bayes, best))
-if best is not None:
+numbers = figures.rows_of(found)
+view.pictures_of(found, numbers)
+frame.metrics(view.metrics(found))
+if chosen.overlay:
     st.header("How much of the area is found?")
-    overlap = cached.drawn(figures.overlap, explored, bayes, best, of=view)
-    pictures.chart(overlap, "overlap", excursion_view.overlap_alt(explored, bayes, best))
+    pictures.chart(cached.drawn(figures.overlap, found), "overlap", view.overlap_alt(found))
 values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
 with values:
-    frame.table(numbers, "excursion_paths", excursion_view.TABLE)
+    frame.table(numbers, "excursion_paths", view.TABLE)
 with how:
-    frame.steps(excursion_view.steps(explored, view))
+    frame.steps(view.steps(explored))
 with lesson:
     frame.lessons(
         "excursion_sets",
@@ -42,8 +38,8 @@ with lesson:
         ],
     )
 frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
-if bayes is not None:
+if found.bayes is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
-        frame.guarantee_card(bayes.guarantee)
-sidebar.spent(explored.dataset.name, *excursion_view.released(view, explored, bayes))
+        frame.guarantee_card(found.bayes.guarantee)
+sidebar.spent(explored.dataset.name, *view.released(found))
 frame.state_link()

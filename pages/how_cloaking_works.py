@@ -21,7 +21,10 @@ with st.expander("Try this"):
         [
             ("Two people far apart: each hides alone.", {"x1": 1, "x2": 9, "two_l": 1, "step": "covered"}),
             ("Two people close together share the work.", {"x1": 4.5, "x2": 5.5, "step": "covered"}),
-            ("A short lengthscale: nearly everyone carries noise.", steps.SHORT),
+            (
+                "A short lengthscale: nearly everyone carries noise.",
+                {"step": "covered", "everybody": "true", "lengthscale_years": 3},
+            ),
             ("A narrow clip: little noise, but skewed outcomes are moved.", {"step": "clip", "clip_kept": 30}),
         ],
     )

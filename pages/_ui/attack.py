@@ -21,12 +21,11 @@ from dpgp_core.attack.roc import Estimate, Roc
 from dpgp_core.kernels import Matern12
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
-from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.table import Dataset
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
-from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish, ticked
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
@@ -37,6 +36,7 @@ Target = Literal["paths", "cloaking", "gp_prior"]
 RATES = (0.01, 0.05, 0.10)
 CONFIDENCE = 0.95
 _N = 10
+_SEED = 1
 _LENGTHSCALE = 1.0
 
 
@@ -50,7 +50,6 @@ class PathAttack:
     delta: float
     inputs: Inputs
     shadows: int
-    seed: int
 
     @property
     def guarantee(self) -> Guarantee:
@@ -98,14 +97,30 @@ class Attacked:
     epsilon_lower: float
     seconds: float
 
+    @property
+    def held(self) -> bool:
+        """Whether the attack does not refute the promise."""
+        return self.epsilon_lower <= self.guarantee.budget.epsilon
+
+    def found(self, rate: float) -> Estimate:
+        """How many of those present are found, of 100, where so large a share of the innocent is accused."""
+        return Estimate(*(100 * each for each in self.roc.power_at(rate, CONFIDENCE)))
+
+    def most(self, rate: float) -> float:
+        """How many the promise allows to be found then, of 100."""
+        return 100 * float(allowed(self.guarantee, np.array([rate]))[0])
+
 
 def attack_paths(attack: PathAttack) -> Attacked:
     """Fit and evaluate LiRA."""
     start = time.perf_counter()
     shadows = Shadows(r=attack.r, sigma=attack.sigma, L=attack.L, n=_N, lengthscale=_LENGTHSCALE, inputs=attack.inputs)
-    roc = attack_posterior_sampling(shadows, np.random.default_rng(attack.seed), attack.shadows)
+    roc = attack_posterior_sampling(shadows, np.random.default_rng(_SEED), attack.shadows)
     seconds = time.perf_counter() - start
-    return Attacked(roc, attack.guarantee, _lower_bound(roc, attack.delta, attack.seed), seconds)
+    order = np.random.default_rng([_SEED, 2])  # scores are sorted: the bound wants them in a random order
+    inside, outside = order.permutation(roc.inside), order.permutation(roc.outside)
+    bound = epsilon_lower_bound(inside, outside, attack.delta, CONFIDENCE)
+    return Attacked(roc, attack.guarantee, bound, seconds)
 
 
 def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
@@ -117,23 +132,13 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     record = int((shifts**2).sum(axis=0).argmax())
     pair = output_neighbours(dataset, record)
     rng = np.random.default_rng(attack.draw.seed)
-    inside, outside = (mechanism.measure(plan, data, dataset.X, rng) for data in pair)
-    assert isinstance(inside, TeachingRelease)  # numbered draws
-    assert isinstance(outside, TeachingRelease)
-    linear = linear_attack(inside, outside)
-    scores = [
+    linear = linear_attack(*(mechanism.measure(plan, data, dataset.X, rng) for data in pair))
+    inside, outside = (
         np.concatenate([linear.score(s) for s in draw_releases(mechanism, data, dataset.X, rng, attack.trials)])
         for data in pair
-    ]
-    roc = Roc.of(*scores)
-    bound = epsilon_lower_bound(scores[0], scores[1], attack.draw.delta, CONFIDENCE)
-    return Attacked(roc, attack.guarantee, bound, time.perf_counter() - start)
-
-
-def _lower_bound(roc: Roc, delta: float, seed: int) -> float:
-    """Audit bound from the sorted scores, put into random order first."""
-    rng = np.random.default_rng([seed, 2])
-    return epsilon_lower_bound(rng.permutation(roc.inside), rng.permutation(roc.outside), delta, CONFIDENCE)
+    )
+    bound = epsilon_lower_bound(inside, outside, attack.draw.delta, CONFIDENCE)
+    return Attacked(Roc.of(inside, outside), attack.guarantee, bound, time.perf_counter() - start)
 
 
 def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
@@ -207,12 +212,11 @@ class AttackSettings(Settings):
         """To be computed."""
         if self.target == "paths":
             ridge, scale, delta = float(self.r), float(self.sigma), float(self.path_delta)
-            return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials, 1)
+            return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials)
         draw = Draw(float(self.epsilon), float(self.delta))
         return OutputAttack(usual("kung"), self.target, draw, self.trials)
 
 
-LIMIT, ATTACK, GUESSING = "the promise allows", "this attack", "guessing"
 _POINTS = 400  # of the ROC that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
@@ -226,30 +230,25 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     rate = np.geomspace(1e-4, 1, 200)
     most = allowed(attacked.guarantee, rate)
     figure = go.Figure()
-    draw_line(figure, 100 * rate, 100 * most, LIMIT, GUARANTEE, "dash")
-    draw_line(figure, 100 * false[keep], 100 * true[keep], ATTACK, RISK, width=2.5)
-    draw_line(figure, 100 * rate, 100 * rate, GUESSING, TRUTH, "dot")
-    powers = [attacked.roc.power_at(level, CONFIDENCE) for level in RATES]
+    draw_line(figure, 100 * rate, 100 * most, "the promise allows", GUARANTEE, "dash")
+    draw_line(figure, 100 * false[keep], 100 * true[keep], "this attack", RISK, width=2.5)
+    draw_line(figure, 100 * rate, 100 * rate, "guessing", TRUTH, "dot")
+    powers = [attacked.found(level) for level in RATES]
     figure.add_scatter(
         x=[100 * level for level in RATES],
-        y=[100 * each.value for each in powers],
+        y=[each.value for each in powers],
         mode="markers",
         name="95 % range",
         marker={"color": RISK, "size": 7},
         error_y={
-            "array": [100 * (each.high - each.value) for each in powers],
-            "arrayminus": [100 * (each.value - each.low) for each in powers],
+            "array": [each.high - each.value for each in powers],
+            "arrayminus": [each.value - each.low for each in powers],
             "color": faded(RISK, 0.7),
         },
     )
     kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
     if logarithmic:
-        kind = {
-            "type": "log",
-            "range": [np.log10(_LEAST), 2],
-            "tickvals": _TICKS,
-            "ticktext": [f"{tick:g}" for tick in _TICKS],
-        }
+        kind = ticked(_TICKS) | {"range": [np.log10(_LEAST), 2]}
     figure.update_xaxes(title="innocent people accused [in 100]", **kind)
     figure.update_yaxes(title="people present who are found [in 100]", **kind)
     _name_lines(figure, logarithmic)
@@ -259,12 +258,11 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
 def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
     """Each line has its name beside it: the limit above, the others below, one after another."""
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
-        x, y = np.asarray(trace.x, float), np.asarray(trace.y, float)
-        here = int(np.abs(np.log(np.maximum(x, 1e-9) / at)).argmin())
-        point = (np.log10([x[here], max(y[here], _LEAST)]) if logarithmic else np.array([x[here], y[here]])).tolist()
+        height = float(np.interp(at, trace.x, trace.y))
+        x, y = np.log10([at, max(height, _LEAST)]).tolist() if logarithmic else (at, height)
         figure.add_annotation(
-            x=point[0],
-            y=point[1],
+            x=x,
+            y=y,
             text=trace.name,
             font={"color": trace.line.color},
             showarrow=False,
@@ -279,21 +277,14 @@ BLAMED = 0.05  # innocent people that are accused, in the sentence
 
 def metrics(attacked: Attacked) -> list[Metric]:
     """Area under the curve, how many are found, promised and proven epsilon."""
-    auc, power = attacked.roc.auc(CONFIDENCE), attacked.roc.power_at(0.01, CONFIDENCE)
+    auc, found, budget = attacked.roc.auc(CONFIDENCE), attacked.found(0.01), attacked.guarantee.budget
+    low, value, high = (f"{text.number(each)} %" for each in (found.low, found.value, found.high))
     return [
         Metric(
             "Area under the curve", f"{auc.value:.3f}", f"95 % range {auc.low:.3f} to {auc.high:.3f}; guessing has 0.5"
         ),
-        Metric(
-            "Found if 1 in 100 is accused",
-            text.percent(power.value),
-            f"{text.percent(power.low)} to {text.percent(power.high)}",
-        ),
-        Metric(
-            "ε promised",
-            text.at_most(attacked.guarantee.budget.epsilon),
-            f"δ = {text.small(attacked.guarantee.budget.delta)}",
-        ),
+        Metric("Found if 1 in 100 is accused", value, f"{low} to {high}"),
+        Metric("ε promised", text.at_most(budget.epsilon), f"δ = {text.small(budget.delta)}"),
         Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
     ]
 
@@ -307,38 +298,27 @@ _WHICH_ANSWER = (
 )
 
 
-def about(paths: bool) -> str:
-    """The attacker's question: whether somebody took part, or what they answered."""
-    return _WHO if paths else _WHICH_ANSWER
-
-
 def answer(attacked: Attacked, paths: bool) -> str:
-    """The plain sentences under the question, in people of 100."""
-    share = 100 * attacked.roc.power_at(BLAMED, CONFIDENCE).value
-    most = 100 * float(allowed(attacked.guarantee, np.array([BLAMED]))[0])
-    refuted = "" if _held(attacked) else " **The attack refutes the promise.**"
+    """The plain sentences under the question, in people of 100; of ``paths`` the attacker asks who took part."""
+    refuted = "" if attacked.held else " **The attack refutes the promise.**"
     return (
-        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds **{text.number(share)} in 100** of "
-        f"those present. Guessing finds {100 * BLAMED:g}; the promise allows {text.at_most(most, 2)} at most.{refuted} "
-        f"{about(paths)}"
+        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds "
+        f"**{text.number(attacked.found(BLAMED).value)} in 100** of those present. Guessing finds {100 * BLAMED:g}; "
+        f"the promise allows {text.at_most(attacked.most(BLAMED), 2)} at most.{refuted} "
+        f"{_WHO if paths else _WHICH_ANSWER}"
     )
-
-
-def _held(attacked: Attacked) -> bool:
-    return attacked.epsilon_lower <= attacked.guarantee.budget.epsilon
 
 
 def caption(attacked: Attacked) -> str:
     """Alt text of the picture, with its values."""
-    powers = (text.number(100 * attacked.roc.power_at(rate, CONFIDENCE).value) for rate in RATES)
-    most = (text.at_most(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2) for rate in RATES)
     values = " ".join(
-        f"With {100 * rate:g} in 100 innocent accused it finds {one} of {other} allowed."
-        for rate, one, other in zip(RATES, powers, most, strict=True)
+        f"With {100 * rate:g} in 100 innocent accused it finds {text.number(attacked.found(rate).value)} of "
+        f"{text.at_most(attacked.most(rate), 2)} allowed."
+        for rate in RATES
     )
-    promised = "what is promised (green, dashed)"
-    held = f"stays below {promised}, as it must" if _held(attacked) else f"finds more than {promised.partition(' ')[2]}"
-    return f"The attack (red) {held}. {values}"
+    held = "stays below what is promised (green, dashed), as it must"
+    refuted = "finds more than is promised (green, dashed)"
+    return f"The attack (red) {held if attacked.held else refuted}. {values}"
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."
@@ -350,14 +330,14 @@ def table(attacked: Attacked) -> pd.DataFrame:
     """How many are found at the usual rates of false accusations, and how many the promise allows."""
     rows = []
     for rate in RATES:
-        estimate: Estimate = attacked.roc.power_at(rate, CONFIDENCE)
+        found = attacked.found(rate)
         rows.append(
             {
                 "innocent people accused [%]": 100 * rate,
-                "the promise allows [%]": round(100 * float(allowed(attacked.guarantee, np.array([rate]))[0]), 2),
-                "people present who are found [%] (not private)": round(100 * estimate.value, 2),
-                "95 % range from [%] (not private)": round(100 * estimate.low, 2),
-                "to [%] (not private)": round(100 * estimate.high, 2),
+                "the promise allows [%]": round(attacked.most(rate), 2),
+                "people present who are found [%] (not private)": round(found.value, 2),
+                "95 % range from [%] (not private)": round(found.low, 2),
+                "to [%] (not private)": round(found.high, 2),
             }
         )
     return pd.DataFrame(rows)
@@ -365,21 +345,12 @@ def table(attacked: Attacked) -> pd.DataFrame:
 
 def steps(attacked: Attacked, paths: bool) -> list[tuple[str, str]]:
     """How the attack works, with its numbers."""
-    count = len(attacked.roc.inside)
-    first = (
-        (
-            "Attack",
-            "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data",
-        )
-        if paths
-        else (
-            "Attack",
-            "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release",
-        )
-    )
+    inside, outside = len(attacked.roc.inside), len(attacked.roc.outside)
+    lira = "LiRA: the likelihood ratio of the released values at the target. Densities are fitted to simulated data"
+    linear = "the likelihood ratio of two neighbouring data sets under the known noise. It is linear in the release"
     return [
-        first,
-        ("Trials", f"{count:,} releases with the person and {len(attacked.roc.outside):,} without, all fresh"),
+        ("Attack", lira if paths else linear),
+        ("Trials", f"{inside:,} releases with the person and {outside:,} without, all fresh"),
         (
             "Proven epsilon",
             "the threshold is chosen on half of the scores and tested once on the other half (Clopper-Pearson)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -64,9 +64,9 @@ WHOLE = {
 _SWITCHES = ("DPGP_WARM", "DPGP_UPLOADS")  # on unless set to 0
 
 
-def whole(name: str, environment: Mapping[str, str] = os.environ) -> int:
+def whole(name: str) -> int:
     """A number of ``WHOLE``, or its default. Raises ValueError, with a sentence, unless it is within its limits."""
-    rule, text = WHOLE[name], environment.get(name, "").strip()
+    rule, text = WHOLE[name], os.environ.get(name, "").strip()
     if not text:
         return rule.default
     if text.isascii() and text.isdigit() and len(text) < 10 and rule.least <= int(text) <= rule.most:
@@ -77,39 +77,39 @@ def whole(name: str, environment: Mapping[str, str] = os.environ) -> int:
     )
 
 
-def switched_on(name: str, environment: Mapping[str, str] = os.environ) -> bool:
+def switched_on(name: str) -> bool:
     """Whether a switch is on: 1 or not set. Raises ValueError unless it is 0, 1 or not set."""
-    text = environment.get(name, "").strip()
+    text = os.environ.get(name, "").strip()
     if text not in ("", "0", "1"):
         raise ValueError(f"{name} must be 0 (off) or 1 (on), got {text!r}; leave it unset for 1")
     return text != "0"
 
 
-def hosts(environment: Mapping[str, str] = os.environ) -> tuple[Host, ...] | None:
+def hosts() -> tuple[Host, ...] | None:
     """The names in DPGP_HOSTS; None if it is not set. Raises ValueError if one of them is no host."""
-    named = environment.get("DPGP_HOSTS", "")
+    named = os.environ.get("DPGP_HOSTS", "")
     try:
         return tuple(Host.read(name.strip()) for name in named.split(",")) if named.strip() else None
     except ValueError as error:
         raise ValueError(f"DPGP_HOSTS must be hosts with commas between them: {error}") from None
 
 
-def state(environment: Mapping[str, str] = os.environ) -> Path:
+def state() -> Path:
     """The state folder. Raises ValueError if it is there and no folder."""
-    text = environment.get("DPGP_STATE", "")
+    text = os.environ.get("DPGP_STATE", "")
     if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
         raise ValueError(
             f"DPGP_STATE must name a folder, and {text!r} is none; leave it unset for one of the user's own"
         )
     if text:
         return Path(text)
-    home = environment.get("XDG_STATE_HOME", "")  # counts if it is absolute, says the standard
+    home = os.environ.get("XDG_STATE_HOME", "")  # counts if it is absolute, says the standard
     return (Path(home) if os.path.isabs(home) else Path.home() / ".local/state") / "dpgp"
 
 
-def ledger_key(environment: Mapping[str, str] = os.environ) -> str | None:
+def ledger_key() -> str | None:
     """The key in DPGP_LEDGER_KEY; None if it is not set. Raises ValueError, which does not repeat it."""
-    text = environment.get("DPGP_LEDGER_KEY", "").strip().lower()
+    text = os.environ.get("DPGP_LEDGER_KEY", "").strip().lower()
     if text and not _KEY.fullmatch(text):
         raise ValueError(
             f"DPGP_LEDGER_KEY must be 64 to 256 hexadecimal digits, got {len(text)} characters. Make it with "
@@ -118,9 +118,9 @@ def ledger_key(environment: Mapping[str, str] = os.environ) -> str | None:
     return text or None
 
 
-def ledger_dsn(environment: Mapping[str, str] = os.environ) -> str | None:
+def ledger_dsn() -> str | None:
     """The PostgreSQL database in DPGP_LEDGER_DSN; None if not set. Raises ValueError, which does not repeat it."""
-    text = environment.get("DPGP_LEDGER_DSN", "").strip()
+    text = os.environ.get("DPGP_LEDGER_DSN", "").strip()
     if not text:
         return None
     if find_spec("psycopg") is None:
@@ -138,13 +138,12 @@ def ledger_dsn(environment: Mapping[str, str] = os.environ) -> str | None:
     return text
 
 
-def problems(environment: Mapping[str, str] = os.environ) -> list[str]:
+def problems() -> list[str]:
     """One sentence for each variable that cannot be used."""
     sentences = []
-    checks: list[Callable[[], object]] = [partial(whole, name, environment) for name in WHOLE]
-    checks += [partial(switched_on, name, environment) for name in _SWITCHES]
-    checks += [partial(each, environment) for each in (hosts, state, ledger_key, ledger_dsn)]
-    for check in checks:
+    checks: list[Callable[[], object]] = [partial(whole, name) for name in WHOLE]
+    checks += [partial(switched_on, name) for name in _SWITCHES]
+    for check in (*checks, hosts, state, ledger_key, ledger_dsn):
         try:
             check()
         except ValueError as error:

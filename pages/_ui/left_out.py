@@ -18,6 +18,7 @@ from pages._ui.work.cached import Wish
 
 SEED = 1  # of simulated releases
 FOLDS = 5
+_DOING = "Fitting without privacy"
 _SHUFFLED = 0  # seed of the folds: one partition a data set, public and the same everywhere
 
 
@@ -27,40 +28,16 @@ def folds_of(dataset: Dataset) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Errors of one method. Not private.
+class Trio:
+    """Errors of a release, of the method of 2018 and without privacy, in the output's unit. Not private.
 
     Attributes:
-        draws: of each simulated release (D,), in the output's unit.
+        ours, paper: of each simulated release (D,), whose mean pages quote; None while it is being computed.
     """
 
-    draws: FloatArray
-
-    @property
-    def mean(self) -> float:
-        """The error of a release, as pages quote it."""
-        return float(self.draws.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """Of that mean, over the draws."""
-        return float(self.draws.std(ddof=1) / np.sqrt(len(self.draws)))
-
-
-@dataclass(frozen=True, eq=False)
-class Trio:
-    """Errors of a release, of the method of 2018 and without privacy; None where one is still being computed."""
-
-    ours: LeftOut | None
-    paper: LeftOut | None
+    ours: FloatArray | None
+    paper: FloatArray | None
     without: float
-
-
-def without_privacy_soon(name: str, *models: Model) -> float | None:
-    """``without_privacy`` if it is there soon; else None, and it goes on."""
-    data = (cached.dataset(name),)
-    made = cached.soon("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
-    return None if made is None else made.value
 
 
 def without_privacy(name: str, *models: Model) -> float:
@@ -71,17 +48,21 @@ def without_privacy(name: str, *models: Model) -> float:
         models: declared on the page, if any. The best of them counts where it does better than Bayes
             cloaking's, but not for data of very many people, where it takes long and does not.
     """
-    data = (cached.dataset(name),)
-    return cached.value("Fitting without privacy", _without_privacy, *_declared(name, models), given=data)
+    wish = opening(name, *models)
+    return float(cached.value(_DOING, wish.function, *wish.settings, given=wish.given))
+
+
+def without_privacy_soon(name: str, *models: Model) -> float | None:
+    """The same if it is there soon; else None, and it goes on."""
+    wish = opening(name, *models)
+    made = cached.soon(_DOING, wish.function, *wish.settings, given=wish.given)
+    return None if made is None else float(made.value)
 
 
 def opening(name: str, *models: Model) -> Wish:
     """The same, to be computed beforehand."""
-    return Wish(_without_privacy, _declared(name, models), (cached.dataset(name),))
-
-
-def _declared(name: str, models: tuple[Model, ...]) -> tuple[str, tuple[Model, ...]]:
-    return name, models if exhibit(name).cross_validated else ()
+    declared = models if exhibit(name).cross_validated else ()
+    return Wish(_without_privacy, (name, declared), (cached.dataset(name),))
 
 
 def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:

@@ -62,7 +62,6 @@ class Design:
     mechanism: str = "bayes"
     objective: ObjectiveName = "trace"
     focus: Focus = "records"
-    gap: float = 1e-3
 
     @property
     def in_stages(self) -> bool:
@@ -133,7 +132,7 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
         "calibration": "analytic" if isinstance(built, RefinedCloaking) else draw.calibration,
         "unproven": True,  # Hall's formula above epsilon 1 is drawn, and marked
         "objective": design.objective,
-        "gap": design.gap,
+        "gap": 1e-3,
         "shrinkage": draw.shrinkage,
     }
     accepted = {field.name for field in fields(built)}

@@ -14,22 +14,20 @@ from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import attacker_success
 from dpgp_core.arrays import FloatArray
-from pages._ui import attack as _ui_attack
-from pages._ui import menu, session
+from pages._ui import attack, menu, session
 from pages._ui.cloaking.computed import run, run_published
 from pages._ui.cloaking.results import Result
 from pages._ui.cloaking.words import at_records
 from pages._ui.compare import compute as compare
-from pages._ui.compare import contenders
 from pages._ui.hiding import two
 from pages._ui.hiding.two import TwoPointSettings
 from pages._ui.lengthscale import compute as lengthscale_choice
 from pages._ui.look import offers, settings, text
 from pages._ui.look.offers import whole
-from pages._ui.model import Design, Draw, Model
+from pages._ui.model import Design, Draw, Model, usual
 
 DELTA = offers.DELTA
-KUNG = Model("kung", "EQ", 25.0, 0.3)
+KUNG = usual("kung")
 _DENSE = 15  # sales in a hexagon
 
 
@@ -51,7 +49,7 @@ def promise() -> str:
 def two_point_noise(x2: float) -> float:
     """Cloaking noise per unit budget at the more exposed test point: record 1 at 4.5, record 2 at x2, d = 2."""
     points = two.build(TwoPointSettings(4.5, x2, 1.5, 0.1, 2.0))
-    return points.d * float(np.sqrt(points.design.covariance().diagonal().max()))
+    return float(np.sqrt(points.cloaking.diagonal().max()))
 
 
 def neighbours() -> str:
@@ -132,8 +130,7 @@ def best_lengthscale() -> str:
 
 def attack_limit() -> str:
     """Step 6."""
-    attack = _ui_attack.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000)
-    attacked = _ui_attack.attacked(attack)
+    attacked = attack.attacked(attack.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000))
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
         f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
@@ -144,8 +141,7 @@ def attack_limit() -> str:
 
 def needed(target: float) -> float:
     """Epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none is enough."""
-    contest = contenders.Contest(KUNG, DELTA, 10, 6)
-    epsilon = compare.needed(contest, "refined", target)
+    epsilon = compare.needed(compare.opened()[0], "refined", target)
     return math.inf if epsilon is None else epsilon
 
 
@@ -231,7 +227,7 @@ STEPS = (
 )
 
 _ENDING = "\n\nThat was the tour. **Your data & release** does the same with a table of your own."
-_NUMBERS = tuple(str(number + 1) for number in range(len(STEPS)))
+_NUMBERED = {str(number): step for number, step in enumerate(STEPS, 1)}
 
 
 @contextlib.contextmanager
@@ -279,26 +275,19 @@ def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
     Streamlit takes parameters out of such a link that the page before had controls for, and lets the values of those
     win. So they are put back, and forgotten as values of controls and as carried parameters.
     """
-    number = address.get("tour", "")
-    if number not in _NUMBERS or STEPS[int(number) - 1].page != (page or "start"):
+    step = _NUMBERED.get(address.get("tour", ""))
+    if step is None or step.page != (page or "start"):
         return address
-    whole = STEPS[int(number) - 1].state | address
+    whole = step.state | address
     keys = {*session.CARRIED.get({}), *whole}
     session.forget(key for key in keys if isinstance(session.control(key), (bool, int, float, str)))
     session.CARRIED.put({})
     return whole
 
 
-def link(number: int) -> str:
-    """The address of a step's state, relative to any page."""
-    step = STEPS[number - 1]
-    query = "&".join(f"{key}={value}" for key, value in ({"tour": str(number)} | step.state).items())
-    return f"./{'' if step.page == 'start' else step.page}?{query}"
-
-
 def step_of(raw: str) -> int | str:
     """The number of the step in a link, or a sentence where there is none."""
-    if raw in _NUMBERS:
+    if raw in _NUMBERED:
         return int(raw)
     return text.bad_link_value("tour", raw, f"the tour has steps 1 to {len(STEPS)}.", "the page without it")
 

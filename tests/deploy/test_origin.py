@@ -135,8 +135,9 @@ def test_two_headers_are_none(headers):
     assert OriginMiddleware(None, [Host("example.org", None)]).problem({"type": "http", "headers": headers})
 
 
-def test_the_origin_is_checked_before_everything():
+def test_the_origin_is_checked_before_everything(monkeypatch):
     assert http.MIDDLEWARE[0].cls is OriginMiddleware
-    named = {"DPGP_HOSTS": "example.org, www.example.org:443"}
-    assert environment.hosts(named) == (Host("example.org", None), Host("www.example.org", 443))
-    assert environment.hosts({"DPGP_HOSTS": " "}) is None
+    monkeypatch.setenv("DPGP_HOSTS", "example.org, www.example.org:443")
+    assert environment.hosts() == (Host("example.org", None), Host("www.example.org", 443))
+    monkeypatch.setenv("DPGP_HOSTS", " ")
+    assert environment.hosts() is None

@@ -10,18 +10,24 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from streamlit import config
 
 from deploy import local
 from pages._ui import environment
-from pages._ui.environment import problems
 from pages._ui.serve import startup
 from tests.e2e import browser as tool
 from tests.waiting import PATIENCE, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def problems(variables: dict[str, str]) -> list[str]:
+    """What is said of these variables, where no others are set."""
+    with mock.patch.dict(os.environ, variables, clear=True):
+        return environment.problems()
 
 
 @pytest.mark.parametrize("name", environment.WHOLE)
@@ -61,10 +67,11 @@ def test_what_can_be_used_is_said_nothing_about():
     good |= {"DPGP_STATE": "/nowhere/yet", "DPGP_LEDGER_KEY": "AB" * 32}
     good |= {"DPGP_LEDGER_DSN": "postgresql://u:p@host/name"}
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
-    assert environment.whole("DPGP_WORKER_MB", good) == 1024
-    assert environment.whole("DPGP_CACHE_MB", {"DPGP_CACHE_MB": " "}) == 300
-    assert not environment.switched_on("DPGP_WARM", good)
-    assert environment.switched_on("DPGP_UPLOADS", good)
+    with mock.patch.dict(os.environ, good | {"DPGP_CACHE_MB": " "}, clear=True):
+        assert environment.whole("DPGP_WORKER_MB") == 1024
+        assert environment.whole("DPGP_CACHE_MB") == 300
+        assert not environment.switched_on("DPGP_WARM")
+        assert environment.switched_on("DPGP_UPLOADS")
 
 
 def refused(**settings):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,9 @@ def take(browser: Browser, address: str, page_name: str, look: str, folder: Path
 
 def take_step(browser: Browser, address: str, number: int, look: str, folder: Path) -> None:
     """What one sees first at a step of the guided tour, its answer revealed."""
-    page = opened(browser, f"{address}/{tour.link(number).removeprefix('./')}", look)
+    step = tour.STEPS[number - 1]
+    path = "" if step.page == "start" else step.page
+    page = opened(browser, f"{address}/{path}?{urlencode({'tour': number} | step.state)}", look)
     page.get_by_text("What you should see").click()
     tool.settle(page)
     save(page.screenshot(), folder / f"tour_{number}-{look}.webp")

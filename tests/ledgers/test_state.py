@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -130,12 +131,18 @@ def test_a_damaged_key_is_a_sentence(folder, content):
         use(folder)
 
 
-def test_the_default_is_the_users_state_directory(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/somebody")
-    assert str(environment.state({})) == "/home/somebody/.local/state/dpgp"
-    assert str(environment.state({"XDG_STATE_HOME": "/x"})) == "/x/dpgp"
-    assert str(environment.state({"XDG_STATE_HOME": "relative"})) == "/home/somebody/.local/state/dpgp"
-    assert str(environment.state({"DPGP_STATE": "/y", "XDG_STATE_HOME": "/x"})) == "/y"
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({}, "/home/somebody/.local/state/dpgp"),
+        ({"XDG_STATE_HOME": "/x"}, "/x/dpgp"),
+        ({"XDG_STATE_HOME": "relative"}, "/home/somebody/.local/state/dpgp"),
+        ({"DPGP_STATE": "/y", "XDG_STATE_HOME": "/x"}, "/y"),
+    ],
+)
+def test_the_default_is_the_users_state_directory(variables, folder):
+    with mock.patch.dict(os.environ, {"HOME": "/home/somebody"} | variables, clear=True):
+        assert str(environment.state()) == folder
 
 
 @pytest.fixture

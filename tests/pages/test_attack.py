@@ -52,7 +52,7 @@ def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
 
 
 def test_allowed_power_is_the_complement_of_the_least_miss_rate():
-    setting = attack.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000, 1)
+    setting = attack.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000)
     guarantee = setting.guarantee
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
     assert attack.allowed(guarantee, np.array([0.01]))[0] == pytest.approx(delta + np.exp(epsilon) * 0.01)

@@ -36,7 +36,7 @@ def used(monkeypatch):
 
 
 @pytest.mark.usefixtures("used")
-@pytest.mark.parametrize("contest", [compute.opening(), *compute.linked()], ids=lambda each: each.model.dataset)
+@pytest.mark.parametrize("contest", compute.opened(), ids=lambda each: each.model.dataset)
 def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
     for name in USUAL:
         found = compute.curve(contest, name)

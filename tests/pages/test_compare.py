@@ -14,7 +14,7 @@ from pages._ui import session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
 from pages._ui.compare.compute import concerning
-from pages._ui.look import pin, settings
+from pages._ui.look import pin
 from pages._ui.model import Model, load_dataset
 from tests.pages.reading import page_text, traces
 
@@ -96,14 +96,18 @@ def a_curve(error: float) -> contenders.Curve:
     return contenders.Curve(np.full((count, 2), error), *np.full((2, count), np.nan), 0.1)
 
 
+def comparison(curves: dict[str, contenders.Curve], epsilon: float) -> compute.Compared:
+    return compute.Compared(HEIGHTS, epsilon, target=9.0, nonprivate=7.0, curves=curves, needs={})
+
+
 def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
     errors = {"bayes": 7.0, "refined": 8.0, "published": 5.0, "sparse": 9.0}
     bins = {"laplace_bins": 11.0, "integral_bins": 10.0}
     curves = {name: a_curve(error) for name, error in (errors | bins).items()}
-    assert words.front(curves, HEIGHTS, 5.0) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
-    assert words.front(curves, HEIGHTS, 0.5) == {"published", "sparse", "integral_bins"}
+    assert words.front(comparison(curves, 5.0)) == {"bayes", "sparse", "integral_bins"}  # published: no promise there
+    assert words.front(comparison(curves, 0.5)) == {"published", "sparse", "integral_bins"}
     curves["sparse"] = a_curve(6.0)
-    assert words.front(curves, HEIGHTS, 5.0) == {"sparse", "integral_bins"}
+    assert words.front(comparison(curves, 5.0)) == {"sparse", "integral_bins"}
 
 
 def test_what_is_no_promise_is_said_to_be_none():
@@ -133,15 +137,16 @@ def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
 
 
 def test_what_is_done_is_said_while_the_others_follow():
-    scale, curves = contenders.Scale("cm"), {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
-    said = words.so_far(curves, 1.0, scale, "bayes", 0, 9)
+    curves = {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
+    said = words.so_far(comparison(curves, 1.0), "bayes", 0, 9)
     assert "2 of 9 methods are done" in said
     assert "**Refined cloaking** has the smallest error at epsilon = 1, 8 cm" in said
     assert said.endswith("**Bayes cloaking (ours)** is being computed.")
-    growing = words.so_far(curves | {"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9)
+    growing = words.so_far(comparison(curves | {"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
     assert "**Refined cloaking** has the smallest" in growing  # what is not done does not win
     assert growing.endswith("so far on 2 of 5 parts of the people: it will still move.")
-    assert words.so_far({"bayes": a_curve(1.0)}, 1.0, scale, "bayes", 2, 9).startswith("**Bayes cloaking (ours)** is")
+    alone = words.so_far(comparison({"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
+    assert alone.startswith("**Bayes cloaking (ours)** is")
 
 
 @pytest.mark.full
@@ -171,14 +176,13 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
 
 
 def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
-    heights = settings.untouched(view.CompareSettings).contest
-    warned: list[None] = []
-    monkeypatch.setattr(pin, "pinned", lambda page, kind: settings.untouched(kind))
-    monkeypatch.setattr(pin, "of_other_data", lambda: warned.append(None))
-    assert view.find(heights).contest == heights
+    warned: list[str] = []
+    monkeypatch.setattr(pin.st, "query_params", {"pin": "compare?epsilon=2"})
+    monkeypatch.setattr(pin.st, "info", warned.append)
+    assert pin.pinned("compare", view.CompareSettings, "kung").epsilon == 2
     assert not warned
-    assert view.find(replace(heights, model=replace(heights.model, dataset="kung_2d"))) is None
-    assert warned
+    assert pin.pinned("compare", view.CompareSettings, "kung_2d") is None
+    assert "of other data" in warned[0]
 
 
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
@@ -292,7 +296,9 @@ def test_the_share_beyond_the_bounds_is_that_of_the_prior():
 def test_no_output_is_read():
     data = load_dataset("toy_1d")
     other = replace(data, y=data.y[::-1])
-    one, two = (contenders._at(each.X, each.x_box, contenders.prior_of(each, TOY), 0.01, 1.0) for each in (data, other))
+    one, two = (
+        contenders._possible_at(each.X, each.x_box, contenders.prior_of(each, TOY), 0.01, 1.0) for each in (data, other)
+    )
     assert one == two
 
 

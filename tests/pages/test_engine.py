@@ -15,7 +15,7 @@ from datasets import STUDIES
 from pages._ui.compare import contenders
 from pages._ui.excursion import compute
 from pages._ui.model import Model, load_dataset
-from pages._ui.work.engine import THREAD_CAPS, VARIABLE, engine, run_on
+from pages._ui.work.engine import THREAD_CAPS, VARIABLE, engine
 from tests.pages.reading import ROOT
 
 CONTEST = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
@@ -49,7 +49,7 @@ def test_without_configuration_work_stays_in_this_thread_and_several_workers_are
     for workers, kind in ((1, type(None)), (2, ProcessPoolExecutor)):
         with engine(workers=workers) as executor:
             assert isinstance(executor, kind)
-            assert run_on(executor, max, 3, 7) == 7
+            assert executor is None or executor.submit(max, 3, 7).result() == 7
 
 
 @pytest.mark.full
@@ -85,7 +85,7 @@ def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
     monkeypatch.setenv(VARIABLE, DEAD)
     with engine(cluster, workers=2) as executor:
         assert type(executor).__name__ == "ClientExecutor"
-        assert run_on(executor, max, 3, 7) == 7
+        assert executor.submit(max, 3, 7).result() == 7
 
 
 def refused(sentence, address=None):

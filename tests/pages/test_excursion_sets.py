@@ -12,7 +12,7 @@ from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.table import Dataset
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import View
+from pages._ui.excursion.compute import Findings, View
 from pages._ui.excursion.view import PATH_LENGTHS
 from pages._ui.look.offers import RIDGES, SIGMAS
 from tests.pages.reading import deck, page_text, traces
@@ -54,7 +54,7 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
 
 def test_every_row_of_sets_has_room_for_its_name_above_it():
     found = compute.explore(CURVE, 0.5)
-    figure = figures.sets(found, None, compute.without_privacy(CURVE, found))
+    figure = figures.sets(Findings(found, None, compute.without_privacy(found)))
     rows = list(dict.fromkeys(figure.data[0].y))
     low, high = figure.layout.yaxis.range
     assert (rows[0], low, high) == ("truth", len(rows) - 0.5, -0.9)  # the first lost its name where 0.1 was left
@@ -129,19 +129,19 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     length, r, s = study.start
     view = View(kind, length, r, s, 1, 0.0, study.thresholds.level_of(study.thresholds.start), study.noise, 1e-4, 1)
     found = compute.explored(view)
-    best = compute.best_without(found, compute.without_privacy(view, found))
+    best = Findings(found, None, compute.without_privacy(found)).best
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
     assert found.path_iou.mean() <= best + error
     # one release may be lucky: of eight the mean is so by three of its errors in one case of a hundred (24 have .930)
-    numbered = (replace(view, seed=seed) for seed in range(1, 9))
-    overlaps = np.array([found.iou_of(compute.bayes_set(each, found).inside) for each in numbered])
+    numbered = (replace(found, settings=replace(view, seed=seed)) for seed in range(1, 9))
+    overlaps = np.array([found.iou_of(compute.bayes_set(each).inside) for each in numbered])
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / 8**0.5
 
 
 def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
     found = compute.explore(CURVE, 0.5)
-    plain = compute.without_privacy(CURVE, found)
-    bayes = compute.bayes_set(CURVE, found)
+    plain = compute.without_privacy(found)
+    bayes = compute.bayes_set(found)
     off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, bayes.mean, found.paths[0])]
     assert off[0] < min(off[1:])
 
@@ -213,7 +213,7 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
 
 def test_the_release_costs_what_one_path_costs_and_protects_the_same():
     found = compute.explore(replace(LINE, L=3), 0.5)
-    bayes = compute.bayes_set(LINE, found)
+    bayes = compute.bayes_set(found)
     assert bayes.guarantee.budget.epsilon == found.path_epsilon
     assert bayes.guarantee.budget.delta == LINE.delta
     assert found.guarantee.budget.epsilon > found.path_epsilon

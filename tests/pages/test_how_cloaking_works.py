@@ -47,13 +47,13 @@ def test_the_certificate_on_screen_holds_and_few_people_carry_it(everybody):
 @pytest.mark.parametrize("positions", [(1.0, 9.0), (2.5, 5.0), (4.0, 4.0)], ids=str)
 def test_both_ellipses_enclose_what_one_record_can_do(positions, lengthscale):
     points = hiding_two.build(TwoPointSettings(*positions, lengthscale, 0.1, 2.0))
-    for covariance in (points.prior, points.d**2 * points.design.covariance()):
+    for covariance in (points.prior, points.cloaking):
         for j in range(2):
-            move = points.d * points.C[:, j]
+            move = points.settings.d * points.C[:, j]
             # the ellipse z^T M^+ z = 1 encloses the move; M may be singular when the records coincide
             shift = np.linalg.lstsq(covariance, move, rcond=1e-12)[0]
             assert move @ shift <= 1 + 1e-6
-    assert hiding_two.area_ratio(points) >= 1 - 1e-9
+    assert np.trace(points.cloaking) <= np.trace(points.prior) * (1 + 1e-9)
 
 
 def test_ellipse_is_the_unit_level_set():
@@ -67,7 +67,7 @@ def test_the_lead_says_how_much_less_variance_it_is(seen):
     assert app.title[0].value == "Why does so little noise hide a person?"
     said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
     points = hiding_two.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
-    assert int(said[1]) == round(100 * np.trace(4 * points.design.covariance()) / np.trace(points.prior))
+    assert int(said[1]) == round(100 * np.trace(points.cloaking) / np.trace(points.prior))
 
 
 def test_the_steps_are_walked_by_buttons_and_every_step_has_one_title(open_page):

@@ -87,7 +87,7 @@ def test_the_page_opens_with_the_method_and_the_error_of_start_and_its_answer_sa
     app = seen("london_noise_map")
     assert app.selectbox(key="mechanism").value == CONTENDERS["bayes"].title
     errors = computed.errors(usual("london_hexes"), Design(), OPENING)
-    assert app.metric[0].value == text.factor_of(errors.mean)
+    assert app.metric[0].value == text.factor_of(errors.mean())
     sentence = r"Bayes cloaking gets .* wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. "
     [said] = re.findall(sentence, page_text(app))
     assert list(said) == [metric.value for metric in app.metric[:2]]

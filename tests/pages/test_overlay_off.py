@@ -79,7 +79,7 @@ def excursion_sets():
         found.d_eff,
         found.bce,
     ]
-    return [excursion.without_privacy(view, found), found.truth], secret
+    return [excursion.without_privacy(found), found.truth], secret
 
 
 def sparse_dp_gp():

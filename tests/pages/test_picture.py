@@ -19,7 +19,7 @@ from pages._ui.compare import view as compared
 from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
-from pages._ui.excursion.compute import View
+from pages._ui.excursion.compute import Findings, View
 from pages._ui.hiding import clipping
 from pages._ui.look import maps as look_maps
 from pages._ui.look import offers, pictures, sheet, sheet_figure, sheet_map
@@ -156,7 +156,9 @@ def test_the_published_paths_know_no_truth():
     explored = excursion.explored(view)
     other = replace(explored, truth=explored.truth[::-1] + 1)
     for make in (exceeded.curve, exceeded.sets):
-        one, two = (sheet_figure.drawn(make(each, None, None), sheet.Box(0, 0, 900, 500)) for each in (explored, other))
+        one, two = (
+            sheet_figure.drawn(make(Findings(each, None)), sheet.Box(0, 0, 900, 500)) for each in (explored, other)
+        )
         assert one == two
 
 

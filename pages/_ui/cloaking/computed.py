@@ -21,7 +21,7 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import Intervals, Result, Scene
 from pages._ui.cloaking.staged import Given, Growth
-from pages._ui.left_out import SEED, LeftOut, Trio, folds_of, without_privacy, without_privacy_soon
+from pages._ui.left_out import SEED, Trio, folds_of, without_privacy, without_privacy_soon
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
@@ -150,14 +150,14 @@ def _trio(ours: Result, paper: Result) -> Trio | None:
     return Trio(soon(*ours.chosen), soon(*paper.chosen), without)
 
 
-def errors(model: Model, design: Design, draw: Draw) -> LeftOut:
-    """Of a release with these settings."""
+def errors(model: Model, design: Design, draw: Draw) -> FloatArray:
+    """Of every simulated release with these settings (D,), on people left out."""
     found = _errors_by(cached.answer, model, design, draw)
     assert found is not None  # it was waited for
     return found
 
 
-def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
+def soon(model: Model, design: Design, draw: Draw) -> FloatArray | None:
     """The same if it is there soon; else None, and a page that got that is made again when it is."""
     found = _errors_by(cached.soon, model, design, draw)
     if found is None:
@@ -165,7 +165,7 @@ def soon(model: Model, design: Design, draw: Draw) -> LeftOut | None:
     return found
 
 
-def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Design, draw: Draw) -> LeftOut | None:
+def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Design, draw: Draw) -> FloatArray | None:
     """Errors that are kept, or by steps that ``get`` gives; None where it gives None. Likely next ones are wished for.
 
     Args:
@@ -173,7 +173,7 @@ def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Des
     """
     first, last = _steps(model, design, draw)
     budget, data = _budget(model, draw), cached.dataset(model.dataset)
-    found = cached.find(*last)
+    found: FloatArray | None = cached.find(*last)
     if found is None:
         title = CATALOGUE[design.mechanism].title
         held = get(f"Leaving people out: {title}", *first, given=(data,))
@@ -188,7 +188,7 @@ def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Des
         found = cached.value(f"Errors of {title}", *last, given=given)
     if design.in_stages:
         cached.wish(*_next(budget, data))
-    return LeftOut(found)
+    return found
 
 
 def _foresee(model: Model, design: Design, draw: Draw) -> None:

@@ -147,8 +147,8 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
     for errors, name, colour in ((trio.ours, "this setting", PRIVATE), (trio.paper, "method of 2018", OTHER)):
         if errors is not None:
             figure.add_scatter(
-                x=errors.draws,
-                y=[name] * len(errors.draws),
+                x=errors,
+                y=[name] * len(errors),
                 name=name,
                 mode="markers",
                 showlegend=False,

@@ -30,11 +30,8 @@ from pages._ui.work import cached
 
 def find(page: str, on_screen: ReleaseSettings) -> Result | None:
     """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
-    pinned = pin.pinned(page, type(on_screen))
+    pinned = pin.pinned(page, type(on_screen), on_screen.dataset)
     if pinned is None:
-        return None
-    if pinned.dataset != on_screen.dataset:
-        pin.of_other_data()
         return None
     return computed.run(pinned.model, pinned.design, replace(pinned.draw, draws=1))
 
@@ -57,7 +54,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
         ("one more person", one_more, [at_records(each, each.intervals.output.half) for each in (pinned, ours)]),
     ]
     if overlay:
-        errors = [computed.errors(*each.chosen).mean for each in (pinned, ours)]
+        errors = [float(computed.errors(*each.chosen).mean()) for each in (pinned, ours)]
         rows.insert(0, ("error", text.help_of("Error"), errors))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
     tiles = [Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas)]

@@ -15,7 +15,7 @@ from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking.results import LEVEL, Result
-from pages._ui.left_out import FOLDS, LeftOut, Trio
+from pages._ui.left_out import FOLDS, Trio
 from pages._ui.look import offers, tables, text
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
@@ -90,9 +90,9 @@ def meanwhile(result: Result, errors: Trio | None, overlay: bool) -> str:
     return note
 
 
-def error(result: Result, left_out: LeftOut | None) -> str:
+def error(result: Result, left_out: FloatArray | None) -> str:
     """An error, or that it is not there yet."""
-    return "…" if left_out is None else size(result, left_out.mean)
+    return "…" if left_out is None else size(result, float(left_out.mean()))
 
 
 def release_metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
@@ -163,7 +163,7 @@ OVERLAY_NOTE = "Columns marked “not private” show true data."
 
 def errors_alt(errors: Trio) -> str:
     """Text alternative of the errors figure."""
-    counts = [0 if each is None else len(each.draws) for each in (errors.ours, errors.paper)]
+    counts = [0 if each is None else len(each) for each in (errors.ours, errors.paper)]
     return (
         f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of the "
         "method of 2018 in purple. The blue line is the error without privacy. It takes the true data to know this."

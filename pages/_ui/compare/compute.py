@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,14 +15,22 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.evaluation.errors import epsilon_on_curve
 from dpgp_core.gp.uncertainty import NoInterval
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms.catalogue import Entry, Parameters
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import contenders
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL, Contest, Curve, Possible, contender
+from pages._ui.compare.contenders import (
+    CONTENDERS,
+    CURVE_EPSILONS,
+    USUAL,
+    Contest,
+    Curve,
+    Possible,
+    Scale,
+    contender,
+    scale_of,
+)
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
 from pages._ui.model import Model, usual
@@ -94,35 +102,40 @@ class Compared:
     Attributes:
         contest: the settings.
         epsilon: one of ``CURVE_EPSILONS``, where they are ranked.
-        curves: their errors, in the order of the table.
+        target: the largest error that would do, in the output's unit.
         nonprivate: error without privacy, in the output's unit.
+        curves: their errors, in the order of the table.
         needs: epsilon that each needs for the target; None: more than is drawn.
     """
 
     contest: Contest
     epsilon: float
-    curves: dict[str, Curve]
+    target: float
     nonprivate: float
+    curves: dict[str, Curve]
     needs: dict[str, float | None]
+
+    @property
+    def settings(self) -> tuple[Contest, float, float, tuple[str, ...]]:
+        """All that it depends on."""
+        return self.contest, self.epsilon, self.target, tuple(self.curves)
+
+    @property
+    def scale(self) -> Scale:
+        """How its errors are shown."""
+        return scale_of(dataset(self.contest))
 
     @property
     def at(self) -> int:
         """Place of its epsilon on the curves."""
         return CURVE_EPSILONS.index(self.epsilon)
 
-    def moved(self, current: Compared) -> dict[str, Curve]:
-        """Curves whose settings differ from the current ones."""
-        return {
-            name: curve
-            for name, curve in self.curves.items()
-            if concerning(self.contest, name) != concerning(current.contest, name)
-        }
 
-
-def compared(contest: Contest, epsilon: float, curves: dict[str, Curve], target: float) -> Compared:
+def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
     """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""
+    nonprivate = without_privacy(contest.model.dataset, contest.model)
     needs = {name: needed(contest, name, target) for name in curves}
-    return Compared(contest, epsilon, curves, without_privacy(contest.model.dataset, contest.model), needs)
+    return Compared(contest, epsilon, target, nonprivate, curves, needs)
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:
@@ -149,35 +162,27 @@ BINS, INDUCING = 10, 6  # that pages open with
 LINKED = {"london_hexes": 6}  # data to which Compare's own lesson leads, and its bins: a minute and more of a processor
 
 
-def opening() -> Contest:
-    """The contest that Start and Compare open with."""
-    name = next(each.name for each in EXHIBITS.values() if each.cross_validated)
-    return Contest(usual(name), offers.DELTA, BINS, INDUCING)
-
-
-def linked() -> Iterator[Contest]:
-    """Those to which a lesson leads."""
-    for name, bins in LINKED.items():
-        yield Contest(usual(name), offers.DELTA, bins, INDUCING)
+def opened() -> list[Contest]:
+    """The contest that Start and Compare open with, and those to which a lesson leads."""
+    first = next(each.name for each in EXHIBITS.values() if each.cross_validated)
+    bins_of = {first: BINS} | LINKED
+    return [Contest(usual(name), offers.DELTA, bins, INDUCING) for name, bins in bins_of.items()]
 
 
 def opening_curves() -> Iterator[Wish]:
     """Their curves, each whole."""
-    for contest in (opening(), *linked()):
+    for contest in opened():
         for name in USUAL:
             yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
 
 
-def foresee(contest: Contest, names: Iterable[str] = USUAL) -> None:
+def foresee(contest: Contest, names: Sequence[str]) -> None:
     """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
-    chosen, data = tuple(names), dataset(contest)
     ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
-        likely = chosen if each == contest else [name for name in chosen if name in USUAL]
+        likely = [name for name in names if each == contest or name in USUAL]
         ahead |= {(concerning(each, name), name): None for name in likely}
-    cached.wish(
-        *(wish for concern, name in ahead if not is_ready(concern, name) for wish in _wishes(concern, name, (data,)))
-    )
+    cached.wish(*(wish for each in ahead if _whole(*each) is None for wish in _wishes(*each)))
 
 
 def neighbours(contest: Contest) -> list[Contest]:
@@ -190,7 +195,8 @@ def neighbours(contest: Contest) -> list[Contest]:
     ]
 
 
-def _wishes(concern: Contest, name: str, given: tuple[object, ...]) -> Iterator[Wish]:
+def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
+    given = (dataset(concern),)
     if not is_slow(name):
         yield Wish(contenders.curve, (concern, name), given)
         return
@@ -255,40 +261,17 @@ def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: 
     return note
 
 
-_ANY_EPSILON, _ANY_NOISE, _ANY_COUNT, _ANY_DELTA = 1.0, 0.3, 1, 0.01  # of a contender that does not use them
-
-
-class _Watched:
-    """Parameters that note their own reading."""
-
-    def __init__(self, parameters: Parameters) -> None:
-        self._parameters, self._read = parameters, set[str]()
-
-    def __getattr__(self, name: str) -> object:
-        self._read.add(name)
-        return getattr(self._parameters, name)
-
-
-def _read_by(entry: Entry) -> frozenset[str]:
-    """The parameters that a contender is built from."""
-    watched = _Watched(
-        Parameters(
-            kernel=EQ(),
-            noise_variance=_ANY_NOISE,
-            epsilon=_ANY_EPSILON,
-            delta=_ANY_DELTA,
-            x_box=((0.0, 1.0),),
-            n=2,
-            cells=2,
-            inducing=2,
-            fit_noise=True,
-        )
+def _settings_of(name: str) -> frozenset[str]:
+    """The settings that a contender is built from: those that make another mechanism of it when they are moved."""
+    one = Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
+    moved: dict[str, Any] = {"model": Model("kung", "EQ", 15.0, 0.5), "delta": 0.001, "bins": 20, "inducing": 20}
+    built = contender(one, name, 1.0)
+    return frozenset(
+        each for each, value in moved.items() if contender(replace(one, **{each: value}), name, 1.0) != built
     )
-    entry.build(cast(Parameters, watched))
-    return frozenset(watched._read)
 
 
-_READ = {name: _read_by(entry) for name, entry in CONTENDERS.items()}
+_SETTINGS = {name: _settings_of(name) for name in CONTENDERS}
 
 
 def concerning(contest: Contest, name: str) -> Contest:
@@ -296,11 +279,5 @@ def concerning(contest: Contest, name: str) -> Contest:
 
     So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
     """
-    read, shipped = _READ[name], exhibit(contest.model.dataset)
-    usual = Model(shipped.name, "EQ", shipped.lengthscale, _ANY_NOISE)
-    return Contest(
-        model=contest.model if read & {"kernel", "noise_variance", "clip"} else usual,
-        delta=contest.delta if "delta" in read else _ANY_DELTA,
-        bins=contest.bins if read & {"cells", "needed_cells"} else _ANY_COUNT,
-        inducing=contest.inducing if "inducing" in read else _ANY_COUNT,
-    )
+    some: dict[str, Any] = {"model": usual(contest.model.dataset), "delta": 0.01, "bins": 1, "inducing": 1}
+    return replace(contest, **{each: value for each, value in some.items() if each not in _SETTINGS[name]})

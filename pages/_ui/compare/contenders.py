@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from pages._ui.left_out import SEED, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
 from pages._ui.model import PICTURE_GAP, Model, clip_of
-from pages._ui.work.engine import engine, run_on
+from pages._ui.work.engine import engine
 
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
 _ANY_EPSILON = 1.0  # of a mechanism before it is given one
@@ -141,7 +142,9 @@ def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
     """Smallest epsilon whose expected held-out error is at most ``target``; None if 100 is not enough."""
     with engine() as executor:
-        return run_on(executor, _needed, dataset, contest, name, target)
+        if executor is None:
+            return _needed(dataset, contest, name, target)
+        return executor.submit(_needed, dataset, contest, name, target).result()
 
 
 def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
@@ -170,6 +173,10 @@ class Scale:
     def convert(self, value: Any) -> Any:
         """From the output's unit to this scale."""
         return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
+
+    def rounded(self, value: Any) -> float:
+        """From the output's unit to a number of a table."""
+        return round(float(self.convert(value)), 3)
 
     def with_unit(self, value: float) -> str:
         """From the output's unit to words."""
@@ -226,9 +233,9 @@ def possible(
 ) -> Possible:
     """All budgets, one after another or on the cluster (``engine``). Only inputs and declared values are read."""
     rows: list[tuple[Limits, Reached]] = []
+    at = partial(_possible_at, dataset.X, dataset.x_box, prior_of(dataset, model), delta)
     with engine() as executor:
-        arguments = ([value] * len(EPSILONS) for value in (dataset.X, dataset.x_box, prior_of(dataset, model), delta))
-        for each in (executor.map if executor else map)(_at, *arguments, EPSILONS):
+        for each in (executor.map if executor else map)(at, EPSILONS):
             rows.append(each)
             progress(len(rows) / len(EPSILONS))
     of_limits, of_stages = (np.array(each) * dataset.y_scale for each in zip(*rows, strict=True))
@@ -241,7 +248,7 @@ def possible(
     )
 
 
-def _at(
+def _possible_at(
     X: FloatArray,
     x_box: tuple[tuple[float, float], ...],
     prior: tuple[Stationary, float, float],
@@ -318,5 +325,5 @@ def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> di
 
 def table(peers: dict[str, float], scale: Scale) -> pd.DataFrame:
     """One row a mechanism."""
-    errors = [round(float(scale.convert(error)), 3) for error in peers.values()]
+    errors = [scale.rounded(error) for error in peers.values()]
     return pd.DataFrame({"mechanism": list(peers), f"error [{scale.unit}]": errors})

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -19,22 +18,20 @@ from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.figures import SHORT, add_truth, on_axes
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import compute, words
-from pages._ui.compare.compute import Compared, Drawn
+from pages._ui.compare.compute import Compared, Drawn, concerning
 from pages._ui.compare.contenders import (
     BY_WAIT,
     CONTENDERS,
     CURVE_EPSILONS,
     USUAL,
     Contest,
-    Curve,
-    Scale,
     contender,
     scale_of,
 )
-from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, offers, pictures, pin, settings, sheet, text
+from pages._ui.left_out import FOLDS, without_privacy
+from pages._ui.look import frame, offers, pictures, pin, settings, sheet
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
-from pages._ui.look.offers import of_datasets
+from pages._ui.look.offers import of_datasets, whole
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
     BINS,
@@ -48,6 +45,7 @@ from pages._ui.look.plots import (
     TRUTH,
     End,
     band,
+    draw_line,
     finish,
     named,
     named_lines,
@@ -59,8 +57,7 @@ from pages._ui.look.text import Metric
 from pages._ui.model import Model
 from pages._ui.work import cached
 
-BIN_COUNTS = (3, 4, 6, 10, 20, 30)
-INDUCING = (4, 6, 10, 20, 30, 50)
+_METHODS = "Methods"  # section of the sidebar
 _INPUTS_TOO = (
     "A dozen seconds where it is new, a minute with two inputs: every draw plans its stages anew. Two draws, so its "
     "standard error is wide."
@@ -68,6 +65,7 @@ _INPUTS_TOO = (
 DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
 
 
+PAGE, QUESTION = "compare", "Which method has the smallest error?"
 CHART = "compare_errors"
 _NONE = "none"
 RELEASE_OF = menu(
@@ -85,24 +83,6 @@ LIMITS = Switch(
     section=HERE,
     looks=True,
 )
-_EVERY = Switch("all_methods", "All methods in the picture", help="The table always has all.", section="Methods")
-_TOO = Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section="Methods", looks=True)
-_BINS = Slider(
-    "bins",
-    "Bins along each input",
-    compute.BINS,
-    BIN_COUNTS,
-    help="For both binning mechanisms; public.",
-    section="Methods",
-)
-_INDUCING = Slider(
-    "inducing",
-    "Inducing inputs",
-    compute.INDUCING,
-    INDUCING,
-    help="For cloaking with inducing inputs; public.",
-    section="Methods",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,10 +93,32 @@ class CompareSettings(Promise):
     kernel: str = carried(lambda chosen: replace(kernels(chosen), section="Model"))
     lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"))
     noise: float = carried(offers.NOISE)
-    every: bool = carried(_EVERY)
-    inputs_too: bool = carried(_TOO)
-    bins: int = carried(_BINS)
-    inducing: int = carried(_INDUCING)
+    every: bool = carried(
+        Switch("all_methods", "All methods in the picture", help="The table always has all.", section=_METHODS)
+    )
+    inputs_too: bool = carried(
+        Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section=_METHODS, looks=True)
+    )
+    bins: int = carried(
+        Slider(
+            "bins",
+            "Bins along each input",
+            compute.BINS,
+            (3, 4, 6, 10, 20, 30),
+            help="For both binning mechanisms; public.",
+            section=_METHODS,
+        )
+    )
+    inducing: int = carried(
+        Slider(
+            "inducing",
+            "Inducing inputs",
+            compute.INDUCING,
+            (4, 6, 10, 20, 30, 50),
+            help="For cloaking with inducing inputs; public.",
+            section=_METHODS,
+        )
+    )
     overlay: bool = carried(offers.OVERLAY)
 
     @property
@@ -131,12 +133,13 @@ class CompareSettings(Promise):
         return BY_WAIT if self.inputs_too else USUAL
 
 
-def target(nonprivate: float, scale: Scale) -> float:
+def target(contest: Contest) -> float:
     """The inverse question: the largest error that would do, in the output's unit.
 
     Untouched it is a quarter above the error without privacy, wherever the other controls move that.
     """
-    usual = float(f"{1.25 * scale.convert(nonprivate):.2g}")
+    scale = scale_of(compute.dataset(contest))
+    usual = float(f"{1.25 * scale.convert(without_privacy(contest.model.dataset, contest.model)):.2g}")
     key = "target_percent" if scale.logarithmic else f"target_{scale.unit or 'units'}"
     number: Number[float | None] = Number(
         key,
@@ -162,8 +165,7 @@ def take_point() -> None:
     point = pictures.clicked(CHART)
     if point is not None:
         name, at = point
-        epsilon = next(option for option in offers.EPSILONS if option == at)
-        session.move({"epsilon": epsilon, RELEASE_OF.key: RELEASE_OF.titles[name]})
+        session.move({"epsilon": whole([at])[0], RELEASE_OF.key: RELEASE_OF.titles[name]})
 
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
@@ -193,19 +195,18 @@ def drawn_first(names: Iterable[str], every: bool) -> list[str]:
     return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
 
 
-def errors(
-    curves: dict[str, Curve], nonprivate: float, epsilon: float, target: float, scale: Scale, every: bool = False
-) -> go.Figure:
+def errors(compared: Compared, every: bool = False) -> go.Figure:
     """Error against epsilon on logarithmic axes; bands hold 80 % of draws. Names stand at the lines' ends."""
+    curves, epsilon, convert = compared.curves, compared.epsilon, compared.scale.convert
     figure, drawn = go.Figure(), drawn_first(curves, every)
     for name, curve in curves.items():
         entry, line = CONTENDERS[name], _line(name)
         if entry.banded and name in drawn:  # more would hide each other
-            low, high = scale.convert(np.percentile(curve.errors, [10, 90], axis=1))
+            low, high = convert(np.percentile(curve.errors, [10, 90], axis=1))
             band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
             x=CURVE_EPSILONS,
-            y=scale.convert(curve.mean),
+            y=convert(curve.mean),
             name=entry.title,
             mode="lines+markers",
             line=line,
@@ -215,41 +216,39 @@ def errors(
             unselected={"marker": {"opacity": 1}},
             showlegend=False,
         )
-    figure.add_hline(y=float(scale.convert(nonprivate)), line={"color": NON_PRIVATE, "width": 2})
-    figure.add_hline(y=float(scale.convert(target)), line={"color": GUARANTEE, "dash": "dot"})
+    nonprivate, target = float(convert(compared.nonprivate)), float(convert(compared.target))
+    figure.add_hline(y=nonprivate, line={"color": NON_PRIVATE, "width": 2})
+    figure.add_hline(y=target, line={"color": GUARANTEE, "dash": "dot"})
     figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
-    least = float(scale.convert(min(nonprivate, target)))
-    most = float(scale.convert(max(curves[name].mean.max() for name in drawn)))
+    least, most = min(nonprivate, target), float(convert(max(curves[name].mean.max() for name in drawn)))
     low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
-    values = [(scale.convert(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
-    values += [
-        (scale.convert(nonprivate), "without privacy", NON_PRIVATE),
-        (scale.convert(target), "target", GUARANTEE),
-    ]
+    values = [(convert(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
+    values += [(nonprivate, "without privacy", NON_PRIVATE), (target, "target", GUARANTEE)]
     ends = [End(float((np.log10(value) - low) / (high - low)), name, colour) for value, name, colour in values]
     figure.update_xaxes(title="epsilon: more private → more accurate", range=[-1.03, 2.03], **ticked(_X_TICKS))
     ticks = [tick for tick in _TICKS if 10**low <= tick <= 10**high]
-    figure.update_yaxes(title=f"error [{scale.unit}]", range=[low, high], **ticked(ticks))
+    figure.update_yaxes(title=f"error [{compared.scale.unit}]", range=[low, high], **ticked(ticks))
     return named(finish(figure, _HEIGHT), ends)
 
 
-def with_pinned(figure: go.Figure, pinned: Compared, current: Compared, scale: Scale) -> go.Figure:
+def with_pinned(figure: go.Figure, pinned: Compared, current: Compared) -> go.Figure:
     """The same with a pinned setting (A): its epsilon, and thin, its curves of other settings."""
-    first = True
-    for name, curve in pinned.moved(current).items():
+    convert, before, now = current.scale.convert, pinned.contest, current.contest
+    moved = [name for name in pinned.curves if concerning(before, name) != concerning(now, name)]
+    for number, name in enumerate(moved):
+        title = CONTENDERS[name].title
         figure.add_scatter(
             x=CURVE_EPSILONS,
-            y=scale.convert(curve.mean),
+            y=convert(pinned.curves[name].mean),
             mode="lines",
             line=_line(name) | {"width": 1.2},
-            name="pinned (A), thin" if first else f"pinned (A): {CONTENDERS[name].title}",
+            name=f"pinned (A): {title}" if number else "pinned (A), thin",
             legendgroup="pin",
-            showlegend=first,
-            hovertext=CONTENDERS[name].title,
+            showlegend=number == 0,
+            hovertext=title,
         )
-        first = False
     if pinned.nonprivate != current.nonprivate:
-        figure.add_hline(y=float(scale.convert(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
+        figure.add_hline(y=float(convert(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
     figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
         x=float(np.log10(pinned.epsilon)),
@@ -280,18 +279,18 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
             band(figure, x, low, high, line["color"], opacity, title)
     if nonprivate is not None:
         add_truth(figure, dataset, x, nonprivate[drawn.rows[along]])
-    figure.add_scatter(x=x, y=drawn.published[along], name="published curve", mode="lines", line=line | {"width": 2})
+    draw_line(figure, x, drawn.published[along], "published curve", line["color"], line["dash"])
     return named_lines(on_axes(figure, dataset, x), SHORT)
 
 
-def curves(picture: go.Figure, alt_text: str, contest: Contest, name: str | None, epsilon: float) -> None:
+def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | None) -> None:
     """The curves; with a contender chosen (``name``), one of its releases beside them."""
-    left, right = (st.container(), None) if name is None else st.columns([3, 2])
-    with left:
+    columns = [st.container()] if name is None else st.columns([3, 2])
+    with columns[0]:
         pictures.clickable(picture, CHART, f"{alt_text} {words.ERRORS_CAPTION}", words.CLICK, take_point)
-    if name is not None and right is not None:
-        with right:
-            _release(contest, name, epsilon)
+    if name is not None:
+        with columns[1]:
+            _release(compared.contest, name, compared.epsilon)
 
 
 def _release(contest: Contest, name: str, epsilon: float) -> None:
@@ -315,68 +314,47 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
         pictures.hexagon_map(cells, compute.LAYER, name, "hexagons_release", picked, about=about)
 
 
-PAGE = "compare"
-
-
-def find(contest: Contest) -> CompareSettings | None:
-    """The settings that are pinned, if they are of the dataset on screen."""
-    chosen = pin.pinned(PAGE, CompareSettings)
-    if chosen is not None and chosen.contest.model.dataset != contest.model.dataset:
-        pin.of_other_data()
-        return None
-    return chosen
-
-
-def pinned_comparison(current: Compared, target: float) -> Compared | None:
+def pinned_comparison(current: Compared) -> Compared | None:
     """The same contenders with the pinned settings, for the same target; None where nothing is pinned."""
-    chosen = find(current.contest)
+    chosen = pin.pinned(PAGE, CompareSettings, current.contest.model.dataset)
     if chosen is None:
         return None
     curves = {name: compute.curve(chosen.contest, name) for name in current.curves}
-    return compute.compared(chosen.contest, chosen.draw.epsilon, curves, target)
+    return compute.compared(chosen.contest, chosen.draw.epsilon, current.target, curves)
 
 
-def metrics(pinned: Compared, current: Compared, target: float, scale: Scale) -> list[Metric]:
-    """Pinned and current figures, A | B; both may have the error ``target``, in the output's unit."""
-    a, b = (words.ranking(each.curves, each.epsilon)[0] for each in (pinned, current))
+def metrics(pinned: Compared, current: Compared) -> list[Metric]:
+    """Pinned and current figures, A | B."""
+    scale, (a, b) = current.scale, (words.ranking(each)[0] for each in (pinned, current))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
-    rows = (("least error", a.error, b.error, best), ("without privacy", pinned.nonprivate, current.nonprivate, None))
-    needs = [words.least_epsilon(each) for each in (pinned, current)]
+    needs = " | ".join(words.least_epsilon(each) for each in (pinned, current))
+
+    def error(name: str, one: float, other: float, note: str | None = None) -> Metric:
+        value = f"{scale.number(one)} | {scale.with_unit(other)}"
+        return Metric(f"A | B: {name}", value, pin.change(one, other), note)
+
     return [
         Metric("A | B: ε", f"{pinned.epsilon:g} | {current.epsilon:g}", pin.change(pinned.epsilon, current.epsilon)),
-        *(
-            Metric(f"A | B: {name}", f"{scale.number(one)} | {scale.with_unit(other)}", pin.change(one, other), note)
-            for name, one, other, note in rows
-        ),
-        Metric("A | B: ε for the target", " | ".join(needs), f"error at most {scale.with_unit(target)}"),
+        error("least error", a.error, b.error, best),
+        error("without privacy", pinned.nonprivate, current.nonprivate),
+        Metric("A | B: ε for the target", needs, f"error at most {scale.with_unit(current.target)}"),
     ]
 
 
-def with_pinned_columns(table: pd.DataFrame, pinned: Compared, scale: Scale) -> pd.DataFrame:
-    """The table with the pinned error of each mechanism after its present one."""
-    errors = [round(float(scale.convert(curve.mean[pinned.at])), 3) for curve in pinned.curves.values()]
-    after = list(table.columns).index(f"error [{scale.unit}]")
-    wider = table.copy()
-    wider.insert(after + 1, f"pinned (A), ε = {text.number(pinned.epsilon)} [{scale.unit}]", errors)
-    return wider
-
-
-def growing_curves(
-    contest: Contest, names: Sequence[str], question: str, epsilon: float, nonprivate: float, target: float
-) -> dict[str, Curve]:
+def growing(contest: Contest, epsilon: float, target: float, names: Sequence[str]) -> Compared:
     """Curves in the order of the table; until the slowest is done, question, answer and picture of the others.
 
-    ``names`` are in the order of computing; ``nonprivate`` and ``target`` are lines of the picture.
+    ``names`` are in the order of computing.
     """
     compute.foresee(contest, names)
-    done, scale = dict[str, Curve](), scale_of(compute.dataset(contest))
+    so_far = compute.compared(contest, epsilon, target, {})
+    done = so_far.curves  # filled as they come
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(question, words.so_far(done, epsilon, scale, name, folds, len(names)))
-                picture = errors(done, nonprivate, epsilon, target, scale)
-                pictures.chart(picture, f"so_far_{name}_{folds}", words.SO_FAR)
+                frame.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
+                pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):
             if done and not compute.is_ready(contest, name):
@@ -386,4 +364,4 @@ def growing_curves(
                 done[name] = curve
                 if folds < FOLDS:
                     show(name, folds)
-    return {name: done[name] for name in CONTENDERS if name in done}
+    return compute.compared(contest, epsilon, target, {name: done[name] for name in CONTENDERS if name in done})

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pages._ui.compare.compute import Compared
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Curve, Scale, contender
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, contender
 from pages._ui.left_out import FOLDS
 from pages._ui.look import text
 
@@ -31,26 +31,30 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
     return text.at_most(need) if held else f"{text.at_most(need)} (no promise: Hall’s formula above epsilon 1)"
 
 
-def table(compared: Compared, scale: Scale) -> pd.DataFrame:
-    """One row a contender at one epsilon of the curve."""
-    at, unit, contest, epsilon = compared.at, scale.unit, compared.contest, compared.epsilon
-    unbeaten = front(compared.curves, contest, epsilon)
+def table(compared: Compared, pinned: Compared | None) -> pd.DataFrame:
+    """One row a contender at one epsilon of the curve; with its error at pinned settings, if any are pinned."""
+    at, scale, unit, contest = compared.at, compared.scale, compared.scale.unit, compared.contest
+    unbeaten = front(compared)
     rows = []
     for name, curve in compared.curves.items():
         low, high = np.percentile(curve.errors[at], [10, 90])
         wider = curve.mean[at] + curve.standard_error[at]
+        errors = {f"error [{unit}]": scale.rounded(curve.mean[at])}
+        if pinned is not None:
+            before = pinned.curves[name].mean[pinned.at]
+            errors[f"pinned (A), ε = {text.number(pinned.epsilon)} [{unit}]"] = scale.rounded(before)
         rows.append(
             {
                 "mechanism": CONTENDERS[name].title,
-                "protects": protects(contest, name, epsilon),
+                "protects": protects(contest, name, compared.epsilon),
                 "unbeaten": "★" if name in unbeaten else "",
-                f"error [{unit}]": round(float(scale.convert(curve.mean[at])), 3),
+                **errors,
                 f"± standard error [{unit}]": float(f"{scale.convert(wider) - scale.convert(curve.mean[at]):.2g}"),
                 "draws": curve.errors.shape[1],
-                f"10 % of draws below [{unit}]": round(float(scale.convert(low)), 3),
-                f"90 % of draws below [{unit}]": round(float(scale.convert(high)), 3),
-                f"95 % interval, ± [{unit}]": round(float(scale.convert(curve.half_width[at])), 3),
-                f"95 % interval score, ± [{unit}]": round(float(scale.convert(curve.half_score[at])), 3),
+                f"10 % of draws below [{unit}]": scale.rounded(low),
+                f"90 % of draws below [{unit}]": scale.rounded(high),
+                f"95 % interval, ± [{unit}]": scale.rounded(curve.half_width[at]),
+                f"95 % interval score, ± [{unit}]": scale.rounded(curve.half_score[at]),
                 "seconds": round(curve.seconds, 4),
                 "ε needed for the target": need_in_words(contest, name, compared.needs[name]),
             }
@@ -70,41 +74,42 @@ class Ranked(NamedTuple):
         return CONTENDERS[self.name].title
 
 
-def error_of(curves: dict[str, Curve], name: str, epsilon: float) -> float:
+def error_of(compared: Compared, name: str, epsilon: float) -> float:
     """Error of a contender at one epsilon of the curve."""
-    return float(curves[name].mean[CURVE_EPSILONS.index(epsilon)])
+    return float(compared.curves[name].mean[CURVE_EPSILONS.index(epsilon)])
 
 
-def ranking(curves: dict[str, Curve], epsilon: float) -> list[Ranked]:
-    """Contenders by error at one epsilon, best first."""
-    return sorted((Ranked(name, error_of(curves, name, epsilon)) for name in curves), key=lambda ranked: ranked.error)
+def ranking(compared: Compared) -> list[Ranked]:
+    """Contenders by error, best first."""
+    ranked = (Ranked(name, error_of(compared, name, compared.epsilon)) for name in compared.curves)
+    return sorted(ranked, key=lambda each: each.error)
 
 
-def lead(compared: Compared, scale: Scale, target: float) -> str:
+def lead(compared: Compared) -> str:
     """The answer once every curve is there: the best, the next, without privacy, and epsilon for the target."""
-    best, runner_up = ranking(compared.curves, compared.epsilon)[:2]
+    best, runner_up = ranking(compared)[:2]
+    in_words = compared.scale.with_unit
     return (
-        f"At epsilon = {compared.epsilon:g}: {best.title}, **{scale.with_unit(best.error)}**. "
-        f"Next is {runner_up.title}, {scale.with_unit(runner_up.error)}. "
-        f"Without privacy: {scale.with_unit(compared.nonprivate)}. {_reachable(compared, scale.with_unit(target))}"
+        f"At epsilon = {compared.epsilon:g}: {best.title}, **{in_words(best.error)}**. "
+        f"Next is {runner_up.title}, {in_words(runner_up.error)}. "
+        f"Without privacy: {in_words(compared.nonprivate)}. {_reachable(compared)}"
     )
 
 
-def so_far(curves: dict[str, Curve], epsilon: float, scale: Scale, name: str, folds: int, of: int) -> str:
+def so_far(compared: Compared, name: str, folds: int, of: int) -> str:
     """The answer while the curve of contender ``name`` is still being computed, as one ``of`` so many.
 
-    ``folds`` of it are done; 0: it is not among ``curves``.
+    ``folds`` of it are done; 0: it is not among the curves.
     """
-    done = {each: curve for each, curve in curves.items() if each != name}
+    done = [each for each in ranking(compared) if each.name != name]
     coming = f"**{CONTENDERS[name].title}** is being computed"
     if folds:
         coming += f", so far on {folds} of {FOLDS} parts of the people: it will still move"
     if not done:
         return f"{coming}."
-    best = ranking(done, epsilon)[0]
     return (
-        f"{len(done)} of {of} methods are done. Of those **{best.title}** has the smallest error at epsilon = "
-        f"{epsilon:g}, {scale.with_unit(best.error)}. {coming}."
+        f"{len(done)} of {of} methods are done. Of those **{done[0].title}** has the smallest error at epsilon = "
+        f"{compared.epsilon:g}, {compared.scale.with_unit(done[0].error)}. {coming}."
     )
 
 
@@ -124,26 +129,26 @@ def least_epsilon(compared: Compared) -> str:
     return "not reachable" if cheapest is None else f"ε = {text.at_most(cheapest[1])}"
 
 
-def _reachable(compared: Compared, target: str) -> str:
+def _reachable(compared: Compared) -> str:
     """The inverse question in words."""
-    cheapest = _cheapest(compared)
+    cheapest, target = _cheapest(compared), compared.scale.with_unit(compared.target)
     if cheapest is None:
         return f"For an error of {target} no epsilon up to 100 is enough."
     by = CONTENDERS[cheapest[0]].title
     return f"For an error of {target} you need epsilon = {text.at_most(cheapest[1])}, with {by}."
 
 
-def front(curves: dict[str, Curve], contest: Contest, epsilon: float) -> frozenset[str]:
+def front(compared: Compared) -> frozenset[str]:
     """Contenders that keep their promise and that no other beats: smaller error, protecting as much."""
-    at = CURVE_EPSILONS.index(epsilon)
-    held = [name for name in curves if contender(contest, name, epsilon).guarantee.established]
+    contest, epsilon = compared.contest, compared.epsilon
+    held = [each for each in ranking(compared) if contender(contest, each.name, epsilon).guarantee.established]
 
-    def beats(rival: str, name: str) -> bool:
-        one, other = CONTENDERS[rival], CONTENDERS[name]
+    def beats(rival: Ranked, ranked: Ranked) -> bool:
+        one, other = CONTENDERS[rival.name], CONTENDERS[ranked.name]
         as_safe = one.private_inputs >= other.private_inputs and one.kind.pure >= other.kind.pure
-        return as_safe and bool(curves[rival].mean[at] < curves[name].mean[at])
+        return as_safe and rival.error < ranked.error
 
-    return frozenset(name for name in held if not any(beats(rival, name) for rival in held))
+    return frozenset(each.name for each in held if not any(beats(rival, each) for rival in held))
 
 
 ERRORS_CAPTION = (
@@ -154,11 +159,11 @@ CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
 
 
-def errors_alt(compared: Compared, names: Sequence[str], scale: Scale) -> str:
+def errors_alt(compared: Compared, names: Sequence[str]) -> str:
     """Of the errors against epsilon, with the values of each method that is drawn, the best at last first."""
-    ordered = sorted(names, key=lambda name: error_of(compared.curves, name, _QUOTED[-1]))
+    scale, ordered = compared.scale, sorted(names, key=lambda name: error_of(compared, name, _QUOTED[-1]))
     runs = (
-        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(compared.curves, name, each)) for each in _QUOTED)}"
+        f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(compared, name, each)) for each in _QUOTED)}"
         for name in ordered
     )
     return (

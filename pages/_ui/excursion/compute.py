@@ -37,6 +37,7 @@ from pages._ui.work.engine import engine
 SIMULATED = 60  # further paths behind the distributions of IoU
 MOST_EPSILON = 1e6  # beyond, nothing is promised that is worth comparing
 VALIDATION_SEED, SEARCH_SEED = 101, 202
+Numbers = float | FloatArray
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ class Explored:
     """Sets and errors of one view. Everything but ``paths`` and ``guarantee`` is not private.
 
     Attributes:
+        settings: the view.
         dataset: the data.
         grid: test points (P, D).
         truth: true function (P,), in model units; NaN where there is none (London: no sale).
@@ -97,9 +99,9 @@ class Explored:
         d_eff: effective dimension of the fit.
         guarantee: for the L paths together.
         path_epsilon: of one path alone.
-        level: threshold in model units.
     """
 
+    settings: View
     dataset: Dataset
     grid: FloatArray
     truth: FloatArray
@@ -112,7 +114,11 @@ class Explored:
     d_eff: float
     guarantee: Guarantee
     path_epsilon: float
-    level: float
+
+    @property
+    def level(self) -> float:
+        """Threshold in model units."""
+        return self.settings.level
 
     @property
     def has_truth(self) -> BoolArray:
@@ -152,53 +158,55 @@ def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
 def cutoff_of(view: View) -> float:
     """Cutoff that serves simulated validation data best."""
     targets = view.study.simulated(view.study.validated, noise=view.noise, seed=VALIDATION_SEED)
-    probabilities = []
-    for X, y in zip(targets.X, targets.y, strict=True):
-        mean, variance = posterior_marginals(view.kernel, X, y, targets.grid, np.array([view.r**2]))
-        probabilities.append(excursion_probability(mean[0], view.sigma**2 * variance[0], targets.threshold))
+    sets = zip(targets.X, targets.y, strict=True)
+    probabilities = [_probability(view, X, y, targets.grid, targets.threshold) for X, y in sets]
     return choose_cutoff(np.array(probabilities), targets.truth)
+
+
+def _probability(view: View, X: FloatArray, y: FloatArray, grid: FloatArray, level: float) -> FloatArray:
+    """Of being above a level at every point of a grid (P,), with nothing hidden; all in model units."""
+    mean, variance = posterior_marginals(view.kernel, X, y, grid, np.array([view.r**2]))
+    return excursion_probability(mean[0], view.sigma**2 * variance[0], level)
 
 
 def explore(view: View, cutoff: float) -> Explored:
     """Fit, release and compare."""
     dataset, grid, truth = data_of(view)
     y = (dataset.clipped_y - dataset.midpoint) / (dataset.output_range / 2)
-    mean, variance = posterior_marginals(view.kernel, dataset.X, y, grid, np.array([view.r**2]))
-    probability = excursion_probability(mean[0], view.sigma**2 * variance[0], view.level)
+    probability = _probability(view, dataset.X, y, grid, view.level)
     sampling = PosteriorSampling.for_dataset(
         dataset, kernel=view.kernel, r=view.r, sigma=view.sigma, eta=view.eta, delta=view.delta
     )
-    rng = np.random.default_rng(view.seed)
+    rng, epsilon = np.random.default_rng(view.seed), sampling.guarantee.budget.epsilon
     paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
-    guarantee = sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit)
+    hall = _hall_paths(view, dataset, grid, epsilon)
     has_truth = np.isfinite(truth)
     inside = truth[has_truth] >= view.level
+    path_iou, hall_iou = (iou(each[:, has_truth] >= view.level, inside) for each in (paths, hall))
     return Explored(
+        settings=view,
         dataset=dataset,
         grid=grid,
         truth=truth,
         probability=probability,
         cutoff=cutoff,
         paths=paths[: view.L],
-        path_iou=iou(paths[:, has_truth] >= view.level, inside),
-        hall_iou=_hall_iou(view, dataset, grid, (has_truth, inside), sampling.guarantee.budget.epsilon),
+        path_iou=path_iou,
+        hall_iou=hall_iou,
         bce=float(binary_cross_entropy(probability[has_truth], inside)),
         d_eff=effective_dimension(view.kernel(dataset.X, dataset.X), view.r**2),
-        guarantee=guarantee,
-        path_epsilon=sampling.guarantee.budget.epsilon,
-        level=view.level,
+        guarantee=sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit),
+        path_epsilon=epsilon,
     )
 
 
-def _hall_iou(
-    view: View, dataset: Dataset, grid: FloatArray, truth: tuple[BoolArray, BoolArray], epsilon: float
-) -> FloatArray:
-    """IoU of Hall's release, as protective, at the epsilon of one path; ``truth``: where it is, and its set."""
+def _hall_paths(view: View, dataset: Dataset, grid: FloatArray, epsilon: float) -> FloatArray:
+    """Hall's release, as protective, at the epsilon of one path (60, P); none (0, P) where that is unbounded."""
     if epsilon > MOST_EPSILON:
-        return np.zeros(0)
+        return np.zeros((0, len(grid)))
     hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
-    samples = hall.release(dataset, grid, np.random.default_rng([view.seed, 3]), draws=SIMULATED).samples
-    return iou(_smooth(view, samples)[:, truth[0]] >= view.level, truth[1])
+    rng = np.random.default_rng([view.seed, 3])
+    return _smooth(view, hall.release(dataset, grid, rng, draws=SIMULATED).samples)
 
 
 def _smooth(view: View, paths: FloatArray) -> FloatArray:
@@ -218,22 +226,17 @@ def find_settings(
     """
     study = STUDIES[name]
     targets = study.simulated(study.searched, noise=noise, seed=SEARCH_SEED)
-    epsilon = partial(_epsilon, study, delta=delta, L=L)
+    epsilon = partial(epsilon_of, name, delta=delta, L=L)
     with engine() as executor:
         [best] = search(targets, epsilon, (budget,), SearchSpace(), rounds=2, progress=progress, executor=executor)
     return best
 
 
-def epsilon_of(name: str, lengthscale: float, r: float, sigma: float, delta: float, L: int) -> float:
-    """Epsilon of L paths at these settings, eta = 0."""
-    return float(_epsilon(STUDIES[name], np.asarray(lengthscale), np.asarray(r), np.asarray(sigma), delta, L))
-
-
-def _epsilon(
-    study: Study, lengthscale: FloatArray, r: FloatArray, scale: FloatArray, delta: float, L: int
-) -> FloatArray:
-    kappa = np.exp(-study.diameter / lengthscale)  # the least kernel value over the domain
-    epsilon = posterior_sampling_epsilon(study.n, r, scale, kappa, delta, L=L, sensitivity=study.sensitivity)
+def epsilon_of(name: str, lengthscale: Numbers, r: Numbers, sigma: Numbers, delta: float, L: int) -> FloatArray:
+    """Epsilon of L paths at these settings, each a number or an array of one shape; eta = 0."""
+    study = STUDIES[name]
+    kappa = np.exp(-study.diameter / np.asarray(lengthscale))  # the least kernel value over the domain
+    epsilon = posterior_sampling_epsilon(study.n, r, sigma, kappa, delta, L=L, sensitivity=study.sensitivity)
     return np.asarray(epsilon, dtype=np.float64)
 
 
@@ -297,9 +300,9 @@ def explored(view: View) -> Explored:
     return cached.value("Drawing posterior paths", explore, view, cutoff)
 
 
-def bayes_set(view: View, curves: Explored) -> BayesSet | None:
+def bayes_set(curves: Explored) -> BayesSet | None:
     """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
-    epsilon = curves.path_epsilon
+    view, epsilon = curves.settings, curves.path_epsilon
     if epsilon > MOST_TESTED:
         return None
     prediction = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
@@ -307,19 +310,47 @@ def bayes_set(view: View, curves: Explored) -> BayesSet | None:
     return read(prediction, view, guarantee.for_unit(curves.dataset.privacy_unit))
 
 
-def without_privacy(view: View, curves: Explored) -> FloatArray:
+def without_privacy(curves: Explored) -> FloatArray:
     """Prediction of Bayes cloaking's models when nothing is hidden (P,), in model units. Not private."""
-    public = curves.dataset, curves.grid
-    return cached.value("Fitting without privacy", _without_privacy, replace(_of_data(view), seed=1), given=public)
+    public, of = (curves.dataset, curves.grid), replace(_of_data(curves.settings), seed=1)
+    return cached.value("Fitting without privacy", _without_privacy, of, given=public)
 
 
 def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
     return np.asarray((without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2))
 
 
-def best_without(curves: Explored, plain: FloatArray) -> float:
-    """Overlap of the better area with nothing hidden, of both methods on the page."""
-    return max(curves.iou_of(curves.estimate), curves.iou_of(plain >= curves.level))
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """All that is shown of one view.
+
+    Attributes:
+        explored: its paths and their sets.
+        bayes: the Bayes release; None where it would mean nothing.
+        plain: the prediction when nothing is hidden (P,), in model units; None without the overlay.
+    """
+
+    explored: Explored
+    bayes: BayesSet | None
+    plain: FloatArray | None = None
+
+    @property
+    def settings(self) -> tuple[View, bool]:
+        """All that it depends on."""
+        return self.explored.settings, self.plain is None
+
+    @property
+    def public(self) -> Findings:
+        """The same without the overlay."""
+        return replace(self, plain=None)
+
+    @property
+    def best(self) -> float | None:
+        """Overlap of the better area with nothing hidden, of both methods on the page; None without the overlay."""
+        if self.plain is None:
+            return None
+        areas = self.explored.estimate, self.plain >= self.explored.level
+        return max(map(self.explored.iou_of, areas))
 
 
 def _plain(view: View) -> View:

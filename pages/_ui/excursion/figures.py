@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from dpgp_core.arrays import BoolArray, FloatArray
-from pages._ui.excursion.compute import SURE, BayesSet, Explored
+from pages._ui.excursion.compute import SURE, Explored, Findings
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -54,13 +54,14 @@ LAYERS = {
 }
 
 
-def curve(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
+def curve(found: Findings) -> go.Figure:
     """One input: the truth and the prediction without privacy (overlay), and the releases, against the level."""
+    explored, bayes = found.explored, found.bayes
     x = explored.grid[:, 0]
     figure = go.Figure()
-    if plain is not None:
+    if found.plain is not None:
         draw_line(figure, x, explored.truth, "truth", TRUTH, "dot")
-        draw_line(figure, x, plain, "without privacy", NON_PRIVATE)
+        draw_line(figure, x, found.plain, "without privacy", NON_PRIVATE)
         figure.update_traces(meta=NOT_PRIVATE)
     for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
         draw_line(figure, x, path, "published path", REFINED, width=1.2, legendgroup="paths", showlegend=index == 0)
@@ -79,8 +80,9 @@ def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, Bo
     return inside & truth, truth & ~inside, inside & ~truth
 
 
-def sets(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> go.Figure:
+def sets(found: Findings) -> go.Figure:
     """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
+    explored, bayes, plain = found.explored, found.bayes, found.plain
     rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)]
     if bayes is not None:
         rows += [(BAYES, bayes.inside), (f"{BAYES}, {SURE:.0%} sure", bayes.sure)]
@@ -142,8 +144,12 @@ def overlap_map(explored: Explored) -> go.Figure:
 
 def _heat(values: FloatArray, **look: Any) -> go.Figure:
     """Values (P,) at the points of the square grid."""
+    return go.Figure(go.Heatmap(**_on_grid(values), **look))
+
+
+def _on_grid(values: FloatArray) -> dict[str, FloatArray]:
     axis = np.linspace(0, 1, SIDE)
-    return go.Figure(go.Heatmap(z=values.reshape(SIDE, SIDE).T, x=axis, y=axis, **look))
+    return {"x": axis, "y": axis, "z": values.reshape(SIDE, SIDE).T}
 
 
 def _square(figure: go.Figure) -> go.Figure:
@@ -162,11 +168,8 @@ def _boundary(
     width: float,
     showlegend: bool = True,
 ) -> None:
-    axis = np.linspace(0, 1, SIDE)
     figure.add_contour(
-        z=values.reshape(SIDE, SIDE).T,
-        x=axis,
-        y=axis,
+        **_on_grid(values),
         name=name,
         showscale=False,
         hoverinfo="skip",
@@ -176,8 +179,9 @@ def _boundary(
     )
 
 
-def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
+def field(found: Findings) -> go.Figure:
     """Two inputs: share of published paths above the level, with the boundaries of the releases."""
+    explored, bayes = found.explored, found.bayes
     bar = {"title": "paths above [%]"}
     figure = _heat(100 * explored.votes, zmin=0, zmax=100, colorscale=PREDICTION_SCALE, colorbar=bar, opacity=0.85)
     for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
@@ -187,8 +191,9 @@ def field(explored: Explored, bayes: BayesSet | None) -> go.Figure:
     return _square(figure)
 
 
-def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figure:
+def overlap(found: Findings) -> go.Figure:
     """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
+    explored, bayes = found.explored, found.bayes
     figure = go.Figure()
     bins = {"start": 0.0, "end": 1.0, "size": 0.02}
     rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", REFINED))
@@ -200,53 +205,49 @@ def overlap(explored: Explored, bayes: BayesSet | None, best: float) -> go.Figur
             histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )
-    lines = [(best, "without privacy", NON_PRIVATE, 0), (explored.everything_iou, "painting everything", TRUTH, 14)]
+    lines = [
+        (found.best, "without privacy", NON_PRIVATE, 0),
+        (explored.everything_iou, "painting everything", TRUTH, 14),
+    ]
     if bayes is not None:
         lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE, 28))
     for value, name, colour, shift in lines:
-        figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
-        figure.add_annotation(
+        figure.add_vline(
             x=value,
-            y=1,
-            yref="paper",
-            yshift=-shift,
-            text=name,
-            showarrow=False,
-            xanchor="right",
-            xshift=-4,
-            font={"color": colour},
+            line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"},
+            annotation={"text": name, "font": {"color": colour}, "xshift": -4, "yshift": -shift},
+            annotation_position="top left",
         )
     figure.update_xaxes(title="overlap with the true area (1 is perfect)", range=[0, 1.02])
     figure.update_yaxes(title="share of simulated releases [%]")
     return finish(figure, 300)
 
 
-def rows_of(explored: Explored, bayes: BayesSet | None, plain: FloatArray | None) -> pd.DataFrame:
-    """One row a test point: the releases, and under the overlay (``plain`` is not None) the truth.
+def rows_of(found: Findings) -> pd.DataFrame:
+    """One row a test point: the releases, and under the overlay the truth.
 
     On London a row is a hexagon of the public grid: where sales are is private, so only the overlay has it.
     """
+    explored, bayes, plain = found.explored, found.bayes, found.plain
     london = explored.dataset.name == london_excursion.NAME
     columns: dict[str, Any] = {"cell": london_excursion.cells()} if london else {}
     columns |= {f"x{j + 1}": explored.grid[:, j].round(4) for j in range(explored.grid.shape[1])}
     columns |= {f"published path {i}": path.round(4) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)}
     columns[LAYERS["votes"].column] = (100 * explored.votes).round(1)
     if bayes is not None:
-        columns |= {f"{BAYES}: value": bayes.mean.round(4)}
+        columns[f"{BAYES}: value"] = bayes.mean.round(4)
         columns[LAYERS["bayes"].column] = (100 * bayes.probability).round(1)
     if plain is not None:
         columns["truth (not private)"] = explored.truth.round(4)
         columns["value without privacy (not private)"] = plain.round(4)
         columns[LAYERS["estimate"].column] = (100 * explored.probability).round(1)
-    if plain is not None and london:
-        columns[LAYERS["overlap"].column] = _codes(explored)
-        columns[LAYERS["truth"].column] = np.where(explored.has_truth, 100.0 * explored.true_set, np.nan)
+        if london:
+            columns[LAYERS["overlap"].column] = _codes(explored)
+            columns[LAYERS["truth"].column] = np.where(explored.has_truth, 100.0 * explored.true_set, np.nan)
     return pd.DataFrame(columns)
 
 
 def _codes(explored: Explored) -> FloatArray:
     """Where the first path is right, misses the true set, or is false, as numbers; NaN without a truth."""
-    code = np.where(explored.has_truth, 0.0, np.nan)
-    for part, points in enumerate(parts(explored.paths[0] >= explored.level, explored.true_set), 1):
-        code[points & explored.has_truth] = part
-    return code
+    code = np.select(parts(explored.paths[0] >= explored.level, explored.true_set), (1.0, 2.0, 3.0))
+    return np.where(explored.has_truth, code, np.nan)

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.arrays import FloatArray
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, BayesSet, Explored, View
+from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findings, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, SIDE, TOP, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, path_controls
-from pages._ui.look.pictures import Public
+from pages._ui.look.pictures import Public, as_it_is
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most
@@ -34,18 +31,6 @@ ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
 SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
 STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, section=HERE)
 LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, section=HERE)
-_BUDGET = Slider(
-    "search_budget",
-    "for epsilon at most",
-    3,
-    SEARCH_BUDGETS,
-    help="Searched on simulated data, so it costs nothing.",
-    section="Find private settings",
-)
-_ETA: Slider[float] = Slider(
-    "eta", "η: added prior noise", 0, ETAS, help="More noise from the prior; buys a smaller epsilon.", section="Paths"
-)
-_DELTA = replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
 
 
 def _length(chosen: Any) -> Slider[float]:
@@ -75,15 +60,36 @@ class ExcursionSettings(Settings):
     study: str = carried(STUDY)
     r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
     sigma: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[1])
-    delta: float = carried(_DELTA)
+    delta: float = carried(
+        replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
+    )
     lengthscale: float = carried(_length)
     threshold: float = carried(_threshold)
     overlay: bool = carried(offers.OVERLAY)
     paths: int = carried(offers.PATHS_RELEASED)
-    eta: float = carried(_ETA)
+    eta: float = carried(
+        Slider(
+            "eta",
+            "η: added prior noise",
+            0,
+            ETAS,
+            help="More noise from the prior; buys a smaller epsilon.",
+            section="Paths",
+        )
+    )
     noise: float = carried(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
     number: int = carried(replace(offers.DRAW, section="Paths"))
-    budget: int = carried(_BUDGET, below=_find)
+    budget: int = carried(
+        Slider(
+            "search_budget",
+            "for epsilon at most",
+            3,
+            SEARCH_BUDGETS,
+            help="Searched on simulated data, so it costs nothing.",
+            section="Find private settings",
+        ),
+        below=_find,
+    )
 
     @property
     def release(self) -> View:
@@ -102,45 +108,40 @@ class ExcursionSettings(Settings):
         )
 
 
-def release_caption(explored: Explored, view: View) -> None:
+def release_caption(explored: Explored) -> None:
     """Epsilon, kernel and method of a release, which have no control here: epsilon follows from others."""
-    epsilon = at_most(explored.guarantee.budget.epsilon)
-    draws = "one path" if view.L == 1 else f"{view.L} paths"
     with settings.container(TOP):
         st.caption(
-            f"**ε = {epsilon}** for {draws}: it follows from r, s and δ. Method: posterior paths, with an "
-            "exponential kernel."
+            f"**ε = {at_most(explored.guarantee.budget.epsilon)}** for {_paths(explored, 'one')}: it follows from r, s "
+            "and δ. Method: posterior paths, with an exponential kernel."
         )
 
 
+def _paths(explored: Explored, one: str = "1", kind: str = "") -> str:
+    """How many were released, in words."""
+    count = len(explored.paths)
+    return f"{one} {kind}path" if count == 1 else f"{count} {kind}paths"
+
+
 def search_on_request() -> None:
-    """Run the search before the controls are drawn, show its progress, and set them to its result."""
+    """Run the search before the controls are drawn, show its progress, and set them to its result.
+
+    That is the nearest lengthscale, the next larger r, and the smallest s on the sliders that keeps the budget.
+    """
     if not session.SEARCH_REQUESTED.pop():
         return
     at = session.controls()
     study = STUDIES[STUDY.value(at[STUDY.key])]
-    noise, delta = at.get("data_noise", study.noise), float(at["path_delta"])
+    name, noise, delta = study.name, float(at.get("data_noise", study.noise)), float(at["path_delta"])
     budget, paths = float(at["search_budget"]), int(at["paths"])
+    doing = "Searching settings on simulated data"
     try:
-        best = cached.value(
-            "Searching settings on simulated data",
-            compute.find_settings,
-            study.name,
-            float(noise),
-            delta,
-            paths,
-            budget,
-        )
+        best = cached.value(doing, compute.find_settings, name, noise, delta, paths, budget)
     except ValueError as error:
         st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
         return
-    _set_controls(study.name, best.lengthscale, best.r, delta, paths, budget)
-
-
-def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: int, budget: float) -> None:
-    """The nearest lengthscale, the next larger r, and the smallest s on the sliders that keeps the budget."""
-    length = min(PATH_LENGTHS, key=lambda option: abs(option - lengthscale))
-    ridge = RIDGES[min(bisect.bisect_left(RIDGES, r * (1 - 1e-9)), len(RIDGES) - 1)]
+    length = min(PATH_LENGTHS, key=lambda option: abs(option - best.lengthscale))
+    ridge = RIDGES[min(bisect.bisect_left(RIDGES, best.r * (1 - 1e-9)), len(RIDGES) - 1)]
     fitting = [s for s in SIGMAS if compute.epsilon_of(name, length, ridge, s, delta, paths) <= budget]
     if not fitting:
         st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
@@ -152,14 +153,14 @@ def _set_controls(name: str, lengthscale: float, r: float, delta: float, paths: 
 TITLE = "Where is the level exceeded?"
 
 
-def overlap_alt(explored: Explored, bayes: BayesSet | None, best: float) -> str:
+def overlap_alt(found: Findings) -> str:
     """Text alternative of the overlaps, with their values."""
-    low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
+    low, middle, high = np.percentile(found.explored.path_iou, [25, 50, 75])
     return (
         "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
         f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
-        f"{overlap_of(explored, bayes)}. Without privacy: {best:.2f}. Painting everything: "
-        f"{explored.everything_iou:.2f}. All protect inputs and outputs."
+        f"{overlap_of_bayes(found)}. Without privacy: {found.best:.2f}. Painting everything: "
+        f"{found.explored.everything_iou:.2f}. All protect inputs and outputs."
     )
 
 
@@ -177,55 +178,49 @@ LONDON = (
 TABLE = "Columns marked “not private” show true data. The others may be published."
 
 
-def overlap_of(explored: Explored, bayes: BayesSet | None) -> str:
+def overlap_of_bayes(found: Findings) -> str:
     """Overlap of the area of Bayes cloaking."""
-    return f"none above ε = {MOST_TESTED:g}" if bayes is None else f"{explored.iou_of(bayes.inside):.2f}"
+    if found.bayes is None:
+        return f"none above ε = {MOST_TESTED:g}"
+    return f"{found.explored.iou_of(found.bayes.inside):.2f}"
 
 
-def _cost(explored: Explored) -> str:
-    count = len(explored.paths)
-    epsilon = text.at_most(explored.guarantee.budget.epsilon)
-    return f"Epsilon = **{epsilon}** buys {'one published path' if count == 1 else f'{count} published paths'}."
-
-
-def metrics(explored: Explored, bayes: BayesSet | None, best: float | None) -> list[Metric]:
-    """Overlap of one path, without privacy (``best``, None while the overlay is off) and of Bayes cloaking; epsilon."""
+def metrics(found: Findings) -> list[Metric]:
+    """Epsilon; and under the overlay the overlap of one path, without privacy, and of Bayes cloaking."""
+    explored, budget = found.explored, found.explored.guarantee.budget
     spent = Metric(
-        "ε of what is published",
-        text.at_most(explored.guarantee.budget.epsilon),
-        f"{len(explored.paths)} path{'s' if len(explored.paths) > 1 else ''}, "
-        f"δ = {text.at_most(explored.guarantee.budget.delta, 2)}",
+        "ε of what is published", at_most(budget.epsilon), f"{_paths(explored)}, δ = {at_most(budget.delta, 2)}"
     )
-    if best is None:
+    if found.best is None:
         return [spent, Metric("Protects", "inputs, outputs", "of one person")]
-    quartiles = np.percentile(explored.path_iou, [25, 75])
+    low, middle, high = np.percentile(explored.path_iou, [25, 50, 75])
     hall = "no promise to match"
     if len(explored.hall_iou):
         hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
     return [
         spent,
-        Metric(
-            "Overlap, one path",
-            f"{np.median(explored.path_iou):.2f}",
-            f"half of all: {quartiles[0]:.2f} to {quartiles[1]:.2f}; {hall}",
-        ),
-        Metric("Overlap without privacy", f"{best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
-        Metric("Overlap, Bayes cloaking", overlap_of(explored, bayes), "at the ε of one path"),
+        Metric("Overlap, one path", f"{middle:.2f}", f"half of all: {low:.2f} to {high:.2f}; {hall}"),
+        Metric("Overlap without privacy", f"{found.best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
+        Metric("Overlap, Bayes cloaking", overlap_of_bayes(found), "at the ε of one path"),
     ]
 
 
-def answer(explored: Explored, best: float | None) -> str:
+def answer(found: Findings) -> str:
     """The plain sentences under the question."""
-    if best is None:
-        return f"{_cost(explored)} Inputs and outputs are both protected."
+    explored = found.explored
+    cost = f"Epsilon = **{at_most(explored.guarantee.budget.epsilon)}** buys {_paths(explored, 'one', 'published ')}."
+    if found.best is None:
+        return f"{cost} Inputs and outputs are both protected."
     return (
-        f"{_cost(explored)} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
-        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is {best:.2f}."
+        f"{cost} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
+        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is "
+        f"{found.best:.2f}."
     )
 
 
-def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
+def steps(explored: Explored) -> list[tuple[str, str]]:
     """The computation with the current numbers put in."""
+    view = explored.settings
     return [
         (
             "Release",
@@ -261,65 +256,55 @@ def steps(explored: Explored, view: View) -> list[tuple[str, str]]:
     ]
 
 
-def released(view: View, explored: Explored, bayes: BayesSet | None) -> list[tuple[object, Guarantee]]:
+def released(found: Findings) -> list[tuple[object, Guarantee]]:
     """Settings and guarantees of the releases on screen."""
-    paths: list[tuple[object, Guarantee]] = [(view, explored.guarantee)]
+    view, bayes = found.explored.settings, found.bayes
+    paths: list[tuple[object, Guarantee]] = [(view, found.explored.guarantee)]
     return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
 
-def pictures_of(
-    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
-) -> None:
-    """The releases, and under the overlay (``plain`` is not None) the truth beside them."""
-    {"curve": _curve, "field": _field}.get(view.study.scene, _map)(view, explored, bayes, plain, numbers)
+def pictures_of(found: Findings, numbers: pd.DataFrame) -> None:
+    """The releases, and under the overlay the truth beside them."""
+    {"curve": _curve, "field": _field, "cells": _map}[found.explored.settings.study.scene](found, numbers)
 
 
-def _curve(
-    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
-) -> None:
+def _curve(found: Findings, numbers: pd.DataFrame) -> None:
     for figure, key, public_alt, alt, rows in (
         (figures.curve, "path_curves", CURVE, CURVE_WITH_TRUTH, numbers),
         (figures.sets, "path_sets", SETS, SETS_WITH_TRUTH, None),
     ):
-        drawn = cached.drawn(figure, explored, bayes, plain, of=(view, plain is None))
-        public = _public(explored, partial(figure, explored, bayes, None), public_alt)
-        pictures.chart(drawn, key, public_alt if plain is None else alt, public, rows)
+        public = Public(partial(figure, found.public), _about(found.explored, public_alt))
+        pictures.chart(cached.drawn(figure, found), key, public_alt if found.plain is None else alt, public, rows)
 
 
-def _field(
-    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
-) -> None:
-    if plain is None:
-        drawn = cached.drawn(figures.field, explored, bayes, of=view)
-        pictures.chart(drawn, "field", FIELD, _public(explored, lambda: drawn, FIELD), numbers)
+def _field(found: Findings, numbers: pd.DataFrame) -> None:
+    about = _about(found.explored, FIELD)
+    if found.plain is None:
+        drawn = cached.drawn(figures.field, found)
+        pictures.chart(drawn, "field", FIELD, as_it_is(drawn, about), numbers)
         return
     left, right = st.columns(2)
     with left:
-        pictures.chart(cached.drawn(figures.truth_map, explored, of=view), "field_truth", TRUTH_MAP, numbers=numbers)
+        truth = cached.drawn(figures.truth_map, found.explored)
+        pictures.chart(truth, "field_truth", TRUTH_MAP, numbers=numbers)
     with right:
-        public = _public(explored, partial(figures.field, explored, bayes), FIELD)
-        pictures.chart(cached.drawn(figures.overlap_map, explored, of=view), "field", OVERLAP_MAP, public, numbers)
+        public = Public(partial(figures.field, found.public), about)
+        pictures.chart(cached.drawn(figures.overlap_map, found.explored), "field", OVERLAP_MAP, public, numbers)
 
 
-def _map(
-    view: View, explored: Explored, bayes: BayesSet | None, plain: FloatArray | None, numbers: pd.DataFrame
-) -> None:
-    show = plain is not None
+def _map(found: Findings, numbers: pd.DataFrame) -> None:
+    show = found.plain is not None
     offered = [kind for kind, layer in LAYERS.items() if layer.private or show]
-    layer = LAYERS[settings.value_of(LAYER.among([kind for kind in offered if bayes is not None or kind != "bayes"]))]
+    offered = [kind for kind in offered if found.bayes is not None or kind != "bayes"]
+    layer = LAYERS[settings.value_of(LAYER.among(offered))]
     container = st.container()
     picked = pictures.pick_hexagon(numbers)
     with container:
-        pictures.hexagon_map(
-            numbers, layer, "excursion", "excursion_map", picked, boroughs=show, about=_about(explored, layer.title)
-        )
+        about = _about(found.explored, layer.title)
+        pictures.hexagon_map(numbers, layer, "excursion", "excursion_map", picked, boroughs=show, about=about)
     st.info(LONDON)
 
 
-def _public(explored: Explored, figure: Callable[[], go.Figure], shows: str) -> Public:
-    return Public(figure, _about(explored, shows))
-
-
 def _about(explored: Explored, shows: str) -> About:
-    many = f"{len(explored.paths)} posterior path{'s' if len(explored.paths) > 1 else ''}"
-    return sheet.of_release(explored.dataset, explored.guarantee, f"{many}, example draw", shows)
+    made = f"{_paths(explored, kind='posterior ')}, example draw"
+    return sheet.of_release(explored.dataset, explored.guarantee, made, shows)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,9 +14,8 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, text
 from pages._ui.look.controls import HERE, Slider
-from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import PRIVATE, RISK, finish
 from pages._ui.look.sheet import of_theory
 from pages._ui.look.text import Metric
@@ -67,20 +65,19 @@ def errors(clip: Clip, draw: Draw) -> dict[str, ClipError]:
 
 def best(clip: Clip, draw: Draw) -> dict[str, float]:
     """The clip of least error for each kind, in % of the bounds."""
-    tried = {kept: errors(Clip(clip.low, clip.high, kept), draw) for kept in CLIPS}
+    tried = {kept: errors(replace(clip, kept=kept), draw) for kept in CLIPS}
     return {kind: min(tried, key=lambda kept: tried[kept][kind].error) for kind in KINDS}
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Choose bounds and clip, see bias and noise as two bars."""
     container = st.container()
-    clip = _controls()
+    clip = Clip(*map(float, steps.beside(*_SLIDERS)))
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
     with container:
-        drawn = figure(clipped)
-        pictures.chart(drawn, "clip", ALT, as_it_is(drawn, of_theory(ALT)))
+        steps.chart(figure(clipped), "clip", of_theory(ALT))
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
         for kind, each in clipped.items()
@@ -96,29 +93,21 @@ ALT = (
 )
 
 
-def _slider(key: str, label: str, options: Sequence[float], default: float) -> Slider[float]:
-    return Slider(key, label, default, options, section=HERE)
-
-
 _SLIDERS = (
-    _slider("clip_low", "Lower bound [points]", LOWS, 0),
-    _slider("clip_high", "Upper bound [points]", HIGHS, 100),
-    _slider("clip_kept", "Clip: share of the bounds that is kept [%]", CLIPS, 100),
+    Slider("clip_low", "Lower bound [points]", 0, LOWS, section=HERE),
+    Slider("clip_high", "Upper bound [points]", 100, HIGHS, section=HERE),
+    Slider("clip_kept", "Clip: share of the bounds that is kept [%]", 100, CLIPS, section=HERE),
 )
 
 
-def _controls() -> Clip:
-    values = []
-    for column, slider in zip(st.columns(3), _SLIDERS, strict=True):
-        with column:
-            values.append(float(settings.value_of(slider)))
-    return Clip(*values)
+def _points(value: float) -> str:
+    return text.number(value) if value >= 0.05 else "0"
 
 
 def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
     """The benefit and the cost of the clip."""
     low, high = clip.ends
-    bias = {kind: text.number(abs(each.bias)) if abs(each.bias) >= 0.05 else "0" for kind, each in clipped.items()}
+    bias = {kind: _points(abs(each.bias)) for kind, each in clipped.items()}
     noise = text.number(next(iter(clipped.values())).noise)
     return (
         f"Clipped to {low:g} to {high:g} points, a mean gets privacy noise of **{noise}** points. The clip moves it by "
@@ -141,7 +130,7 @@ def figure(clipped: dict[str, ClipError]) -> go.Figure:
             marker={"color": colour},
             textposition="outside",
             cliponaxis=False,
-            text=[text.number(value) if value >= 0.05 else "0" for value in values],
+            text=[_points(value) for value in values],
         )
     figure.update_layout(barmode="group")
     figure.update_xaxes(title="kind of outcome")

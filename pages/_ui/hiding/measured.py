@@ -18,9 +18,8 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, tables, text
+from pages._ui.look import frame, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
-from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
 from pages._ui.look.sheet import of_inputs
 from pages._ui.look.text import Metric
@@ -79,8 +78,8 @@ def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
 
 def _upright(B: FloatArray) -> FloatArray:
     """Each row with the sign that makes its largest entry positive: -b y + noise tells as much as b y + noise."""
-    largest = B[np.arange(len(B)), np.abs(B).argmax(axis=1)]
-    return np.asarray(B * np.where(largest < 0, -1.0, 1.0)[:, None])
+    sign = np.where(-B.min(axis=1) > B.max(axis=1), -1.0, 1.0)
+    return np.asarray(B * sign[:, None])
 
 
 NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
@@ -133,9 +132,9 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
 def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
     """Expected error over epsilon: the part that no budget buys, and the part of privacy on top."""
     x = [each.settings.epsilon for each in measured]
-    current = next(each for each in measured if each.settings.epsilon == epsilon)
-    figure = go.Figure()
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
+    nothing = [each.unmeasured for each in measured]
+    figure = go.Figure()
     draw_line(
         figure, x, floor, "no budget buys", NON_PRIVATE, width=2, fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18)
     )
@@ -149,19 +148,17 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
         fill="tonexty",
         fillcolor=faded(PRIVATE, 0.22),
     )
-    nothing = [each.unmeasured for each in measured]
-    line = {"color": TRUTH, "dash": "dot"}
-    figure.add_scatter(x=x, y=nothing, name="nothing measured", mode="lines", line=line)
-    figure.add_annotation(x=np.log10(epsilon), y=current.error, text="here", showarrow=True, ax=18, ay=-22)
+    draw_line(figure, x, nothing, "nothing measured", TRUTH, "dot")
+    figure.add_annotation(x=np.log10(epsilon), y=error[x.index(epsilon)], text="here", showarrow=True, ax=18, ay=-22)
     figure.update_xaxes(title="ε", **ticked(x))
     top = 1.1 * max(*nothing, *error)
     figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
-    ends = [
-        (floor, "no budget buys", NON_PRIVATE),
-        (error, "with privacy", PRIVATE),
-        (nothing, "nothing measured", TRUTH),
-    ]
-    return named(finish(figure, _SMALL), [End(each[-1] / top, name, colour) for each, name, colour in ends])
+    ends = (
+        End(floor[-1] / top, "no budget buys", NON_PRIVATE),
+        End(error[-1] / top, "with privacy", PRIVATE),
+        End(nothing[-1] / top, "nothing measured", TRUTH),
+    )
+    return named(finish(figure, _SMALL), ends)
 
 
 _STAGE = Slider(
@@ -183,42 +180,37 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
-    alt, numbers = row_of(measured, data, stage), tables.of_figure(rows)
-    pictures.chart(rows, "rows_of_B", alt, as_it_is(rows, of_inputs(data, alt)), numbers)
+    numbers = tables.of_figure(rows)
+    steps.chart(rows, "rows_of_B", of_inputs(data, row_of(measured, data, stage)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
-        _against_epsilon(data, measured, budget)
+        _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
         frame.table(numbers, f"{dataset}_B_stage_{stage}", PUBLIC)
     st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
 
 
-def _against_epsilon(data: Dataset, measured: Measured, budget: Budget) -> None:
-    every = over_epsilon(budget)
+def _against_epsilon(data: Dataset, measured: Measured) -> None:
+    budget = measured.settings
+    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
+    every = tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
     left, right = st.columns(2)
     with left:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
         ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
-        pictures.chart(ranks, "ranks", RANKS_ALT, as_it_is(ranks, of_inputs(data, RANKS_ALT)))
+        steps.chart(ranks, "ranks", of_inputs(data, RANKS_ALT))
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        alt = split_alt(measured, data.y_unit)
-        pictures.chart(split, "split", alt, as_it_is(split, of_inputs(data, alt)))
+        steps.chart(split, "split", of_inputs(data, split_alt(measured, data.y_unit)))
 
 
 def plan_at(budget: Budget) -> Measured:
     """The plan of one budget."""
     public = cached.dataset(budget.dataset), cloaking.plan_of(budget)
     return cached.value("What the plan expects", describe, budget, given=public)
-
-
-def over_epsilon(budget: Budget) -> tuple[Measured, ...]:
-    """The plans over ``EPSILONS`` and the budget asked for, by epsilon."""
-    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
-    return tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
 
 
 PUBLIC = "Nothing here depends on any outcome."
@@ -269,12 +261,13 @@ def parts(measured: Measured, unit: str) -> str:
 def metrics(measured: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
     of = "Of the curve where people are, on average over what the models expect. Nobody's outcome was read."
-    return [
-        Metric("Expected error of the curve", f"{text.number(measured.error)} {unit}", "under the prior", of),
-        Metric("No budget buys", f"{text.number(measured.unbuyable)} {unit}", "everybody known", of),
-        Metric("Privacy costs", f"{text.number(measured.price)} {unit}", "root of the difference of squares", of),
-        Metric("Nothing measured", f"{text.number(measured.unmeasured)} {unit}", "the prior alone", of),
-    ]
+    rows = (
+        ("Expected error of the curve", measured.error, "under the prior"),
+        ("No budget buys", measured.unbuyable, "everybody known"),
+        ("Privacy costs", measured.price, "root of the difference of squares"),
+        ("Nothing measured", measured.unmeasured, "the prior alone"),
+    )
+    return [Metric(label, f"{text.number(error)} {unit}", note, of) for label, error, note in rows]
 
 
 RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are later stages."

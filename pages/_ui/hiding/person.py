@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, settings, tables, text
+from pages._ui.look import frame, pictures, tables, text
 from pages._ui.look.controls import HERE, Number, Range
 from pages._ui.look.plots import (
     HEIGHT,
@@ -73,9 +73,9 @@ class Moved:
     calibrated: float
 
     @property
-    def largest(self) -> int:
-        """Where on the grid the move is largest."""
-        return int(np.abs(self.after - self.before).argmax())
+    def moves(self) -> FloatArray:
+        """How far the curve moves (G,)."""
+        return np.abs(self.after - self.before)
 
 
 def move(result: Result, choice: Choice) -> Moved:
@@ -133,15 +133,10 @@ def show(result: Result, overlay: bool) -> None:
 def controls(data: Dataset, name: str) -> Choice:
     """Which record, and where to. They open with the last record at the upper bound, whatever its output is."""
     low, high = data.y_bounds
-    left, right = st.columns([1, 3])
-    with left:
-        label = f"Person, by {data.x_names[0]}"
-        rank = settings.value_of(Number(_person(name), label, data.n, 1, data.n, section=HERE))
-    with right:
-        label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
-        moved = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)
-        value = settings.value_of(moved)
-    return Choice(rank, value)
+    rank = Number(_person(name), f"Person, by {data.x_names[0]}", data.n, 1, data.n, section=HERE)
+    label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
+    value = Range(f"moved_to_{name}", label, high, low, high, step, format="%.3g", section=HERE)
+    return Choice(*steps.beside(rank, value, widths=(1, 3)))
 
 
 def _person(name: str) -> str:
@@ -150,12 +145,10 @@ def _person(name: str) -> str:
 
 def _take_click(name: str) -> None:
     """A click on a record chooses it; on anything else, nothing."""
-    for point in session.control(CHART)["selection"]["points"]:
-        if point["curve_number"] == DATA:
-            session.move({_person(name): point["point_index"] + 1})
+    if rank := pictures.clicked(CHART):
+        session.move({_person(name): int(rank[0])})
 
 
-DATA = 1  # place of the true data among the traces
 _BEFORE, _AFTER = "without privacy", "after the move"
 _WITHOUT, _PERSON = "without this person", "this person, moved"
 _SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
@@ -179,6 +172,7 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     figure.add_scatter(
         x=data.X[order, 0],
         y=data.clipped_y[order],
+        customdata=np.arange(1, data.n + 1)[:, None],  # for a click
         name="true data",
         mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
@@ -213,7 +207,7 @@ def against_noise(moved: Moved, data: Dataset) -> go.Figure:
         fill="tozeroy",
         fillcolor=faded(PRIVATE, 0.22),
     )
-    draw_line(figure, moved.x, np.abs(moved.after - moved.before), "move of the curve", OTHER, "dash")
+    draw_line(figure, moved.x, moved.moves, "move of the curve", OTHER, "dash")
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[moved.x[0], moved.x[-1]])
     figure.update_yaxes(title=axis("size", data.y_unit), rangemode="tozero")
     return finish(figure, HEIGHT)
@@ -224,32 +218,28 @@ _BLAMED = 0.05
 
 def answer(moved: Moved, data: Dataset) -> str:
     """The person and the move, the change of the curve, and the noise that hides it."""
-    choice, unit, peak = moved.settings[-1], data.y_unit, moved.largest
+    choice, unit, peak = moved.settings[-1], data.y_unit, moved.moves.argmax()
     point = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
     return (
         f"Person {choice.rank}, {data.x_names[0]} {text.number(moved.at, 3)} {data.x_units[0]}, has "
         f"{text.number(moved.output, 3)} {unit}. With {text.number(choice.value, 3)} {unit} instead, the curve moves "
-        f"by up to **{_size(moved, peak)} {unit}** (at {point}). The privacy noise there has a standard deviation of "
-        f"**{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
+        f"by up to **{text.number(moved.moves[peak])} {unit}** (at {point}). The privacy noise there has a standard "
+        f"deviation of **{text.number(moved.noise[peak])} {unit}**. An attacker who knows everybody else may accuse "
         f"{100 * _BLAMED:g} in 100 innocent people. Then {text.at_most(100 * caught)} in 100 of those who moved so are "
         "found."
     )
 
 
-def _size(moved: Moved, index: int) -> str:
-    return text.number(abs(moved.after[index] - moved.before[index]))
-
-
 def metrics(moved: Moved, data: Dataset) -> list[Metric]:
     """The move in the output's unit and in units of the noise."""
-    unit, peak = data.y_unit, moved.largest
+    unit, peak = data.y_unit, moved.moves.argmax()
     metric = (
         "How far the curve moves, in standard deviations of the noise along the direction where it shows best "
         "(Mahalanobis)."
     )
     return [
-        Metric("Largest move of the curve", f"{_size(moved, peak)} {unit}", "not private"),
+        Metric("Largest move of the curve", f"{text.number(moved.moves[peak])} {unit}", "not private"),
         Metric("Privacy noise there", f"{text.number(moved.noise[peak])} {unit}", "one standard deviation"),
         Metric("Shift, in privacy noise", f"{text.at_most(moved.shift)}", "standard deviations", metric),
         Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s′, for anybody", metric),

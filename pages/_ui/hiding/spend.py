@@ -12,15 +12,14 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import placed, world
-from dpgp_core.evaluation.limits import Limits, limits, risk_model
+from dpgp_core.evaluation.limits import limits, risk_model
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import bayes
 from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
-from pages._ui.hiding.steps import DATASET, LENGTHSCALE, NOISE
-from pages._ui.look import frame, pictures, settings, text
+from pages._ui.look import frame, pictures, text
 from pages._ui.look.controls import HERE, Slider, Words
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -39,6 +38,7 @@ from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
 
+DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
 MOST = 20
 _POINTS, _GAP = 121, 1e-2
 
@@ -90,19 +90,20 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
-    posteriors = [posterior_of_sums(kernel, data.X, grid, NOISE, B, t) for B in (hand, plan.B)]
-    errors = [scale * posterior_of_sums(kernel, data.X, data.X, NOISE, B, t).error for B in (hand, plan.B)]
-    means = []
-    for at, (each, B) in enumerate(zip(posteriors, (hand, plan.B), strict=True)):
+    means, deviations, errors = [], [], []
+    for at, B in enumerate((hand, plan.B)):
+        on_grid, at_people = (posterior_of_sums(kernel, data.X, X, NOISE, B, t) for X in (grid, data.X))
         z = B @ y + t**0.5 * np.random.default_rng([spending.seed, at]).standard_normal(len(B))
-        means.append(data.in_data_units(each.gain @ z))
-    bound: Limits = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
+        means.append(data.in_data_units(on_grid.gain @ z))
+        deviations.append(scale * on_grid.deviation)
+        errors.append(scale * at_people.error)
+    bound = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
         by_hand=means[0],
         best=means[1],
-        deviation=scale * posteriors[0].deviation,
+        deviation=deviations[0],
         errors=(errors[0], errors[1]),
         rank=plan.rank,
         limit=scale * bound.any,
@@ -148,7 +149,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     data = cached.dataset(DATASET)
     container = st.container()
     positions, width = _controls(data)
-    spending = Spending(positions, float(width), draw.epsilon, draw.delta, draw.seed)
+    spending = Spending(positions, width, draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
         frame.heading(steps.TITLE, lead(spending, spent, data))
@@ -159,13 +160,10 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
 
 
 def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
-    left, right = st.columns(2)
-    with left:
-        label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
-        help_text = f"Up to {MOST}, with commas between them. They share one budget."
-        written = settings.value_of(Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE))
-    with right:
-        width = settings.value_of(_WIDTH)
+    label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
+    help_text = f"Up to {MOST}, with commas between them. They share one budget."
+    places = Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE)
+    written, width = steps.beside(places, _WIDTH)
     positions, wrong = read_positions(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
-from pages._ui.look import offers, settings, sidebar
-from pages._ui.look.controls import HERE, menu
+from pages._ui.look import offers, pictures, settings, sidebar
+from pages._ui.look.controls import HERE, Control, menu
+from pages._ui.look.pictures import as_it_is
 from pages._ui.look.settings import carried
+from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import Promise, ReleaseSettings
 from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached
@@ -39,22 +44,30 @@ def walk(step: str) -> None:
     """Buttons to the step before and the next one."""
     steps = list(STEP.titles)
     at = steps.index(step)
+    ways = (("Back", at - 1, "arrow_back"), ("Next step", at + 1, "arrow_forward"))
     with st.container(horizontal=True, key="walk"):
-        if at > 0:
-            _button("Back", steps[at - 1], ":material/arrow_back:")
-        if at + 1 < len(steps):
-            _button("Next step", steps[at + 1], ":material/arrow_forward:")
+        for label, to, icon in ways:
+            if 0 <= to < len(steps):
+                moved = {STEP.key: STEP.titles[steps[to]]}
+                key = f"walk_{label[:4]}"
+                st.button(label, key=key, icon=f":material/{icon}:", on_click=session.move, args=(moved,))
 
 
-def _button(label: str, to: str, icon: str) -> None:
-    moved = {STEP.key: STEP.titles[to]}
-    st.button(label, key=f"walk_{label[:4]}", icon=icon, on_click=session.move, args=(moved,))
+def chart(figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None) -> None:
+    """A figure without true data: all of it may be published."""
+    pictures.chart(figure, key, about.shows, as_it_is(figure, about), numbers)
+
+
+def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list[Any]:
+    """The values of controls that are drawn side by side."""
+    values = []
+    for column, control in zip(st.columns(widths or len(controls)), controls, strict=True):
+        with column:
+            values.append(settings.value_of(control))
+    return values
 
 
 NOTE = "C, λ, M and B use public inputs only. True data stand under “The same with everybody” alone."
-
-SHORT = {"step": "covered", "everybody": "true", "lengthscale_years": 3}
-DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
 
 
 def _of_data(chosen: Any) -> bool:

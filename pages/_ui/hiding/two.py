@@ -17,14 +17,12 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
-from dpgp_core.strategies.noise_design import NoiseDesign, design_noise
+from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import frame as look_frame
-from pages._ui.look import pictures, settings, text
+from pages._ui.look import frame, settings, text
 from pages._ui.look.controls import HERE, Range, Switch
-from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
 from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.sidebar import ReleaseSettings
@@ -54,20 +52,20 @@ class TwoPoints:
     """Two records, two test points.
 
     Attributes:
+        settings: all that it depends on.
         X: inputs of the records (2, 1).
         C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of record j.
         grid_C: the same on a grid (101, 2), for drawing curves.
-        d: largest change of one output.
-        prior: covariance of the GP-prior noise per unit multiplier (2, 2), scaled by d^2.
-        design: the cloaking noise, per unit multiplier and unit change.
+        prior: covariance of the GP-prior noise per unit multiplier (2, 2), for the largest change.
+        cloaking: that of the cloaking noise (2, 2).
     """
 
+    settings: TwoPointSettings
     X: FloatArray
     C: FloatArray
     grid_C: FloatArray
-    d: float
     prior: FloatArray
-    design: NoiseDesign
+    cloaking: FloatArray
 
 
 def build(settings: TwoPointSettings) -> TwoPoints:
@@ -75,14 +73,13 @@ def build(settings: TwoPointSettings) -> TwoPoints:
     kernel, X = EQ(lengthscale=settings.lengthscale), np.array([[settings.x1], [settings.x2]])
     noise, d = settings.noise, settings.d
     C = cloaking_matrix(kernel, X, TEST_POINTS, noise)
-    sensitivity = d * exact_sensitivity(kernel, X, noise)
     return TwoPoints(
+        settings=settings,
         X=X,
         C=C,
         grid_C=cloaking_matrix(kernel, X, _GRID, noise),
-        d=d,
-        prior=sensitivity**2 * kernel(TEST_POINTS, TEST_POINTS),
-        design=design_noise(C, "trace", gap=1e-8, rank_tolerance=1e-9),
+        prior=(d * exact_sensitivity(kernel, X, noise)) ** 2 * kernel(TEST_POINTS, TEST_POINTS),
+        cloaking=d**2 * design_noise(C, "trace", gap=1e-8, rank_tolerance=1e-9).covariance(),
     )
 
 
@@ -94,21 +91,16 @@ def ellipse(covariance: FloatArray) -> FloatArray:
     return np.asarray(vectors @ (np.sqrt(np.maximum(values, 0))[:, None] * circle))
 
 
-def area_ratio(points: TwoPoints) -> float:
-    """How much larger the GP-prior ellipse is than the cloaking ellipse, as a ratio of mean squared noise."""
-    return float(np.trace(points.prior) / (points.d**2 * np.trace(points.design.covariance())))
-
-
-def noise_at(points: TwoPoints, epsilon: float, delta: float) -> FloatArray:
+def noise_at(points: TwoPoints, draw: Draw) -> FloatArray:
     """Half-width of the interval of the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
-    sds = points.d * noise_multiplier(epsilon, delta) * np.sqrt(np.diag(points.design.covariance()))
+    sds = noise_multiplier(draw.epsilon, draw.delta) * np.sqrt(np.diag(points.cloaking))
     return np.asarray(steps.SURE * sds)
 
 
-def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None) -> go.Figure:
-    """Prediction before and after record ``moved`` (0 or 1) changes by d; and ``noise`` (2,) to each side of both."""
+def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
+    """Prediction before and after the record changes by d; ``covered`` by the noise of a budget to each side."""
     figure = go.Figure()
-    after = OUTPUTS + points.d * np.eye(2)[moved]
+    after = OUTPUTS + points.settings.d * np.eye(2)[points.settings.moved - 1]
     for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
         draw_line(figure, _GRID[:, 0], points.grid_C @ y, name, colour, dash)
         figure.add_scatter(
@@ -120,18 +112,16 @@ def curves_figure(points: TwoPoints, moved: int, noise: FloatArray | None = None
             marker={"color": TRUTH, "symbol": "circle-open" if name == "before" else "circle", "size": 10},
         )
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
-        figure.add_vline(x=x, line={"color": TRUTH, "width": 1, "dash": "dot"})
-        figure.add_annotation(
-            x=x, y=1, yref="paper", yanchor="top", xanchor="left", text=f"prediction {index}", showarrow=False
-        )
-    if noise is not None:
+        line, name = {"color": TRUTH, "width": 1, "dash": "dot"}, f"prediction {index}"
+        figure.add_vline(x=x, line=line, annotation_text=name, annotation_position="top right")
+    if covered:
         figure.add_scatter(
             x=TEST_POINTS[:, 0],
             y=points.C @ OUTPUTS,
             mode="markers",
             name="published, with noise",
             showlegend=False,
-            error_y={"array": noise, "color": PRIVATE, "thickness": 3},
+            error_y={"array": noise_at(points, draw), "color": PRIVATE, "thickness": 3},
             marker={"color": PRIVATE, "size": 9},
         )
     figure.update_xaxes(title="input", range=[0, 10])
@@ -144,13 +134,13 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     figure = go.Figure()
     shapes = (
         (points.prior, TRUTH, "dot", "noise in all directions"),
-        (points.d**2 * points.design.covariance(), PRIVATE, "solid", "cloaking noise"),
+        (points.cloaking, PRIVATE, "solid", "cloaking noise"),
     )
     for covariance, colour, dash, name in shapes if covered else ():
         x, y = ellipse(covariance)
         draw_line(figure, x, y, name, colour, dash)
     for index, colour in enumerate((NON_PRIVATE, OTHER)):
-        move = points.d * points.C[:, index]
+        move = points.settings.d * points.C[:, index]
         figure.add_scatter(
             x=[-move[0], move[0]],
             y=[-move[1], move[1]],
@@ -165,66 +155,66 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     return finish(figure, 400)
 
 
-_BEFORE_AND_AFTER = "Person {moved} changes by {d:g}. The curve moves from solid to dashed."
-_BARS = " Orange bars: where each prediction is published, in 95 of 100 releases at ε = {epsilon:g}."
 _LINES = "What each person can do to both predictions: moves along one line."
 _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
 
 def lead(points: TwoPoints) -> str:
     """The sentences under the question."""
+    share = float(np.trace(points.cloaking) / np.trace(points.prior))
     return (
         "One person moves these two predictions along one line only. Noise that covers just such lines has "
-        f"**{text.percent(1 / area_ratio(points))}** of the variance of noise in all directions."
+        f"**{text.percent(share)}** of the variance of noise in all directions."
     )
 
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
-    container = st.container()
+    covered, draw, container = step == "covered", chosen.draw, st.container()
     with st.expander("Move the two people", icon=":material/tune:"):
-        pair = _sliders()
-    points = build(pair)
+        points = build(_sliders())
     with top:
-        look_frame.heading(steps.TITLE, lead(points))
+        frame.heading(steps.TITLE, lead(points))
     with container:
-        _pictures(step, points, pair, chosen.draw)
-        look_frame.metrics(_metrics(step, points, pair, chosen.draw), "two")
+        _pictures(points, draw, covered)
+        frame.metrics(_noises(points, draw) if covered else _moves(points), "two")
         with st.expander("Table of the moves"):
-            look_frame.table(points_table(points, pair), "two_people")
+            frame.table(points_table(points), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if settings.value_of(Switch("everybody", f"The same with {n} people", section=HERE)):
-        result = computed.run(chosen.model, chosen.design, chosen.draw)
-        if step == "moves":
-            person.show(result, chosen.overlay)
-        else:
+        result = computed.run(chosen.model, chosen.design, draw)
+        if covered:
             _everybody(result)
+        else:
+            person.show(result, chosen.overlay)
 
 
-def _metrics(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -> list[Metric]:
-    """How far the person moves both predictions; of the next step the variances of both noises."""
-    if step == "moves":
-        move = pair.d * points.C[:, pair.moved - 1]
-        changing = f"changing by {pair.d:g}"
-        return [
-            Metric(f"Person {pair.moved} moves prediction 1 by", text.number(abs(move[0])), changing),
-            Metric("and prediction 2 by", text.number(abs(move[1])), changing),
-        ]
-    variances = pair.d**2 * points.design.covariance().trace(), points.prior.trace()
-    at_budget = f"at ε = {draw.epsilon:g}, in 95 of 100 releases"
-    within = noise_at(points, draw.epsilon, draw.delta)
-    both = "of both predictions together"
+def _moves(points: TwoPoints) -> list[Metric]:
+    """How far the person moves both predictions."""
+    moved, d = points.settings.moved, points.settings.d
+    first, second = (text.number(abs(d * move)) for move in points.C[:, moved - 1])
+    changing = f"changing by {d:g}"
     return [
-        Metric("Noise of prediction 1", f"±\u00a0{text.number(within[0])}", at_budget),
-        Metric("Noise of prediction 2", f"±\u00a0{text.number(within[1])}", at_budget),
-        Metric("Variance of cloaking noise", text.number(variances[0]), both),
-        Metric("Variance of noise in all directions", text.number(variances[1]), both),
+        Metric(f"Person {moved} moves prediction 1 by", first, changing),
+        Metric("and prediction 2 by", second, changing),
     ]
 
 
-def points_table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
+def _noises(points: TwoPoints, draw: Draw) -> list[Metric]:
+    """How large the cloaking noise is at a budget, and the variances of both noises."""
+    first, second = (f"±\u00a0{text.number(within)}" for within in noise_at(points, draw))
+    at_budget, both = f"at ε = {draw.epsilon:g}, in 95 of 100 releases", "of both predictions together"
+    return [
+        Metric("Noise of prediction 1", first, at_budget),
+        Metric("Noise of prediction 2", second, at_budget),
+        Metric("Variance of cloaking noise", text.number(points.cloaking.trace()), both),
+        Metric("Variance of noise in all directions", text.number(points.prior.trace()), both),
+    ]
+
+
+def points_table(points: TwoPoints) -> pd.DataFrame:
     """One row a person: how far a change moves each prediction."""
-    moves = pair.d * points.C
+    moves = points.settings.d * points.C
     return pd.DataFrame(
         {
             "person": [1, 2],
@@ -235,26 +225,23 @@ def points_table(points: TwoPoints, pair: TwoPointSettings) -> pd.DataFrame:
     )
 
 
-def _pictures(step: str, points: TwoPoints, pair: TwoPointSettings, draw: Draw) -> None:
+def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
     left, right = st.columns(2)
-    covered = step == "covered"
+    alt = f"Person {points.settings.moved} changes by {points.settings.d:g}. The curve moves from solid to dashed."
+    if covered:
+        alt += f" Orange bars: where each prediction is published, in 95 of 100 releases at ε = {draw.epsilon:g}."
     with left:
-        noise = noise_at(points, draw.epsilon, draw.delta) if covered else None
-        curves = cached.drawn(curves_figure, points, pair.moved - 1, noise, of=(pair, draw, covered))
-        alt = _BEFORE_AND_AFTER.format(moved=pair.moved, d=pair.d)
-        alt += _BARS.format(epsilon=draw.epsilon) if covered else ""
-        pictures.chart(curves, "two_curves", alt, as_it_is(curves, of_theory(alt)))
+        steps.chart(cached.drawn(curves_figure, points, draw, covered), "two_curves", of_theory(alt))
     with right:
-        plane = cached.drawn(plane_figure, points, covered, of=(pair, covered))
-        alt = _ELLIPSES if covered else _LINES
-        pictures.chart(plane, "two_plane", alt, as_it_is(plane, of_theory(alt)))
+        plane = cached.drawn(plane_figure, points, covered)
+        steps.chart(plane, "two_plane", of_theory(_ELLIPSES if covered else _LINES))
 
 
 def _everybody(result: Result) -> None:
     """The noise for a data set: its shape, its carriers, and its certificate."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
-    look_frame.metrics(words.certificate(result))
+    frame.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
@@ -269,17 +256,16 @@ def _everybody(result: Result) -> None:
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        look_frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        look_frame.steps(words.explain(result))
+        frame.steps(words.explain(result))
 
 
 def _of_inputs(
     result: Result, draw: Callable[[Result], go.Figure], key: str, alt: str, numbers: pd.DataFrame | None = None
 ) -> None:
     """A figure that no output enters."""
-    drawn = cached.drawn(draw, result, of=key)
-    pictures.chart(drawn, key, alt, as_it_is(drawn, of_inputs(result.dataset, alt)), numbers)
+    steps.chart(cached.drawn(draw, result, of=key), key, of_inputs(result.dataset, alt), numbers)
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:

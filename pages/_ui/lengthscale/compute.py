@@ -275,4 +275,4 @@ def without_choice(choice: Choice) -> WithoutChoice:
     name, budgets = choice.grid.model.dataset, choice.budgets
     errors = computed.soon(usual(name), Design(), Draw(epsilon=budgets.regression, delta=budgets.delta))
     without = min(without_privacy(name), float(choice.table.rmse.min()))
-    return WithoutChoice(None if errors is None else errors.mean, without)
+    return WithoutChoice(None if errors is None else float(errors.mean()), without)

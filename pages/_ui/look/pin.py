@@ -17,11 +17,13 @@ _NAMES = {"epsilon": "ε", "delta": "δ"}
 S = TypeVar("S", bound=Settings)
 
 
-def pinned(page: str, kind: type[S]) -> S | None:
+def pinned(page: str, kind: type[S], dataset: str) -> S | None:
     """The pinned settings of this page; None if there are none, or the page says why they cannot be used.
 
     Args:
         page: its file.
+        kind: settings with a ``dataset``.
+        dataset: on screen.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
@@ -31,10 +33,14 @@ def pinned(page: str, kind: type[S]) -> S | None:
         if file != page or not settings.fits(raw):
             raise ValueError("it is no link of this page")
         with settings.reading(dict(parse_qsl(query))):
-            return settings.chosen(kind)
+            chosen = settings.chosen(kind)
     except ValueError as error:
         st.warning(text.bad_link_value(PIN, raw, f"{error}.", "nothing pinned"))
         return None
+    if vars(chosen)["dataset"] != dataset:
+        st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
+        return None
+    return chosen
 
 
 def buttons(page: str) -> None:
@@ -74,11 +80,6 @@ def change(a: float, b: float) -> str:
     if max(a, b) > text.TWICE * min(a, b):
         return f"B is {text.number(b / a)} times A"
     return "the same" if a == b else f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"
-
-
-def of_other_data() -> None:
-    """Say why the pinned settings are not drawn."""
-    st.info("What is pinned is of other data, so it is not drawn here. Go back to them, or unpin it.")
 
 
 def _listed(address: Mapping[str, str], keys: Iterable[str]) -> str:

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 VARIABLE = "DPGP_SCHEDULER"
 THREAD_CAPS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 SECONDS = 10  # to reach the scheduler
-
-_T = TypeVar("_T")
 
 
 class ClusterUnavailable(ValueError):
@@ -52,11 +50,6 @@ def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor 
             yield pool
     else:
         yield None
-
-
-def run_on(executor: Executor | None, function: Callable[..., _T], *arguments: Any) -> _T:
-    """Call one function, which must be importable by name, where the executor runs its work."""
-    return executor.submit(function, *arguments).result() if executor else function(*arguments)
 
 
 @contextmanager
