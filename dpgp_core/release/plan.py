@@ -28,6 +28,8 @@ People = NDArray[np.generic]
 """Whose row each is (n,)."""
 LEVEL = 0.95
 """Of every published interval."""
+BOTH: tuple[Of, Of] = ("function", "outputs")
+"""Intervals of a release: for the curve, and for one further record's output."""
 _ROUNDING = 0.01  # of the narrowest interval's half: for people, privacy does not depend on it
 _FINEST, _COARSEST = 1e-6, 1e-2  # of the bounds' width
 _UNKNOWN = 1e-4  # of the bounds' width, where intervals are known after the release only
@@ -122,7 +124,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
             numbered = mechanism.measure(plan, public, X_test, np.random.default_rng(0))
-            half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
+            half_width, half_outputs = (half_widths(numbered, of) for of in BOTH)
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,

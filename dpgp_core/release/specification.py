@@ -36,9 +36,19 @@ MAX_CELLS, DEFAULT_CELLS = 400, 6  # of the box in all; along each input
 _ROWS, _SCATTER = "declare rows_per_person instead of person", "how far people are apart, which centiles need"
 _USUAL_DELTA = 1e-6  # of the limit, where one release has none
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
-_ENDS = ("curve_low_95", "curve_high_95", "output_low_95", "output_high_95")
-RESERVED = ("value", *_ENDS, *(f"centile_{centile}" for centile in CENTILES), "within_tolerance")
-"""Columns of the released table."""
+COLUMNS = {
+    "value": "released value at the inputs before it; of a curve of logarithms, the median",
+    "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
+    "curve_high_95": "upper end of it",
+    "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
+    "output_high_95": "upper end of it",
+    **{
+        f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
+        for centile in CENTILES
+    },
+    "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
+}
+"""Of the released table, after its inputs."""
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "y": checks.text,
     "y_unit": partial(checks.text, empty=True),
@@ -279,7 +289,7 @@ class ReleaseSpec:
             raise ValueError(f"x must name 1 ... {MAX_INPUTS} input columns, got {len(self.x)}")
         if len({*self.x, self.y}) <= len(self.x):
             raise ValueError("x and y must name different columns; name each column once")
-        if reserved := [name for name in self.x if name in RESERVED]:
+        if reserved := [name for name in self.x if name in COLUMNS]:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
         if self.person is not None and checks.text("person", self.person) in (*self.x, self.y):
             raise ValueError(f"person names {self.person!r}, an input or the output too; name the column of people")
