@@ -233,9 +233,9 @@ class BoughtBounds(OutcomeCounts):
         Raises:
             ValueError: its noise is not Gaussian.
         """
-        if not (isinstance(rest.loss, GaussianLoss) and isinstance(self.guarantee.loss, GaussianLoss)):
+        if not isinstance(rest.loss, GaussianLoss):
             raise ValueError("bounds are bought with Gaussian noise, which adds up exactly with Gaussian noise only")
-        loss = GaussianLoss(math.hypot(self.guarantee.loss.mu, rest.loss.mu))
+        loss = GaussianLoss(math.hypot(1 / self.purchase.multiplier, rest.loss.mu))
         delta = rest.budget.delta
         return with_bounds_bought(replace(rest, loss=loss, budget=Budget(epsilon=loss.epsilon(delta), delta=delta)))
 

@@ -71,12 +71,11 @@ def bundle(
     card = card if sealed is None else sealed(card)
     files |= {"release.json": write_object(card).encode(), "reproduce.py": SCRIPT.encode()}
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, date_time=_LONG_AGO)
-            entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
+            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 

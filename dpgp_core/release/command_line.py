@@ -240,7 +240,7 @@ def _release(options: argparse.Namespace) -> str:
         if options.new_ledger and options.ledger is None:
             raise ValueError("--new-ledger needs --ledger FILE, the file to make")
         for name in ("csv", "config", "ledger"):
-            check_different("--out", options.out, f"--{name}", getattr(options, name))
+            check_different(options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
         with open_file(options.csv) as file, _advised():
             stream = as_table(file, spec.writing.sheet)
@@ -287,10 +287,7 @@ def _advised() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        sentence = str(error)
-    else:
-        return
-    raise ValueError(f"{sentence} ('python -m dpgp_core look TABLE.csv' proposes what to declare)")
+        raise ValueError(f"{error} ('python -m dpgp_core look TABLE.csv' proposes what to declare)") from None
 
 
 def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:

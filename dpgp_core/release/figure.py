@@ -125,12 +125,11 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 
     So do boxes more than ``_MOST_OBLONG`` times as long one way as the other.
     """
-    worth = dict(zip(spec.coordinates or (), spec.degrees.kilometres if spec.degrees else (), strict=True))
-    alike = {*spec.x[:2]} <= worth.keys() if worth else spec.x_units[0] == spec.x_units[1] != ""
-    across, up = (
-        worth.get(name, 1.0) * (high - low) for name, (low, high) in zip(spec.x[:2], spec.x_box[:2], strict=True)
-    )
-    if not alike or not 1 / _MOST_OBLONG <= across / up <= _MOST_OBLONG:
+    if spec.degrees is None and not spec.x_units[0] == spec.x_units[1] != "":
+        return _WIDE
+    worth = (1.0, 1.0) if spec.degrees is None else spec.degrees.kilometres
+    across, up = (each * (high - low) for each, (low, high) in zip(worth, spec.x_box[:2], strict=True))
+    if not 1 / _MOST_OBLONG <= across / up <= _MOST_OBLONG:
         return _WIDE
     size = min((_WIDE.right - _LEFT) / across, (_LOWEST - _TOP) / up)
     return _Ends(_LEFT + size * across, _TOP + size * up)
@@ -282,10 +281,8 @@ def _points(x: FloatArray, y: FloatArray) -> str:
 
 def _colour(value: float, low: float, high: float) -> str:
     position = (len(_SCALE) - 1) * (min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5)
-    red, green, blue = (
-        round(float(np.interp(position, range(len(_SCALE)), channel))) for channel in zip(*_SCALE, strict=True)
-    )
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    channels = (np.interp(position, range(len(_SCALE)), channel) for channel in zip(*_SCALE, strict=True))
+    return "#" + "".join(f"{round(float(channel)):02x}" for channel in channels)
 
 
 def _named(name: str, unit: str) -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,8 +90,8 @@ class ReleasePlan:
 
     def check_inputs(self, dataset: Dataset) -> None:
         """Raise ValueError unless it was made for these inputs and people, where they are public."""
-        pairs = () if self.X is None else ((self.X, dataset.X), (self.person, dataset.person))
-        if not all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs):
+        pairs: Any = zip((self.X, self.person), (dataset.X, dataset.person), strict=True)
+        if self.X is not None and not all(np.array_equal(planned, given) for planned, given in pairs):
             raise ValueError(_ANOTHER)
 
 
@@ -217,7 +218,7 @@ def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
         X = rng.uniform(left, right, (plan.n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array([each.box for each in spec.numbers]).T
-    half, automatic = spec.output_range / 2, spec.choice.kind.automatic
+    half, automatic = spec.outcome.measured.width / 2, spec.choice.kind.automatic
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.outcome.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.outcome.scale

@@ -113,8 +113,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
 
 def _finite(outcome: Outcome, lines: FloatArray) -> FloatArray:
     """The value and its ends (5, P); where rounding left no number, what was known before: the bounds, their middle."""
-    low, high = outcome.measured.bounds
-    known = np.array([low + (high - low) / 2, low, high, low, high])
+    known = np.array([outcome.measured.midpoint, *outcome.measured.bounds, *outcome.measured.bounds])
     return np.where(np.isfinite(lines).all(axis=0), lines, known[:, None])
 
 

@@ -46,7 +46,9 @@ def test_half_widths_are_those_of_the_release(mechanism):
     _, covariance = posterior(EQ(lengthscale=25.0), data.X, data.y, spec.points(), 0.3)
     least = 1.96 * spec.outcome.scale * np.sqrt(np.diag(covariance))
     assert (plan.half_width >= least * (1 - 1e-2)).all()
-    wanted = np.clip(0.01 * plan.half_width.min(), 1e-6 * spec.output_range, 0.01 * spec.output_range)
+    wanted = np.clip(
+        0.01 * plan.half_width.min(), 1e-6 * spec.outcome.measured.width, 0.01 * spec.outcome.measured.width
+    )
     assert plan.step <= wanted < 10 * plan.step
     assert math.log10(plan.step) == pytest.approx(round(math.log10(plan.step)), abs=1e-12)
 
