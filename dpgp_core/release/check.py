@@ -254,21 +254,19 @@ def check_folder(folder: Path) -> str:
     outcome, bounds = spec.outcome, ""
     if spec.purchase is not None:
         outcome, bounds = _within_bounds(spec.purchase, card, files), ", the bounds follow from the noisy counts"
-    measured_values, measured_centiles = values_again(spec, outcome, described, files)
-    values = values_in_unit(outcome, measured_values, step)
-    _check_column(files, "value", values, step)
-    for centile, row in measured_centiles.items():
-        _check_column(files, f"centile_{centile}", in_unit(outcome, row, step), step)
-    centiles = " and centiles" if spec.centiles else ""
+    values, *centiles = values_again(spec, outcome, described, files)
+    _check_column(files, "value", values_in_unit(outcome, values, step), step)
+    for centile, line in zip(CENTILES, centiles, strict=False):
+        _check_column(files, f"centile_{centile}", in_unit(outcome, line, step), step)
     return (
-        f"The files are those that release.json describes{bounds}, and all {len(values)} values{centiles} follow from "
-        f"the measured numbers, to {max(decimals(step), 0)} decimals."
+        f"The files are those that release.json describes{bounds}, and all {len(values)} values"
+        f"{' and centiles' if centiles else ''} follow from the measured numbers, to {max(decimals(step), 0)} decimals."
     )
 
 
 def values_again(
     spec: ReleaseSpec, outcome: Outcome, described: Mapping[str, Any], files: Mapping[str, bytes]
-) -> tuple[FloatArray, dict[int, FloatArray]]:
+) -> list[FloatArray]:
     """Values (P,), and each centile (P,), that follow from the measured numbers, before rounding. No table is needed.
 
     Args:
@@ -285,12 +283,12 @@ def values_again(
         if spec.centiles and release.statistics.distances is None:
             raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
         prediction, bounds = release.prediction(points), release.statistics.bounds
-        quantiles = {each: prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles}
-        return prediction.values[0], {each: np.clip(values, *bounds) for each, values in quantiles.items()}
+        centiles = (prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles)
+        return [prediction.values[0], *(np.clip(each, *bounds) for each in centiles)]
     if isinstance(spec.built, SparseVariational):
         public = spec.public_table(points, outcome=outcome)
-        return spec.built.fit_statistics(sums_read(described, files), public).predict(points)[0], {}
-    return mapped_values(files), {}
+        return [spec.built.fit_statistics(sums_read(described, files), public).predict(points)[0]]
+    return [mapped_values(files)]
 
 
 def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[str, bytes]) -> Outcome:

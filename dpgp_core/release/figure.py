@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, date, timedelta
 from html import escape
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,12 +168,11 @@ def _curve(group: Group, published: Published, within: BoolArray, spec: ReleaseS
     across = _scaled(group.X[:, 0], spec.x_box[0], _LEFT, ends.right)
     low, high, middle, *centiles = (_scaled(each[group.rows], up, ends.bottom, _TOP) for each in lines)
     band = _points(np.r_[across, across[::-1]], np.r_[low, high[::-1]])
+    known, unknown = f'"{group.colour}"{group.dash}', f'"{_GREY}" stroke-dasharray="2 3"'
     line = "".join(
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
-        + (f'stroke="{group.colour}"{group.dash}/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
-        for a, b, c, d, useful in zip(
-            across[:-1], middle[:-1], across[1:], middle[1:], within[:-1] & within[1:], strict=True
-        )
+        f"stroke={known if useful and still else unknown}/>"
+        for (a, b, useful), (c, d, still) in pairwise(zip(across, middle, within, strict=True))
     )
     thin = "".join(
         f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
@@ -214,16 +213,13 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
     coloured = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(coloured.min()), float(coloured.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
-    cells = "".join(
-        f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
-        f'height="{up[j] - up[j + 1]:.1f}" '
-        + (
-            f'fill="{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}/>'
-            if useful[i, j]
-            else f'fill="{_GREY}"/>'
+    cells = ""
+    for (i, j), value in np.ndenumerate(values):
+        fill = f'"{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}' if useful[i, j] else f'"{_GREY}"'
+        cells += (
+            f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
+            f'height="{up[j] - up[j + 1]:.1f}" fill={fill}/>'
         )
-        for (i, j), value in np.ndenumerate(values)
-    )
     bar = "".join(
         f'<rect x="{ends.right + 14:.1f}" y="{y}" width="12" height="2.2" '
         f'fill="{_colour(ends.bottom - y, 0, ends.bottom - _TOP)}"/>'

@@ -200,10 +200,13 @@ def ledger_from_json(text: str | bytes) -> Ledger:
 
 def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     """The ledger as a JSON object; ``spent`` is for readers and is computed anew when it is read."""
-    limit = None if ledger.limit is None else asdict(ledger.limit)
-    spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
-    entries = [entry_to_object(*entry) for entry in ledger.entries]
-    members = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
+    limit = ledger.limit
+    members = {
+        "limit": limit and asdict(limit),
+        "spent": limit and {"epsilon": ledger.epsilon(limit.delta)},
+        "inputs_public": ledger.inputs_public,
+        "entries": [entry_to_object(*entry) for entry in ledger.entries],
+    }
     return members | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
 

@@ -17,8 +17,8 @@ from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
 from ..table import Dataset, Outcome
-from .plan import BOTH, LEVEL, ReleasePlan, decimals, step_within
-from .private_table import as_measured, check_declared
+from .plan import LEVEL, ReleasePlan, decimals, step_within
+from .private_table import as_measured
 from .specification import CENTILES, ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -77,7 +77,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
     Raises:
         ValueError: data set and plan are of different specifications, or of different inputs where these are public.
     """
-    _check(plan, dataset)
+    plan.check(dataset)
     spec, outcome, step, bought = plan.spec, plan.spec.outcome, plan.step, None
     if spec.purchase is not None:
         bought = spec.purchase.measure(dataset)
@@ -85,12 +85,8 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         dataset, step = as_measured(outcome, dataset), step_within(outcome)
     with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and the result is checked below
         release = spec.built.measure(plan.plan, dataset, plan.X_test)
-        value = release.samples[0]
-        if plan.half_width is None or plan.half_outputs is None:
-            ends = [end[0] for of in BOTH for end in release.interval(LEVEL, of)]
-        else:  # they depend on public values alone
-            ends = [end for half in (plan.half_width, plan.half_outputs) for end in (value - half, value + half)]
-    value, *ends = _finite(outcome, np.stack([value, *ends]))
+        curve, outputs = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
+    value, *ends = _finite(outcome, np.stack([each[0] for each in (release.samples, *curve, *outputs)]))
     low, high, least, most = (in_unit(outcome, end, step) for end in ends)
     published = Published(
         spec=spec,
@@ -220,7 +216,7 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     Raises:
         ValueError: as ``publish`` does.
     """
-    _check(plan, dataset)
+    plan.check(dataset)
     spec, outcome = plan.spec, plan.spec.outcome
     if spec.purchase is not None:
         outcome = spec.purchase.without_noise(dataset).outcome
@@ -232,9 +228,3 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return NotPrivate(outcome.given_back(numbered.mean))
-
-
-def _check(plan: ReleasePlan, dataset: Dataset) -> None:
-    """Raise ValueError unless a data set is the one that was planned for, in all that is public of it."""
-    check_declared(plan.spec, dataset)
-    plan.check_inputs(dataset)
