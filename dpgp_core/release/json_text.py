@@ -82,7 +82,7 @@ def _check_keys(members: Mapping[str, Any], name: str, required: Sequence[str], 
         raise ValueError(f"{name} lacks {', '.join(missing)}; add it")
 
 
-# JSON that Python would read, and we do not
+# Hooks that refuse JSON which Python would read
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
