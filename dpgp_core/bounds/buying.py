@@ -110,7 +110,7 @@ class Purchase:
     @cached_property
     def widest(self) -> Outcome:
         """The outcome within the widest bounds that can be bought: a plan for these is one for any."""
-        return self._within(_cut(self.cells.widest, self.outcome.bounds) or self.outcome.bounds)
+        return self._within(_cut(self.cells.widest, self.outcome.bounds))
 
     @property
     def least(self) -> int:
@@ -188,8 +188,7 @@ class OutcomeCounts:
     @property
     def interval(self) -> Interval:
         """The bounds (low, high), round numbers of the unit; the widest ones, if next to nothing is within them."""
-        widest = self.purchase.widest.bounds
-        return _cut(self.purchase.cells.interval(*self._run), widest) or widest
+        return _cut(self.purchase.cells.interval(*self._run), self.purchase.widest.bounds)
 
     @property
     def outcome(self) -> Outcome:
@@ -233,9 +232,9 @@ class BoughtBounds(OutcomeCounts):
         Raises:
             ValueError: its noise is not Gaussian.
         """
-        if not (isinstance(rest.loss, GaussianLoss) and isinstance(self.guarantee.loss, GaussianLoss)):
+        if not isinstance(rest.loss, GaussianLoss):
             raise ValueError("bounds are bought with Gaussian noise, which adds up exactly with Gaussian noise only")
-        loss = GaussianLoss(math.hypot(self.guarantee.loss.mu, rest.loss.mu))
+        loss = GaussianLoss(math.hypot(1 / self.purchase.multiplier, rest.loss.mu))
         delta = rest.budget.delta
         return with_bounds_bought(replace(rest, loss=loss, budget=Budget(epsilon=loss.epsilon(delta), delta=delta)))
 
@@ -291,7 +290,7 @@ def with_bounds_bought(whole: Guarantee) -> Guarantee:
     )
 
 
-def _cut(bounds: Interval, declared: Interval) -> Interval | None:
-    """The part of bounds within the declared ones; None if next to nothing is."""
-    low, high = max(bounds[0], declared[0]), min(bounds[1], declared[1])
-    return (low, high) if high - low > _NARROW * max(abs(low), abs(high)) else None
+def _cut(bounds: Interval, widest: Interval) -> Interval:
+    """The part of bounds within the widest ones; these, if next to nothing is."""
+    low, high = max(bounds[0], widest[0]), min(bounds[1], widest[1])
+    return (low, high) if high - low > _NARROW * max(abs(low), abs(high)) else widest

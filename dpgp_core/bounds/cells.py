@@ -130,17 +130,17 @@ def declared_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool
     Raises:
         ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
     """
-    if unit is not None:
-        cells = RoundCells(unit=unit, sides=sides_of(kind, log=log))
-        return cells.widest if bounds is None else checks.interval("y_bounds", bounds)
-    if bounds is None and kind == "yes/no":
+    widest = None if unit is None else RoundCells(unit=unit, sides=sides_of(kind, log=log)).widest
+    if bounds is not None:
+        return checks.interval("y_bounds", bounds)
+    if widest is not None:
+        return widest
+    if kind == "yes/no":
         return 0.0, 1.0
-    if bounds is None:
-        raise ValueError(
-            "y_bounds must be [low, high]. Where nobody knows them, give bounds_unit, the smallest size of an "
-            "outcome that matters. They are then bought with a share of the budget"
-        )
-    return checks.interval("y_bounds", bounds)
+    raise ValueError(
+        "y_bounds must be [low, high]. Where nobody knows them, give bounds_unit, the smallest size of an outcome that "
+        "matters. They are then bought with a share of the budget"
+    )
 
 
 MISSED = 0.01  # of all people, outside the bounds
@@ -192,8 +192,8 @@ def _outermost(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
     c, runs = alarm(len(counts)), list(_runs(counts, noise_sd))
     alarming = [run for score, run in runs if score > c]
     if alarming:  # no alarm lies outside of these two ends: the inner sides of the outermost runs
-        ends_of = sorted((min(last for _, last in alarming), max(first for first, _ in alarming)))
-        return ends_of[0], ends_of[1]
+        first, last = sorted((min(last for _, last in alarming), max(first for first, _ in alarming)))
+        return first, last
     if ends[0] < 0:
         mirrored = counts + counts[::-1]
         half = len(counts) // 2
@@ -215,30 +215,25 @@ def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
 
 def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray) -> Run:
     """Step 2."""
-    both = min(region[0], len(counts) - 1 - region[1]), max(region[1], len(counts) - 1 - region[0])
-    image = [cell for cell in range(both[0], both[1] + 1) if not region[0] <= cell <= region[1]]
-    image = [cell for cell in image if region[0] <= len(counts) - 1 - cell <= region[1]]
+    (first, last), most = region, len(counts) - 1
+    image = [most - cell for cell in range(first, last + 1) if not first <= most - cell <= last]
     if ends[0] >= 0 or not image or counts[image].sum() <= _NEAR * noise_sd * math.sqrt(len(image)):
         return region
-    return both
+    return min(first, most - last), max(last, most - first)
 
 
 def _next_to(counts: FloatArray, noise_sd: float, region: Run) -> Run:
     """Step 3."""
     first, last = region
-    below, above = counts[:first][::-1], counts[last + 1 :]
-    return first - _further(below, noise_sd), last + _further(above, noise_sd)
+    return first - _further(counts[:first][::-1], noise_sd), last + _further(counts[last + 1 :], noise_sd)
 
 
 def _further(outwards: FloatArray, noise_sd: float) -> int:
     """How many of the cells that follow on a side belong to those before."""
-    done = 0
-    while True:
-        rest = outwards[done:]
-        more = [k for k in _NEXT if k <= len(rest) and rest[:k].sum() > _NEAR * noise_sd * math.sqrt(k)]
-        if not more:
-            return done
-        done += more[0]
+    for k in _NEXT:
+        if k <= len(outwards) and outwards[:k].sum() > _NEAR * noise_sd * math.sqrt(k):
+            return k + _further(outwards[k:], noise_sd)
+    return 0
 
 
 def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) -> Run:
@@ -246,6 +241,6 @@ def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) 
     first, last = region
     held = counts[first : last + 1].sum()
     sums = np.concatenate([[0.0], np.cumsum(counts)])
-    runs = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1)]
-    enough = [(i, j) for i, j in runs if held - (sums[j + 1] - sums[i]) <= outside]
-    return min(enough, key=lambda run: (ends[run[1] + 1] - ends[run[0]], run), default=region)
+    runs = ((i, j) for i in range(first, last + 1) for j in range(i, last + 1))
+    enough = [(ends[j + 1] - ends[i], (i, j)) for i, j in runs if held - (sums[j + 1] - sums[i]) <= outside]
+    return min(enough)[1] if enough else region

@@ -66,7 +66,7 @@ class LoadedRelease:
         Raises:
             ValueError: the columns do not fit, a category is missing, or it has no such level.
         """
-        names, chosen, levels = self.statistics.x_names, dict(groups or {}), self.levels
+        names, chosen, levels = self.statistics.x_names, groups or {}, self.levels
         plain = [name for name in names if name not in levels]
         columns = np.asarray(numbers, dtype=float)
         columns = columns[:, None] if columns.ndim == 1 else columns
@@ -77,9 +77,9 @@ class LoadedRelease:
         for name, level in chosen.items():
             if level not in levels[name]:
                 raise ValueError(f"{name!r} has no level {level!r}; its levels are {', '.join(levels[name])}")
-        code = {name: float(levels[name].index(level)) for name, level in chosen.items()}
-        numbered = dict(zip(plain, columns.T, strict=True))
-        return np.column_stack([numbered.get(name, np.full(len(columns), code.get(name, 0.0))) for name in names])
+        values = dict(zip(plain, columns.T, strict=True))
+        values |= {name: np.full(len(columns), levels[name].index(level)) for name, level in chosen.items()}
+        return np.column_stack([values[name] for name in names])
 
     def predict(self, X: FloatArray) -> FloatArray:
         """The curve at X (P, D), (P,), cut to the bounds: in the output's unit, or of logarithms that were measured."""
@@ -244,10 +244,9 @@ def check_folder(folder: Path) -> str:
     for name, content in files.items():
         if digest(content) != listed[name]:
             raise ValueError(f"{checks.cut(name)} is not the file that release.json describes; fetch the zip again")
-    made_by = (
-        card.get("software", {}).get("dpgp", __version__) if isinstance(card.get("software"), dict) else __version__
-    )
-    if spec.choice.kind.automatic and not _same_models(made_by):
+    software = card.get("software")
+    made_by = software.get("dpgp", __version__) if isinstance(software, dict) else __version__
+    if spec.choice.kind.automatic and str(made_by).split(".")[:2] != __version__.split(".")[:2]:
         return (
             "The files are those that release.json describes. Its values were read by the models of another version; "
             "whoever wants to compute them again installs the version that release.json names."
@@ -255,21 +254,19 @@ def check_folder(folder: Path) -> str:
     outcome, bounds = spec.outcome, ""
     if spec.purchase is not None:
         outcome, bounds = _within_bounds(spec.purchase, card, files), ", the bounds follow from the noisy counts"
-    measured_values, measured_centiles = values_again(spec, outcome, described, files)
-    values = values_in_unit(outcome, measured_values, step)
-    _check_column(files, "value", values, step)
-    for centile, row in measured_centiles.items():
-        _check_column(files, f"centile_{centile}", in_unit(outcome, row, step), step)
-    centiles = " and centiles" if spec.centiles else ""
+    values, *centiles = values_again(spec, outcome, described, files)
+    _check_column(files, "value", values_in_unit(outcome, values, step), step)
+    for centile, line in zip(CENTILES, centiles, strict=False):
+        _check_column(files, f"centile_{centile}", in_unit(outcome, line, step), step)
     return (
-        f"The files are those that release.json describes{bounds}, and all {len(values)} values{centiles} follow from "
-        f"the measured numbers, to {max(decimals(step), 0)} decimals."
+        f"The files are those that release.json describes{bounds}, and all {len(values)} values"
+        f"{' and centiles' if centiles else ''} follow from the measured numbers, to {max(decimals(step), 0)} decimals."
     )
 
 
 def values_again(
     spec: ReleaseSpec, outcome: Outcome, described: Mapping[str, Any], files: Mapping[str, bytes]
-) -> tuple[FloatArray, dict[int, FloatArray]]:
+) -> list[FloatArray]:
     """Values (P,), and each centile (P,), that follow from the measured numbers, before rounding. No table is needed.
 
     Args:
@@ -286,17 +283,12 @@ def values_again(
         if spec.centiles and release.statistics.distances is None:
             raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
         prediction, bounds = release.prediction(points), release.statistics.bounds
-        quantiles = {each: prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles}
-        return prediction.values[0], {each: np.clip(values, *bounds) for each, values in quantiles.items()}
+        centiles = (prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles)
+        return [prediction.values[0], *(np.clip(each, *bounds) for each in centiles)]
     if isinstance(spec.built, SparseVariational):
         public = spec.public_table(points, outcome=outcome)
-        return spec.built.fit_statistics(sums_read(described, files), public).predict(points)[0], {}
-    return mapped_values(files), {}
-
-
-def _same_models(version: object) -> bool:
-    """Whether releases of that version are read by the models of this one."""
-    return isinstance(version, str) and version.split(".")[:2] == __version__.split(".")[:2]
+        return [spec.built.fit_statistics(sums_read(described, files), public).predict(points)[0]]
+    return [mapped_values(files)]
 
 
 def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[str, bytes]) -> Outcome:
@@ -313,7 +305,12 @@ def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[s
 
 
 def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, step: float) -> None:
-    column = _column(files.get("values.csv", b""), name)
+    """Raise ValueError unless a column of the table has these values."""
+    try:
+        rows = csv.DictReader(io.StringIO(files.get("values.csv", b"").decode()))
+        column = np.array([float(row[name]) for row in rows])
+    except (KeyError, TypeError, ValueError):
+        raise ValueError("values.csv cannot be read; fetch the zip again") from None
     # another processor may round the last digit of a product differently, and so at most one step
     if column.shape != expected.shape or not (np.abs(column - expected) <= 1.5 * step).all():
         raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
@@ -324,11 +321,3 @@ def _file(folder: Path, name: str) -> bytes:
     if len(name) > checks.MAX_LETTERS or not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{checks.cut(name)} is missing or too large; fetch the zip again")
     return path.read_bytes()
-
-
-def _column(content: bytes, name: str) -> FloatArray:
-    try:
-        rows = csv.DictReader(io.StringIO(content.decode()))
-        return np.array([float(row[name]) for row in rows])
-    except (KeyError, TypeError, ValueError):
-        raise ValueError("values.csv cannot be read; fetch the zip again") from None

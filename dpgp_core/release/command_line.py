@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from ..accounting.gaussian import rounded_up
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
@@ -105,14 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = _parser().parse_args(arguments)
-        if options.command == "template":
-            _say(spec_to_json(EXAMPLE).rstrip())
-        elif options.command == "look":
-            with _stopping():
-                _say(_proposed(options))
-        else:
-            with _stopping():
-                _say(_release(options))
+        with _stopping():
+            _say(options.run(options), sys.stdout)
     except _Stopped as stopped:
         name = signal.Signals(stopped.number).name
         print(f"dpgp_core: stopped by {name}; what a ledger has counted stays spent", file=sys.stderr)
@@ -125,10 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return OK
 
 
-def _say(text: str) -> None:
+def _say(text: str, stream: TextIO) -> None:
     """Print, whatever the terminal can show: a release that was made must not end in an encoding error."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "backslashreplace").decode(encoding))
+    encoding = stream.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)
 
 
 def _parser() -> _Parser:
@@ -138,8 +132,9 @@ def _parser() -> _Parser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("template", allow_abbrev=False, help="print a configuration to start from")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    template = commands.add_parser("template", allow_abbrev=False, help="print a configuration to start from")
+    template.set_defaults(run=lambda options: spec_to_json(EXAMPLE).rstrip())
     _add_look(commands)
     _add_release(commands)
     return parser
@@ -154,6 +149,7 @@ def _add_look(commands: Any) -> None:
         epilog=WRITING_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    look.set_defaults(run=_proposed)
     look.add_argument("table", metavar="TABLE.csv", help="the table: text with a header line, or a workbook (.xlsx)")
     look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
     look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed, too, if left out")
@@ -169,6 +165,7 @@ def _add_release(commands: Any) -> None:
         epilog=f"{EPILOG}\n{WRITING_EPILOG}\n{DATES_EPILOG}\na configuration:\n{spec_to_json(EXAMPLE)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    release.set_defaults(run=_release)
     release.add_argument("--csv", required=True, metavar="FILE", help="the table: text with a header line, or .xlsx")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
@@ -238,11 +235,12 @@ def _release(options: argparse.Namespace) -> str:
     """Make one release; return the sentences to print."""
     with _stage(BAD_CONFIG):
         config = read_text_file(options.config)
-        spec, before = _specification(config, options), _earlier_ledger(config)
+        spec = _specification(config, options)
+        before = ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
         if options.new_ledger and options.ledger is None:
             raise ValueError("--new-ledger needs --ledger FILE, the file to make")
         for name in ("csv", "config", "ledger"):
-            check_different("--out", options.out, f"--{name}", getattr(options, name))
+            check_different(options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
         with open_file(options.csv) as file, _advised():
             stream = as_table(file, spec.writing.sheet)
@@ -250,15 +248,16 @@ def _release(options: argparse.Namespace) -> str:
             table = read_outcomes(stream, spec)
         dataset = as_measured(spec.outcome, table)
         plan = plan_release(spec, dataset.X, dataset.person)
-        _tell(to_owner(spec, table))
-        _tell(not_of_its_kind(spec, table))
+        for notice in (to_owner(spec, table), not_of_its_kind(spec, table)):
+            if notice:
+                _say(notice, sys.stderr)
         del table
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
     with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
         public = options.inputs_public or before.inputs_public
-        start = Ledger(limit=spec.limit, entries=[*before.entries], inputs_public=public)
+        start = Ledger(limit=spec.limit, entries=before.entries, inputs_public=public)
         if options.ledger is None:
-            ledger = Ledger(entries=start.entries, inputs_public=public)
+            ledger = replace(start, limit=None)
             ledger.spend([spent])  # without a limit: passing it is said loudly, below
             ledger.limit = spec.limit
         else:
@@ -278,15 +277,8 @@ def _proposed(options: argparse.Namespace) -> str:
         configuration, columns = proposal(as_table(file, options.sheet), options.x, options.y)
     configuration["sheet"] = options.sheet
     for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *columns]:
-        _tell(line)
+        _say(line, sys.stderr)
     return write_object(configuration).rstrip()
-
-
-def _tell(sentence: str) -> None:
-    """Say a sentence to the owner of the table, in no file."""
-    if sentence:
-        encoding = sys.stderr.encoding or "utf-8"
-        print(sentence.encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
 
 
 @contextmanager
@@ -295,10 +287,7 @@ def _advised() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        sentence = str(error)
-    else:
-        return
-    raise ValueError(f"{sentence} ('python -m dpgp_core look TABLE.csv' proposes what to declare)")
+        raise ValueError(f"{error} ('python -m dpgp_core look TABLE.csv' proposes what to declare)") from None
 
 
 def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
@@ -306,12 +295,14 @@ def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     spec = spec_from_json(config)
     if options.buy_bounds is not None:
         spec = spec_from_object(spec_to_object(spec) | {"y_bounds": None, "bounds_unit": options.buy_bounds})
-    tolerance = spec.tolerance if options.tolerance is None else options.tolerance
-    coordinates = tuple(options.degrees) if options.degrees else spec.coordinates
-    spec = replace(spec, tolerance=tolerance, log=spec.log or options.log, coordinates=coordinates)
-    if options.person is not None:
-        return replace(spec, person=options.person, rows_per_person=1)
-    return spec if options.rows_per_person is None else replace(spec, rows_per_person=options.rows_per_person)
+    given = {
+        "log": options.log or None,
+        "coordinates": options.degrees,
+        "tolerance": options.tolerance,
+        "person": options.person,
+        "rows_per_person": options.rows_per_person if options.person is None else 1,
+    }
+    return replace(spec, **{name: value for name, value in given.items() if value is not None})
 
 
 def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
@@ -332,11 +323,6 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
             "with --ledger it would have been refused."
         )
     return summary
-
-
-def _earlier_ledger(config: bytes) -> Ledger:
-    """The ledger in a release.json; an empty one for a plain configuration."""
-    return ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
 
 
 @contextmanager

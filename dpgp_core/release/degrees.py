@@ -25,27 +25,19 @@ MOST_LATITUDE = 85.0  # [degrees]; nearer to a pole a degree of longitude is nex
 class Coordinates:
     """Which inputs are degrees, and the length of a degree.
 
-    Args:
-        longitude, latitude: names of the columns.
-        longitudes, latitudes: the box, (low, high) each, in degrees.
-
     Raises:
         ValueError: the box is not on the Earth, or reaches too near to a pole.
     """
 
-    longitude: str
-    latitude: str
-    longitudes: tuple[float, float]
-    latitudes: tuple[float, float]
+    longitude: Column
+    latitude: Column
 
     def __post_init__(self) -> None:
-        for name, (low, high), most in (
-            (self.longitude, self.longitudes, 180.0),
-            (self.latitude, self.latitudes, MOST_LATITUDE),
-        ):
+        for column, most in ((self.longitude, 180.0), (self.latitude, MOST_LATITUDE)):
+            low, high = column.box
             if low < -most or high > most:
                 raise ValueError(
-                    f"coordinates need x_box of {name!r} in degrees within {-most:g} ... {most:g}, got "
+                    f"coordinates need x_box of {column.name!r} in degrees within {-most:g} ... {most:g}, got "
                     f"[{low:g}, {high:g}]; narrow it, or check which column is which"
                 )
 
@@ -53,12 +45,12 @@ class Coordinates:
     def kilometres(self) -> tuple[float, float]:
         """In a degree of longitude and in one of latitude."""
         north = math.radians(RADIUS)
-        return north * math.cos(math.radians(sum(self.latitudes) / 2)), north
+        return north * math.cos(math.radians(sum(self.latitude.box) / 2)), north
 
     @property
     def error(self) -> float:
         """Largest relative error of short east-west distances in the box: max |cos(lat_0) / cos(lat) - 1|."""
-        low, high = self.latitudes
+        low, high = self.latitude.box
         middle = math.cos(math.radians((low + high) / 2))
         # cos is largest where the latitude is nearest to the equator, least at the end that is farthest from it
         nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
@@ -67,7 +59,7 @@ class Coordinates:
 
     def in_degrees(self, column: str, kilometres: float) -> float:
         """A length along an input in the input's unit: degrees if it is one of the two, else as it is."""
-        worth = dict(zip((self.longitude, self.latitude), self.kilometres, strict=True))
+        worth = dict(zip((self.longitude.name, self.latitude.name), self.kilometres, strict=True))
         return kilometres / worth.get(column, 1.0)
 
 
@@ -80,6 +72,5 @@ def declared_coordinates(names: Sequence[str], columns: Sequence[Column]) -> Coo
         raise ValueError("coordinates must be degrees, and one of them is declared a date; take it out of one")
     if any(each.levels for each in by_name.values()):
         raise ValueError("coordinates must be numbers, and one of them has levels; leave its levels out")
-    longitude, latitude = names
-    boxes = by_name[longitude].box, by_name[latitude].box
-    return Coordinates(longitude=longitude, latitude=latitude, longitudes=boxes[0], latitudes=boxes[1])
+    longitude, latitude = (by_name[name] for name in names)
+    return Coordinates(longitude=longitude, latitude=latitude)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, date, timedelta
 from html import escape
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..arrays import BoolArray, FloatArray
 from ..dates import Dates
 from ..levels import Interval
-from ..table import Outcome
 from .publishing import Published, known_share, within_tolerance
 from .specification import CENTILES, ReleaseSpec
 
@@ -59,8 +58,9 @@ class Group:
 
     @property
     def dash(self) -> str:
-        """Of its line, as SVG has it; empty for none."""
-        return _DASHES[self.number // len(COLOURS) % len(_DASHES)]
+        """Of its line, as an attribute of SVG; empty for none."""
+        dash = _DASHES[self.number // len(COLOURS) % len(_DASHES)]
+        return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def groups_of(spec: ReleaseSpec) -> tuple[list[Group], ReleaseSpec]:
@@ -79,17 +79,9 @@ def groups_of(spec: ReleaseSpec) -> tuple[list[Group], ReleaseSpec]:
         lengths = dict(zip((each.name for each in spec.numbers), spec.lengthscale or (), strict=True))
         drawn = replace(spec, **moved, lengthscale=tuple(lengths[name] for name in moved["x"]), x_levels=None)
     numbers = np.arange(np.prod(spec.grid)).reshape(spec.grid).transpose([*levels, *order])
-    X, of_each = drawn.points(), [spec.levels[spec.x[d]] for d in levels]
-    codes = product(*(range(len(each)) for each in of_each))
-    return [
-        Group(
-            number=i,
-            name=", ".join(each[code] for each, code in zip(of_each, chosen, strict=True)),
-            rows=numbers[chosen].ravel(),
-            X=X,
-        )
-        for i, chosen in enumerate(codes)
-    ], drawn
+    names = [", ".join(each) for each in product(*(spec.levels[spec.x[d]] for d in levels))]
+    X, rows = drawn.points(), numbers.reshape(len(names), -1)
+    return [Group(number=i, name=name, rows=rows[i], X=X) for i, name in enumerate(names)], drawn
 
 
 class _Ends(NamedTuple):
@@ -109,10 +101,8 @@ def figure(published: Published) -> str:
     released and declared values alone.
     """
     within, (groups, drawn) = within_tolerance(published), groups_of(published.spec)
-    published = _in_per_cent(published)
-    ends = _WIDE if len(drawn.x) == 1 else _ends_of_map(drawn)
-    draw = _curves if len(drawn.x) == 1 else _map
-    body = draw(groups, published, within, drawn, ends)
+    draw, ends = (_curves, _WIDE) if len(drawn.x) == 1 else (_map, _ends_of_map(drawn))
+    body = draw(groups, _in_per_cent(published), within, drawn, ends)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {ends.bottom + _BELOW:.0f}" '
         f'font-family="sans-serif" font-size="12" role="img">'
@@ -125,8 +115,8 @@ def _in_per_cent(published: Published) -> Published:
     """Shares of yes as numbers from 0 to 100; other outcomes as they are."""
     if published.outcome.kind != "yes/no":
         return published
-    (low, high), name = published.curve, published.outcome.name
-    outcome = Outcome(name=name, unit="% yes", bounds=(0.0, 100.0))
+    low, high = published.curve
+    outcome = replace(published.outcome, unit="% yes", bounds=(0.0, 100.0), kind="number")
     return replace(published, values=100 * published.values, curve=(100 * low, 100 * high), outcome=outcome)
 
 
@@ -135,12 +125,11 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 
     So do boxes more than ``_MOST_OBLONG`` times as long one way as the other.
     """
-    worth = dict(zip(spec.coordinates or (), spec.degrees.kilometres if spec.degrees else (), strict=True))
-    alike = {*spec.x[:2]} <= worth.keys() if worth else spec.x_units[0] == spec.x_units[1] != ""
-    across, up = (
-        worth.get(name, 1.0) * (high - low) for name, (low, high) in zip(spec.x[:2], spec.x_box[:2], strict=True)
-    )
-    if not alike or not 1 / _MOST_OBLONG <= across / up <= _MOST_OBLONG:
+    if spec.degrees is None and not spec.x_units[0] == spec.x_units[1] != "":
+        return _WIDE
+    worth = (1.0, 1.0) if spec.degrees is None else spec.degrees.kilometres
+    across, up = (each * (high - low) for each, (low, high) in zip(worth, spec.x_box[:2], strict=True))
+    if not 1 / _MOST_OBLONG <= across / up <= _MOST_OBLONG:
         return _WIDE
     size = min((_WIDE.right - _LEFT) / across, (_LOWEST - _TOP) / up)
     return _Ends(_LEFT + size * across, _TOP + size * up)
@@ -149,10 +138,9 @@ def _ends_of_map(spec: ReleaseSpec) -> _Ends:
 def _curves(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec, ends: _Ends) -> str:
     """A curve for each group, and who is who where there are several."""
     outcome, drawn = published.outcome, np.stack([*published.curve, *published.centiles])
-    margin = outcome.width / 2
-    reach = outcome.bounds[0] - margin, outcome.bounds[1] + margin
-    bottom, top = max(float(drawn.min()), reach[0]), min(float(drawn.max()), reach[1])
-    up = (bottom, top) if bottom < top else reach
+    least, most = outcome.bounds[0] - outcome.width / 2, outcome.bounds[1] + outcome.width / 2
+    bottom, top = max(float(drawn.min()), least), min(float(drawn.max()), most)
+    up = (bottom, top) if bottom < top else (least, most)
     caption = "line: released value; band: 95 % interval of the curve"
     caption += "" if within.all() else "; dotted grey: of no use"
     caption += "; thin lines: centiles of people" if published.centiles else ""
@@ -165,32 +153,26 @@ def _curves(groups: Sequence[Group], published: Published, within: BoolArray, sp
 
 def _legend(groups: Sequence[Group], ends: _Ends) -> str:
     drawn, step = "", min(16.0, (ends.bottom - _TOP) / len(groups))
-    for i, group in enumerate(groups):
-        y, name = _TOP + step * (i + 0.5), group.name if len(group.name) <= 12 else f"{group.name[:11]}…"
+    for group in groups:
+        y = _TOP + step * (group.number + 0.5)
         drawn += (
-            f'<path d="M{ends.right + 4:.1f} {y:.1f}h16" stroke="{group.colour}" stroke-width="2"{_dashed(group)}/>'
-            f"{_text(ends.right + 24, y + 4, name)}"
+            f'<path d="M{ends.right + 4:.1f} {y:.1f}h16" stroke="{group.colour}" stroke-width="2"{group.dash}/>'
+            f"{_text(ends.right + 24, y + 4, _cut(group.name, 12))}"
         )
     return drawn
-
-
-def _dashed(group: Group) -> str:
-    return f' stroke-dasharray="{group.dash}"' if group.dash else ""
 
 
 def _curve(group: Group, published: Published, within: BoolArray, spec: ReleaseSpec, up: Interval, ends: _Ends) -> str:
     """The band, the line over it, dotted where it is of no use, and thin lines for centiles."""
     within, lines = within[group.rows], [*published.curve, published.values, *published.centiles]
     across = _scaled(group.X[:, 0], spec.x_box[0], _LEFT, ends.right)
-    *edges, middle = (_scaled(np.clip(each[group.rows], *up), up, ends.bottom, _TOP) for each in lines[:3])
-    centiles = [_scaled(np.clip(each[group.rows], *up), up, ends.bottom, _TOP) for each in lines[3:]]
-    band = _points(np.r_[across, across[::-1]], np.r_[edges[0], edges[1][::-1]])
+    low, high, middle, *centiles = (_scaled(each[group.rows], up, ends.bottom, _TOP) for each in lines)
+    band = _points(np.r_[across, across[::-1]], np.r_[low, high[::-1]])
+    known, unknown = f'"{group.colour}"{group.dash}', f'"{_GREY}" stroke-dasharray="2 3"'
     line = "".join(
         f'<line x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}" stroke-width="2" '
-        + (f'stroke="{group.colour}"{_dashed(group)}/>' if useful else f'stroke="{_GREY}" stroke-dasharray="2 3"/>')
-        for a, b, c, d, useful in zip(
-            across[:-1], middle[:-1], across[1:], middle[1:], within[:-1] & within[1:], strict=True
-        )
+        f"stroke={known if useful and still else unknown}/>"
+        for (a, b, useful), (c, d, still) in pairwise(zip(across, middle, within, strict=True))
     )
     thin = "".join(
         f'<polyline points="{_points(across, y)}" fill="none" stroke="{group.colour}" stroke-width=".8"/>'
@@ -202,7 +184,7 @@ def _curve(group: Group, published: Published, within: BoolArray, spec: ReleaseS
 def _centile_numbers(groups: Sequence[Group], published: Published, up: Interval, ends: _Ends) -> str:
     """Of every centile line, inside the plot at its right end, moved apart where lines end close together."""
     listed = sorted(
-        (float(_scaled(np.clip(values[group.rows[-1]], *up), up, ends.bottom, _TOP)), centile, group.colour)
+        (float(_scaled(values[group.rows[-1]], up, ends.bottom, _TOP)), centile, group.colour)
         for group in groups
         for centile, values in zip(CENTILES, published.centiles, strict=False)
     )
@@ -231,16 +213,13 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
     coloured = values[well] if well.any() else values[useful] if useful.any() else values
     low, high = float(coloured.min()), float(coloured.max())
     across, up = _edges(values.shape[0], _LEFT, ends.right), _edges(values.shape[1], ends.bottom, _TOP)
-    cells = "".join(
-        f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
-        f'height="{up[j] - up[j + 1]:.1f}" '
-        + (
-            f'fill="{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}/>'
-            if useful[i, j]
-            else f'fill="{_GREY}"/>'
+    cells = ""
+    for (i, j), value in np.ndenumerate(values):
+        fill = f'"{_colour(float(value), low, high)}"{_faded(float(share[i, j]))}' if useful[i, j] else f'"{_GREY}"'
+        cells += (
+            f'<rect x="{across[i]:.1f}" y="{up[j + 1]:.1f}" width="{across[i + 1] - across[i]:.1f}" '
+            f'height="{up[j] - up[j + 1]:.1f}" fill={fill}/>'
         )
-        for (i, j), value in np.ndenumerate(values)
-    )
     bar = "".join(
         f'<rect x="{ends.right + 14:.1f}" y="{y}" width="12" height="2.2" '
         f'fill="{_colour(ends.bottom - y, 0, ends.bottom - _TOP)}"/>'
@@ -252,9 +231,8 @@ def _map(groups: Sequence[Group], published: Published, within: BoolArray, spec:
     of = f" of {group.name}" if group.name else ""
     title = _text(_LEFT, 14, f"colour: {_named(outcome.name, outcome.unit)}{of}, released{grey}")
     cells = f'<g shape-rendering="crispEdges">{cells}{bar}</g>'
-    years = are_years(spec.x[1], spec.x_units[1], spec.x_box[1])
-    up_marks = marks(*spec.x_box[1], spec.dates_of(spec.x[1]), whole=years)
-    return cells + limits + title + _axes(spec, ends, spec.x_box[1], up_marks, _named(spec.x[1], spec.x_units[1]))
+    axes = _axes(spec, ends, spec.x_box[1], _marks_along(spec, 1), _named(spec.x[1], spec.x_units[1]))
+    return cells + limits + title + axes
 
 
 def _faded(share: float) -> str:
@@ -262,28 +240,29 @@ def _faded(share: float) -> str:
     return "" if share >= 1 else f' fill-opacity="{max(share, _FAINTEST):.2f}"'
 
 
-def _axes(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark], name: str) -> str:
-    drawn = _marks(spec, ends, up, up_marks)
-    below = _text((_LEFT + ends.right) / 2, ends.bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
-    middle = f"translate(14 {(_TOP + ends.bottom) / 2:.0f}) rotate(-90)"
-    return f'{drawn}{below}<g transform="{middle}">{_text(0, 0, name, "middle")}</g>'
-
-
-def _marks(spec: ReleaseSpec, ends: _Ends, up: tuple[float, float], up_marks: list[Mark]) -> str:
-    across, (right, bottom) = spec.x_box[0], ends
+def _axes(spec: ReleaseSpec, ends: _Ends, up: Interval, up_marks: list[Mark], name: str) -> str:
+    right, bottom = ends
     drawn = f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="#444"/>'
-    for value, text in marks(*across, spec.dates_of(spec.x[0]), whole=are_years(spec.x[0], spec.x_units[0], across)):
-        at = float(_scaled(np.array(value), across, _LEFT, right))
-        drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>'
-        drawn += _text(at, bottom + 17, text, "middle")
+    for value, text in _marks_along(spec, 0):
+        at = float(_scaled(value, spec.x_box[0], _LEFT, right))
+        drawn += f'<path d="M{at:.1f} {bottom:.1f}v4" stroke="#444"/>' + _text(at, bottom + 17, text, "middle")
     for value, text in up_marks:
-        at = float(_scaled(np.array(value), up, bottom, _TOP))
+        at = float(_scaled(value, up, bottom, _TOP))
         drawn += f'<path d="M{_LEFT} {at:.1f}h-4" stroke="#444"/>' + _text(_LEFT - 7, at + 4, text, "end")
-    return drawn
+    drawn += _text((_LEFT + right) / 2, bottom + 38, _named(spec.x[0], spec.x_units[0]), "middle")
+    middle = f"translate(14 {(_TOP + bottom) / 2:.0f}) rotate(-90)"
+    return f'{drawn}<g transform="{middle}">{_text(0, 0, name, "middle")}</g>'
 
 
-def _scaled(values: FloatArray, ends: tuple[float, float], start: float, stop: float) -> FloatArray:
-    return np.asarray(start + (values - ends[0]) / (ends[1] - ends[0]) * (stop - start))
+def _marks_along(spec: ReleaseSpec, d: int) -> list[Mark]:
+    """Marks along an input."""
+    name, box = spec.x[d], spec.x_box[d]
+    return marks(*box, spec.dates_of(name), whole=are_years(name, spec.x_units[d], box))
+
+
+def _scaled(values: FloatArray | float, ends: Interval, start: float, stop: float) -> FloatArray:
+    """Values cut to the ends of an axis, which lie at start and stop."""
+    return np.asarray(start + (np.clip(values, *ends) - ends[0]) / (ends[1] - ends[0]) * (stop - start))
 
 
 def _edges(count: int, start: float, stop: float) -> FloatArray:
@@ -298,15 +277,16 @@ def _points(x: FloatArray, y: FloatArray) -> str:
 
 def _colour(value: float, low: float, high: float) -> str:
     position = (len(_SCALE) - 1) * (min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.5)
-    red, green, blue = (
-        round(float(np.interp(position, range(len(_SCALE)), channel))) for channel in zip(*_SCALE, strict=True)
-    )
-    return f"#{red:02x}{green:02x}{blue:02x}"
+    channels = (np.interp(position, range(len(_SCALE)), channel) for channel in zip(*_SCALE, strict=True))
+    return "#" + "".join(f"{round(float(channel)):02x}" for channel in channels)
 
 
 def _named(name: str, unit: str) -> str:
-    title = f"{name} [{unit}]" if unit else name
-    return title if len(title) <= 60 else f"{title[:59]}…"
+    return _cut(f"{name} [{unit}]" if unit else name, 60)
+
+
+def _cut(text: str, letters: int) -> str:
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start") -> str:
@@ -331,12 +311,10 @@ def marks(low: float, high: float, dates: Dates | None = None, *, whole: bool = 
     """
     if dates is None:
         return [(value, f"{value:.12g}") for value in _numbers(low, high, 1.0 if whole else 0.0)]
-    start, end = dates.day(low), dates.day(high)
-    first = date.fromisoformat(dates.first)
-    return [(float((day - first).days), text) for day, text in _days(start, end)]
+    return [(float((day - dates.day(0)).days), text) for day, text in _days(dates.day(low), dates.day(high))]
 
 
-def are_years(name: str, unit: str, side: tuple[float, float]) -> bool:
+def are_years(name: str, unit: str, side: Interval) -> bool:
     """Whether an input is one of calendar years, by its name or unit and its public box."""
     words = f"{name} {unit}".lower()
     return 1000 <= side[0] < side[1] <= 3000 and any(word in words for word in ("year", "jahr", "année", "año"))

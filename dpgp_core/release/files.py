@@ -33,12 +33,12 @@ def read_text_file(path: str) -> bytes:
         return stream.read(MAX_BYTES + 1)
 
 
-def check_different(name: str, path: str, other_name: str, other: str | None) -> None:
-    """Raise ValueError if two arguments name the same file, or a name cannot be one."""
-    if "\0" in path or "\0" in (other or ""):
-        raise ValueError(f"{name} or {other_name} holds a NUL character; check the path")
-    if other is not None and os.path.realpath(path) == os.path.realpath(other):
-        raise ValueError(f"{name} and {other_name} are the same file; name another file for {name}")
+def check_different(out: str, name: str, other: str | None) -> None:
+    """Raise ValueError if --out names the same file as another argument, or a name cannot be one."""
+    if "\0" in out or "\0" in (other or ""):
+        raise ValueError(f"--out or {name} holds a NUL character; check the path")
+    if other is not None and os.path.realpath(out) == os.path.realpath(other):
+        raise ValueError(f"--out and {name} are the same file; name another file for --out")
 
 
 @contextmanager
@@ -155,15 +155,12 @@ def writing(path: str) -> Iterator[None]:
     """Turn errors inside into ``CannotWrite``, with a sentence that names the path."""
     try:
         yield
-    except FileExistsError:
-        problem = f"{path!r} exists already; name another file, or add --force"
     except CannotWrite:
         raise
+    except FileExistsError:
+        raise CannotWrite(f"{path!r} exists already; name another file, or add --force") from None
     except (OSError, ValueError) as error:
-        problem = f"cannot write {path!r}: {_reason(error)}; name another file"
-    else:
-        return
-    raise CannotWrite(problem)
+        raise CannotWrite(f"cannot write {path!r}: {_reason(error)}; name another file") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, asdict, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, asdict, astuple, fields
 from functools import partial
 from typing import Any, get_args
 
@@ -13,7 +13,6 @@ from .. import checks
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, Protects
 from ..accounting.ledger import Ledger
 from ..accounting.losses import ApproximateLoss, GaussianLoss, PrivacyLoss, PureLoss
-from ..checks import excerpt
 from ..reading.look import MARK
 from ..reading.writing import KEYS, Writing
 from .specification import ReleaseSpec
@@ -50,7 +49,7 @@ def read_object(text: str | bytes, name: str, most: int = MAX_BYTES) -> dict[str
         problem = f"is not valid JSON at line {error.lineno}"
     except RecursionError:
         problem = "is nested too deeply"
-    except _Refused as error:
+    except ValueError as error:  # of the hooks below
         problem = str(error)
     else:
         if isinstance(value, dict):
@@ -73,35 +72,30 @@ def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
     raise ValueError(problem)
 
 
-def check_keys(members: Mapping[str, Any], name: str, *, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+def _check_keys(members: Mapping[str, Any], name: str, required: Sequence[str], optional: Iterable[str]) -> None:
     """Raise ValueError unless the keys are all known and none that is required is missing."""
-    needed = list(required)
-    keys = [*needed, *optional]
+    keys = [*required, *optional]
     for key in members:
         if key not in keys:
-            raise ValueError(f"{name} has the unknown key {excerpt(key)}; its keys are {', '.join(keys)}")
-    missing = [key for key in needed if key not in members]
-    if missing:
-        raise ValueError(f"{name} lacks {', '.join(map(repr, missing))}; add it")
+            raise ValueError(f"{name} has the unknown key {checks.excerpt(key)}; its keys are {', '.join(keys)}")
+    if missing := [repr(key) for key in required if key not in members]:
+        raise ValueError(f"{name} lacks {', '.join(missing)}; add it")
 
 
-class _Refused(Exception):
-    """JSON that Python would read, and we do not."""
+# Hooks that refuse JSON which Python would read
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        keys: set[str] = set()
-        for key, _ in pairs:
-            if key in keys:
-                raise _Refused(f"has the key {excerpt(key)} twice")
-            keys.add(key)
+    members = dict[str, Any]()
+    for key, value in pairs:
+        if key in members:
+            raise ValueError(f"has the key {checks.excerpt(key)} twice")
+        members[key] = value
     return members
 
 
 def _refuse_constant(name: str) -> float:
-    raise _Refused(f"holds {name}, which is not a JSON number")
+    raise ValueError(f"holds {name}, which is not a JSON number")
 
 
 def _whole_digits(digits: str) -> int | float:
@@ -111,7 +105,7 @@ def _whole_digits(digits: str) -> int | float:
 def _finite(digits: str) -> float:
     if math.isfinite(number := float(digits)):
         return number
-    raise _Refused("holds a number beyond 1.8e308, which nobody can compute with")
+    raise ValueError("holds a number beyond 1.8e308, which nobody can compute with")
 
 
 Reader = Callable[[str, object], Any]
@@ -131,7 +125,7 @@ def read_members(members: object, name: str, readers: Mapping[str, Reader], **le
     """
     if not isinstance(members, dict):
         raise ValueError(f"{name} must be a JSON object, got {checks.excerpt(members)}")
-    check_keys(members, name, required=[key for key in readers if key not in left_out], optional=left_out)
+    _check_keys(members, name, [key for key in readers if key not in left_out], left_out)
     return left_out | {key: readers[key](key, value) for key, value in members.items()}
 
 
@@ -160,6 +154,13 @@ _BUDGET: dict[str, Reader] = {
     "epsilon": partial(checks.number, low=1e-4, high=_MOST),
     "delta": partial(checks.number, low=0, high=0.999),
 }
+_LEDGER: dict[str, Reader] = {
+    "limit": _or_null(lambda name, value: Budget(**read_members(value, "the ledger's limit", _BUDGET))),
+    "spent": lambda name, value: None,
+    "inputs_public": checks.switch,
+    "entries": checks.entries,
+    "begun_again": _sentence,
+}
 _GUARANTEE: dict[str, Reader] = {
     "protects": partial(checks.one_of, allowed=get_args(Protects)),
     "neighbours": _sentence,
@@ -172,20 +173,12 @@ _GUARANTEE: dict[str, Reader] = {
     "rows": _or_null(partial(checks.whole, low=1, high=MOST_ROWS)),
     "person": _sentence,
 }
-_LOSSES: dict[str, tuple[type[GaussianLoss | PureLoss | ApproximateLoss], dict[str, Reader], tuple[str, ...]]] = {
-    "gaussian": (GaussianLoss, {"mu": _LOSS_NUMBER}, ("mu",)),
-    "pure": (
-        PureLoss,
-        {"epsilon": _LOSS_NUMBER, "rho": _or_null(_LOSS_NUMBER), "times": _TIMES},
-        ("pure_epsilon", "rho", "times"),
-    ),
-    "approximate": (
-        ApproximateLoss,
-        _BUDGET | {"times": _TIMES},
-        ("approximate_epsilon", "approximate_delta", "times"),
-    ),
+_LOSSES: dict[str, tuple[type[GaussianLoss | PureLoss | ApproximateLoss], dict[str, Reader]]] = {
+    "gaussian": (GaussianLoss, {"mu": _LOSS_NUMBER}),
+    "pure": (PureLoss, {"epsilon": _LOSS_NUMBER, "rho": _or_null(_LOSS_NUMBER), "times": _TIMES}),
+    "approximate": (ApproximateLoss, _BUDGET | {"times": _TIMES}),
 }
-"""Of each kind its class, and its numbers as they are read and as the class calls them."""
+"""Of each kind its class, and its numbers as they are read, in the order of the class."""
 
 
 def ledger_to_json(ledger: Ledger) -> str:
@@ -207,10 +200,13 @@ def ledger_from_json(text: str | bytes) -> Ledger:
 
 def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
     """The ledger as a JSON object; ``spent`` is for readers and is computed anew when it is read."""
-    limit = None if ledger.limit is None else {"epsilon": ledger.limit.epsilon, "delta": ledger.limit.delta}
-    spent = None if ledger.limit is None else {"epsilon": ledger.epsilon(ledger.limit.delta)}
-    entries = [entry_to_object(*entry) for entry in ledger.entries]
-    members = {"limit": limit, "spent": spent, "inputs_public": ledger.inputs_public, "entries": entries}
+    limit = ledger.limit
+    members = {
+        "limit": limit and asdict(limit),
+        "spent": limit and {"epsilon": ledger.epsilon(limit.delta)},
+        "inputs_public": ledger.inputs_public,
+        "entries": [entry_to_object(*entry) for entry in ledger.entries],
+    }
     return members | ({"begun_again": ledger.begun_again} if ledger.begun_again else {})
 
 
@@ -220,14 +216,7 @@ def ledger_from_object(value: object) -> Ledger:
     Raises:
         ValueError: see ``ledger_from_json``.
     """
-    readers: dict[str, Reader] = {
-        "limit": _or_null(lambda name, value: Budget(**read_members(value, "the ledger's limit", _BUDGET))),
-        "spent": lambda name, value: None,
-        "inputs_public": checks.switch,
-        "entries": checks.entries,
-        "begun_again": _sentence,
-    }
-    keys = read_members(value, "the ledger", readers, spent=None, inputs_public=False, begun_again="")
+    keys = read_members(value, "the ledger", _LEDGER, spent=None, inputs_public=False, begun_again="")
     del keys["spent"]
     if keys["limit"] is not None and keys["limit"].delta == 0:
         raise ValueError("the ledger's limit must have a delta above 0")
@@ -251,12 +240,8 @@ def entry_from_object(value: object) -> tuple[str, Guarantee]:
 
 def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
     """The promise as a JSON object, with the loss from which its accounting can be redone."""
-    budget = {"epsilon": guarantee.budget.epsilon, "delta": guarantee.budget.delta}
-    members = {name: getattr(guarantee, name) for name in _GUARANTEE}
-    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in members.items()}
-    if not guarantee.person:
-        del listed["person"]
-    return budget | listed | {"loss": _loss_to_object(guarantee)}
+    members = {name: getattr(guarantee, name) for name in _GUARANTEE if name != "person" or guarantee.person}
+    return asdict(guarantee.budget) | members | {"loss": _loss_to_object(guarantee)}
 
 
 def guarantee_from_object(value: object) -> Guarantee:
@@ -278,21 +263,21 @@ def guarantee_from_object(value: object) -> Guarantee:
 
 
 def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
-    loss: PrivacyLoss = guarantee.loss
-    if not isinstance(loss, GaussianLoss | PureLoss | ApproximateLoss):
-        # as the pair that it proves: adds up to more than it does itself, never to less
-        budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
-        return {"kind": "approximate"} | budget | {"times": 1}
-    kind, names, fields = next((k, names, fields) for k, (of, names, fields) in _LOSSES.items() if type(loss) is of)
-    return {"kind": kind} | {name: getattr(loss, field) for name, field in zip(names, fields, strict=True)}
+    loss = guarantee.loss
+    for kind, (loss_class, readers) in _LOSSES.items():
+        if isinstance(loss, loss_class):
+            return {"kind": kind} | dict(zip(readers, astuple(loss), strict=True))
+    # as the pair that it proves: adds up to more than it does itself, never to less
+    budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
+    return {"kind": "approximate"} | budget | {"times": 1}
 
 
 def _loss_from_object(name: str, value: object) -> PrivacyLoss:
     kind = value.get("kind") if isinstance(value, dict) else None
     checks.one_of("the kind of a loss", kind, list(_LOSSES))
-    loss_class, readers, fields = _LOSSES[str(kind)]
+    loss_class, readers = _LOSSES[str(kind)]
     keys = read_members(value, "a loss", {"kind": lambda name, value: value} | readers)
-    return loss_class(**{field: keys[name] for name, field in zip(readers, fields, strict=True)})
+    return loss_class(*(keys[name] for name in readers))
 
 
 _CONFIGURATION = "the configuration"
@@ -336,7 +321,7 @@ def spec_from_object(config: object) -> ReleaseSpec:
     if not isinstance(config, dict):
         raise ValueError("the configuration must be a JSON object in curly brackets; start from the printed example")
     members = {key: value for key, value in config.items() if key != MARK}
-    check_keys(members, _CONFIGURATION, required=_REQUIRED, optional=_OPTIONAL)
+    _check_keys(members, _CONFIGURATION, _REQUIRED, _OPTIONAL)
     schema = members.pop("schema", SCHEMA)
     if schema != SCHEMA or isinstance(schema, bool):
         raise ValueError(f"the configuration must have schema {SCHEMA}, the only one that this version reads")

@@ -76,7 +76,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
         head = b"" if content else ledger_to_json(start).encode()
         ledger.inputs_public = ledger.inputs_public or start.inputs_public
         ledger.spend([spent])
-        line = _line(spent, ledger.inputs_public)
+        entry = entry_to_object(*spent) | {"inputs_public": ledger.inputs_public}
+        line = write_object(entry, indent=None).encode()
         if whole + len(head + line) > MAX_LEDGER_BYTES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
         with writing(path):
@@ -109,11 +110,6 @@ def _check_counted(path: str, start: Ledger, ledger: Ledger) -> None:
             f"ledger {path!r} lacks {lacking} of them. Name the ledger that counts them, or take the list out of the "
             "configuration if they were of another table"
         )
-
-
-def _line(spent: tuple[str, Guarantee], inputs_public: bool) -> bytes:
-    line = entry_to_object(*spent) | {"inputs_public": inputs_public}
-    return write_object(line, indent=None).encode()
 
 
 def _read(path: str, content: bytes) -> tuple[Ledger, int]:

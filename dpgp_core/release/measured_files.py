@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from ..accounting.guarantee import promise_of
 from ..arrays import FloatArray
 from ..bounds.buying import OutcomeCounts, Purchase
 from ..measurement.described_arrays import FILE
-from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import statistics_to_files
 from ..mechanisms.base import EachDraw
 from ..sparse.statistics import NoiseScales, NoisyStatistics
@@ -33,32 +32,26 @@ _DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
 def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file."""
-    described, files = _statistic_files(published)
-    bought = published.bought
-    return described, files if bought is None else files | {BOUNDS: counts_text(bought).encode()}
+    """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file.
 
-
-def _statistic_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The same without bounds; the promise is that of the release, where it makes noise for several rows too."""
-    statistics = published.statistics
-
-    def first() -> Any:
-        return replace(statistics[0], guarantee=promise_of(published.guarantee))
-
-    if not isinstance(statistics, EachDraw):
-        if isinstance(statistics[0], Statistics | CellStatistics):
-            described, npz = statistics_to_files(first())
-            return described, {FILE: npz}
-        sums: NoisyStatistics = statistics[0]
-        described = {"file": FILE, "noise": {"sa": sums.noise.sa, "sb": sums.noise.sb}}
-        return described, {FILE: _npz({"A": sums.A, "B": sums.B})}
-    offset, factor, z = statistics.mapped(0)
-    files = {MAP: _npz({"offset": offset, "map": factor, "z": z})}
-    if statistics.size > _MOST:
-        return {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}, files
-    described, npz = statistics_to_files(first())
-    return described, files | {FILE: npz}
+    The promise is that of the release, where it makes noise for several rows too.
+    """
+    statistics, files = published.statistics, dict[str, bytes]()
+    described: dict[str, Any]
+    if isinstance(statistics, EachDraw):
+        offset, factor, z = statistics.mapped(0)
+        files[MAP] = _npz({"offset": offset, "map": factor, "z": z})
+    if isinstance(statistics, EachDraw) and statistics.size > _MOST:
+        described = {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}
+    elif isinstance(sums := statistics[0], NoisyStatistics):
+        described = {"file": FILE, "noise": asdict(sums.noise)}
+        files[FILE] = _npz({"A": sums.A, "B": sums.B})
+    else:
+        promised = replace(statistics[0], guarantee=promise_of(published.guarantee))
+        described, files[FILE] = statistics_to_files(promised)
+    if published.bought is not None:
+        files[BOUNDS] = counts_text(published.bought).encode()
+    return described, files
 
 
 def mapped_values(files: Mapping[str, bytes]) -> FloatArray:

@@ -71,12 +71,10 @@ def _promised(card: Mapping[str, Any]) -> Rows:
 def _released(card: Mapping[str, Any]) -> Rows:
     config, values = card["config"], card["values"]
     unit = f" {values['unit']}" if values["unit"] else ""
-    levels = config.get("x_levels") or [None] * len(config["x"])
+    levels = config["x_levels"] or [None] * len(config["x"])
     sides = zip(config["x"], config["x_units"], config["x_box"], levels, strict=True)
     domain = (
-        f"{name} {_box_end(side[0])} to {_box_end(side[1])}{f' {unit}' if unit else ''}"
-        if of is None
-        else f"each {name} ({', '.join(of)})"
+        f"{name} {_span(side)}{f' {unit}' if unit else ''}" if of is None else f"each {name} ({', '.join(of)})"
         for name, unit, side, of in sides
     )
     yield (
@@ -112,23 +110,25 @@ def _released(card: Mapping[str, Any]) -> Rows:
         yield "Fit", " ".join(card["fit"][name] for name in ("says", "detail") if name in card["fit"])
     yield "The curve", _curve_is(config)
     if "tolerance" in values:
+        tolerance = _number(values["tolerance"])
+        error = f"a factor of {tolerance}" if config["log"] else f"± {tolerance}{unit}"
         yield (
             "Of use",
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
-            f"within {_error(values['tolerance'], config['log'], unit)}; the others are grey in the figure",
+            f"within {error}; the others are grey in the figure",
         )
 
 
 def _of_rows(card: Mapping[str, Any]) -> Rows:
     """How many rows were complete, and the declarations for that."""
     public, config = card["public"], card["config"]
-    if public.get("left_out"):
+    if public["left_out"]:
         rows = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
-        declared = ", ".join(str(each) for each in config.get("missing") or ())
+        declared = ", ".join(map(str, config["missing"] or ()))
         words = f"; {declared} declared as missing" if declared else ""
         yield "Rows", f"n = {rows}; which are complete counts as public{words}"
-    if config.get("yes"):
-        yes, no = (", ".join(str(each) for each in config[key]) for key in ("yes", "no"))
+    if config["yes"]:
+        yes, no = (", ".join(map(str, config[key])) for key in ("yes", "no"))
         yield "Yes and no", f"yes is written {yes}; no is written {no}; what is neither is missing"
     if too_large := large_delta(card["guarantee"]["delta"], public["n"]):
         yield "Delta", too_large
@@ -136,7 +136,7 @@ def _of_rows(card: Mapping[str, Any]) -> Rows:
 
 def _of_dates(config: Mapping[str, Any]) -> Rows:
     """Declared periods."""
-    for name, dates in config.get("dates", {}).items():
+    for name, dates in config["dates"].items():
         if (period := dates["period"]) is not None:
             every = period if isinstance(period, str) else f"{_number(period)} days"
             yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
@@ -145,27 +145,30 @@ def _of_dates(config: Mapping[str, Any]) -> Rows:
 def _bounds(card: Mapping[str, Any], unit: str) -> str:
     """The bounds and their origin."""
     if "bounds" not in card:
-        low, high = card["config"]["y_bounds"]
-        return f"declared without looking: {_number(low)} to {_number(high)}{unit}; what lies outside was clipped"
+        return f"declared without looking: {_span(card['config']['y_bounds'])}{unit}; what lies outside was clipped"
     bought = card["bounds"]
-    low, high = bought["interval"]
     guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
     if bought["off_scale"]:
         guess = "; they reach the end of their scale, and outcomes may lie far beyond it: no value here is of use"
     return (
-        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): {_number(low)} to "
-        f"{_number(high)}{unit}, from the noisy counts in {bought['file']}; what lies outside was clipped{guess}"
+        f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): "
+        f"{_span(bought['interval'])}{unit}, from the noisy counts in {bought['file']}; what lies outside was "
+        f"clipped{guess}"
     )
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
     """The estimand of a value, and the assumptions of its intervals."""
-    if config.get("y_kind") == "yes/no":
+    if config["y_kind"] == "yes/no":
         return "the share of yes at each place"
-    text = "the mean at each place of outcomes clipped to the bounds"
-    if config["mechanism"] in ("bayes", "bayes_cells"):
-        text += "; intervals assume a curve about as smooth as one of the models that were averaged"
-    return text
+    return f"the mean at each place of outcomes clipped to the bounds{_smooth(config, 'intervals assume')}"
+
+
+def _smooth(config: Mapping[str, Any], assumed: str) -> str:
+    """The assumption of intervals where models were averaged; "" elsewhere."""
+    if config["mechanism"] not in ("bayes", "bayes_cells"):
+        return ""
+    return f"; {assumed} a curve about as smooth as one of the models that were averaged"
 
 
 def _spent(ledger: Mapping[str, Any]) -> Rows:
@@ -197,11 +200,10 @@ def _reproduction(card: Mapping[str, Any]) -> Rows:
 
 def _of_people(config: Mapping[str, Any]) -> Rows:
     """Definition and assumptions of shares and centiles."""
-    if config.get("y_kind") == "yes/no":
-        smooth = "; its intervals assume a curve about as smooth as one of the models that were averaged"
-        averaged = config["mechanism"] in ("bayes", "bayes_cells")
-        yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth if averaged else ''}"
-    if config.get("centiles"):
+    if config["y_kind"] == "yes/no":
+        smooth = _smooth(config, "its intervals assume")
+        yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth}"
+    if config["centiles"]:
         yield (
             "Centiles",
             "what so many in a hundred further records stay below, if people scatter about the curve as the measured "
@@ -223,13 +225,9 @@ def _table(rows: Rows) -> str:
     return f"<table>{''.join(cells)}</table>"
 
 
-def _error(value: float, log: bool, unit: str) -> str:
-    return f"a factor of {_number(value)}" if log else f"± {_number(value)}{unit}"
-
-
-def _box_end(value: float | str) -> str:
-    """An end of a side of the box: a number, or a date."""
-    return value if isinstance(value, str) else _number(value)
+def _span(ends: Iterable[float | str]) -> str:
+    """From a number or a date to another."""
+    return " to ".join(end if isinstance(end, str) else _number(end) for end in ends)
 
 
 def _number(value: float) -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,11 @@ from scipy.linalg import LinAlgError
 from ..arrays import FloatArray
 from ..gp.grid import BinPlan
 from ..gp.regression import Inference
-from ..gp.uncertainty import Of
 from ..levels import level_columns
 from ..mechanisms.base import Plan, Release
 from ..mechanisms.bayes_cloaking import BayesPlan
 from ..table import Dataset, Kind, Outcome
+from .private_table import check_declared
 from .specification import ReleaseSpec
 
 People = NDArray[np.generic]
@@ -52,7 +53,6 @@ class ReleasePlan:
         person: whose row each is (n,), where that and X are public.
         plan: the mechanism's, where it has one.
         half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
-        half_outputs: the same for one further record's output.
         step: released values are multiples of it, a power of ten in ``y_unit``.
     """
 
@@ -62,7 +62,6 @@ class ReleasePlan:
     person: People | None
     plan: Plan | BinPlan | BayesPlan | None
     half_width: FloatArray | None
-    half_outputs: FloatArray | None
     step: float
 
     @property
@@ -85,10 +84,11 @@ class ReleasePlan:
             raise ValueError(_ANOTHER)
         return replace(self, spec=spec)
 
-    def check_inputs(self, dataset: Dataset) -> None:
-        """Raise ValueError unless it was made for these inputs and people, where they are public."""
-        pairs = () if self.X is None else ((self.X, dataset.X), (self.person, dataset.person))
-        if not all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs):
+    def check(self, dataset: Dataset) -> None:
+        """Raise ValueError unless it was made for a data set, in all that is public of it."""
+        check_declared(self.spec, dataset)
+        pairs: Any = zip((self.X, self.person), (dataset.X, dataset.person), strict=True)
+        if self.X is not None and not all(np.array_equal(planned, given) for planned, given in pairs):
             raise ValueError(_ANOTHER)
 
 
@@ -114,15 +114,14 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     if spec.purchase is not None:
         spec.purchase.check(n)
         outcome = spec.purchase.widest  # a plan within these bounds is one within any
-    public, half_width, half_outputs = spec.public_table(X, person, outcome), None, None
+    public, half_width = spec.public_table(X, person, outcome), None
     with solvable():
         plan = mechanism.plan_for(public, X_test)  # if inputs are private, of their number
         if isinstance(plan, Plan) and not all(len(stage.strategy) for stage in plan.stages):
             raise ValueError(_NOTHING_MEASURED)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
             # how wide these intervals are does not depend on the draw
-            numbered = mechanism.measure(plan, public, X_test, np.random.default_rng(0))
-            half_width, half_outputs = half_widths(numbered, "function"), half_widths(numbered, "outputs")
+            half_width = half_widths(mechanism.measure(plan, public, X_test, np.random.default_rng(0)))
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
         spec=spec,
@@ -131,7 +130,6 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         person=None if public_X is None else person,
         plan=plan,
         half_width=half_width,
-        half_outputs=half_outputs,
         step=step_within(outcome, half_width),
     )
 
@@ -155,9 +153,9 @@ def decimals(step: float) -> int:
     return -round(math.log10(step))
 
 
-def half_widths(release: Release, of: Of) -> FloatArray:
-    """Half of the interval of the first draw (P,)."""
-    low, high = release.interval(LEVEL, of=of)
+def half_widths(release: Release) -> FloatArray:
+    """Half of the curve's interval of the first draw (P,)."""
+    low, high = release.interval(LEVEL, "function")
     return np.asarray((high[0] - low[0]) / 2)
 
 
@@ -199,7 +197,7 @@ def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
         rng = np.random.default_rng(_SEED)
         with solvable():
             practice = spec.built.measure(plan.plan, _made_up(plan, rng), plan.X_test, rng)
-            widths.append(float(np.median(half_widths(practice, "function"))))
+            widths.append(float(np.median(half_widths(practice))))
     return np.array(widths)
 
 
@@ -215,7 +213,7 @@ def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
         X = rng.uniform(left, right, (plan.n, len(left)))
         X[:, levels] = np.floor(X[:, levels] + 0.5)
     low, high = np.array([each.box for each in spec.numbers]).T
-    half, automatic = spec.output_range / 2, spec.choice.kind.automatic
+    half, automatic = spec.outcome.measured.width / 2, spec.choice.kind.automatic
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.outcome.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.outcome.scale

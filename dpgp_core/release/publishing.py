@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..bounds.cells import MOST_UNIT
 from ..measurement.fit import Fit
-from ..mechanisms.base import NotPrivate, Plan, Release, TeachingRelease
+from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
 from ..table import Dataset, Outcome
 from .plan import LEVEL, ReleasePlan, decimals, step_within
-from .private_table import as_measured, check_declared
+from .private_table import as_measured
 from .specification import CENTILES, ReleaseSpec
 
 Interval = tuple[FloatArray, FloatArray]
@@ -77,7 +77,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
     Raises:
         ValueError: data set and plan are of different specifications, or of different inputs where these are public.
     """
-    _check(plan, dataset)
+    plan.check(dataset)
     spec, outcome, step, bought = plan.spec, plan.spec.outcome, plan.step, None
     if spec.purchase is not None:
         bought = spec.purchase.measure(dataset)
@@ -85,48 +85,32 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         dataset, step = as_measured(outcome, dataset), step_within(outcome)
     with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and the result is checked below
         release = spec.built.measure(plan.plan, dataset, plan.X_test)
-        value = release.samples[0]
-        if plan.half_width is None or plan.half_outputs is None:
-            both = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
-            ends = [(low[0], high[0]) for low, high in both]
-        else:  # they depend on public values alone
-            ends = [(value - half, value + half) for half in (plan.half_width, plan.half_outputs)]
-    value, ends = _finite(outcome, value, ends)
-    curve, outputs = ((in_unit(outcome, low, step), in_unit(outcome, high, step)) for low, high in ends)
-    return Published(
+        curve, outputs = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
+    value, *ends = _finite(outcome, np.stack([each[0] for each in (release.samples, *curve, *outputs)]))
+    low, high, least, most = (in_unit(outcome, end, step) for end in ends)
+    published = Published(
         spec=spec,
         values=values_in_unit(outcome, value, step),
-        curve=curve,
-        outputs=outputs,
+        curve=(low, high),
+        outputs=(least, most),
         statistics=release.statistics,
         outcome=outcome,
         step=step,
         n=dataset.people,
         left_out=dataset.left_out,
-        centiles=_centiles(outcome, release, step) if spec.centiles else (),
         bought=bought,
-        fit=release.fit if isinstance(release, BayesRelease) else None,
-        detail=release.detail if isinstance(release, BayesRelease) else "",
     )
-
-
-def _finite(
-    outcome: Outcome, value: FloatArray, ends: list[tuple[FloatArray, FloatArray]]
-) -> tuple[FloatArray, list[tuple[FloatArray, FloatArray]]]:
-    """Values (P,) and ends; where rounding left no number, the prior knowledge: the bounds and their middle."""
-    low, high = outcome.measured.bounds
-    finite = np.isfinite(value)
-    for each in ends:
-        finite &= np.isfinite(each[0]) & np.isfinite(each[1])
-    cut = [(np.where(finite, a, low), np.where(finite, b, high)) for a, b in ends]
-    return np.where(finite, value, low + (high - low) / 2), cut
-
-
-def _centiles(outcome: Outcome, release: Release, step: float) -> tuple[FloatArray, ...]:
     if not isinstance(release, BayesRelease):
-        return ()
-    values = (np.clip(release.quantile(centile / 100)[0], *outcome.measured.bounds) for centile in CENTILES)
-    return tuple(in_unit(outcome, each, step) for each in values)
+        return published
+    quantiles = [release.quantile(centile / 100)[0] for centile in CENTILES if spec.centiles]
+    centiles = tuple(in_unit(outcome, np.clip(each, *outcome.measured.bounds), step) for each in quantiles)
+    return replace(published, centiles=centiles, fit=release.fit, detail=release.detail)
+
+
+def _finite(outcome: Outcome, lines: FloatArray) -> FloatArray:
+    """The value and its ends (5, P); where rounding left no number, what was known before: the bounds, their middle."""
+    known = np.array([outcome.measured.midpoint, *outcome.measured.bounds, *outcome.measured.bounds])
+    return np.where(np.isfinite(lines).all(axis=0), lines, known[:, None])
 
 
 def in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
@@ -232,7 +216,7 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     Raises:
         ValueError: as ``publish`` does.
     """
-    _check(plan, dataset)
+    plan.check(dataset)
     spec, outcome = plan.spec, plan.spec.outcome
     if spec.purchase is not None:
         outcome = spec.purchase.without_noise(dataset).outcome
@@ -244,9 +228,3 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return NotPrivate(outcome.given_back(numbered.mean))
-
-
-def _check(plan: ReleasePlan, dataset: Dataset) -> None:
-    """Raise ValueError unless a data set is the one that was planned for, in all that is public of it."""
-    check_declared(plan.spec, dataset)
-    plan.check_inputs(dataset)

@@ -36,9 +36,19 @@ MAX_CELLS, DEFAULT_CELLS = 400, 6  # of the box in all; along each input
 _ROWS, _SCATTER = "declare rows_per_person instead of person", "how far people are apart, which centiles need"
 _USUAL_DELTA = 1e-6  # of the limit, where one release has none
 CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
-_ENDS = ("curve_low_95", "curve_high_95", "output_low_95", "output_high_95")
-RESERVED = ("value", *_ENDS, *(f"centile_{centile}" for centile in CENTILES), "within_tolerance")
-"""Columns of the released table."""
+COLUMNS = {
+    "value": "released value at the inputs before it; of a curve of logarithms, the median",
+    "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
+    "curve_high_95": "upper end of it",
+    "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
+    "output_high_95": "upper end of it",
+    **{
+        f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
+        for centile in CENTILES
+    },
+    "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
+}
+"""Of the released table, after its inputs."""
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "y": checks.text,
     "y_unit": partial(checks.text, empty=True),
@@ -101,6 +111,8 @@ class ReleaseSpec:
     Attributes:
         outcome: the output; before bounds are bought, as it is read.
         degrees: lengths of the degrees of ``coordinates`` in km; None without.
+        lengths: ``lengthscale`` in ``x_units`` throughout; of the inputs that are numbers.
+        limit: the declared one for all releases of the same table.
         purchase: the first stage, where bounds are bought; None where they are declared.
         built: the mechanism, of the budget left by the first stage; its prior has variance 1 in model units.
         guarantee: the promise of one release, known before any data are read.
@@ -142,6 +154,8 @@ class ReleaseSpec:
     columns: tuple[Column, ...] = field(init=False, repr=False, compare=False)
     outcome: Outcome = field(init=False, repr=False, compare=False)
     degrees: Coordinates | None = field(init=False, repr=False, compare=False)
+    lengths: tuple[float, ...] = field(init=False, repr=False, compare=False)
+    limit: Budget = field(init=False, repr=False, compare=False)
     purchase: Purchase | None = field(init=False, repr=False, compare=False)
     built: Mechanism = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
@@ -166,26 +180,6 @@ class ReleaseSpec:
         return self.choice.kind.rows_for(len(self.numbers))
 
     @property
-    def limit(self) -> Budget:
-        """The declared limit for all releases of the same table."""
-        assert self.total_epsilon is not None  # as _check_budget sets it
-        return Budget(epsilon=self.total_epsilon, delta=self.total_delta or self.delta)
-
-    @property
-    def output_range(self) -> float:
-        """Largest change of one output, as measured."""
-        return self.outcome.measured.width
-
-    @property
-    def tolerances(self) -> tuple[float, float]:
-        """Least and largest ``tolerance`` that has a meaning; any, before bounds are bought."""
-        if self.log:
-            return 1.000001, 1e6
-        if self.bounds_unit is not None:
-            return 1e-30, checks.MOST
-        return 1e-6 * self.output_range, 10 * self.output_range
-
-    @property
     def protects_inputs(self) -> bool:
         """Whether inputs are private; if not, whatever depends on inputs alone may be published."""
         return self.guarantee.protects != "outputs"
@@ -204,12 +198,6 @@ class ReleaseSpec:
     def numbers(self) -> tuple[Column, ...]:
         """The inputs that are numbers or dates."""
         return tuple(each for each in self.columns if each.levels is None)
-
-    @property
-    def lengths(self) -> tuple[float, ...]:
-        """``lengthscale`` in ``x_units`` throughout; of the inputs that are numbers."""
-        assert self.lengthscale is not None  # as _check_scales sets it
-        return self.in_units(self.lengthscale)
 
     def dates_of(self, name: str) -> Dates | None:
         """Declarations of an input that is a date; None for a number."""
@@ -262,15 +250,15 @@ class ReleaseSpec:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _of_numbers(self, name: str, values: object) -> list[object]:
-        """A list given for each input, without the None of categories."""
-        entries = checks.entries(name, values)
+    def _lengthscales(self, given: object) -> Sequence[object]:
+        """The list given for each input, without the None of categories."""
+        entries = checks.entries("lengthscale", given)
         if len(entries) == len(self.numbers):
-            return list(entries)
-        pairs = list(zip(self.columns, checks.entries(name, values, len(self.x)), strict=True))
-        wrong = next((each.name for each, value in pairs if each.levels and value is not None), None)
-        if wrong is not None:
-            raise ValueError(f"{name} has an entry for {wrong!r}, which is a category; write null there")
+            return entries
+        pairs = list(zip(self.columns, checks.entries("lengthscale", given, len(self.x)), strict=True))
+        for each, value in pairs:
+            if each.levels and value is not None:
+                raise ValueError(f"lengthscale has an entry for {each.name!r}, which is a category; write null there")
         return [value for each, value in pairs if not each.levels]
 
     def _check_columns(self) -> None:
@@ -279,7 +267,7 @@ class ReleaseSpec:
             raise ValueError(f"x must name 1 ... {MAX_INPUTS} input columns, got {len(self.x)}")
         if len({*self.x, self.y}) <= len(self.x):
             raise ValueError("x and y must name different columns; name each column once")
-        if reserved := [name for name in self.x if name in RESERVED]:
+        if reserved := [name for name in self.x if name in COLUMNS]:
             raise ValueError(f"x names {reserved[0]!r}, a column of the released table; rename it in your file")
         if self.person is not None and checks.text("person", self.person) in (*self.x, self.y):
             raise ValueError(f"person names {self.person!r}, an input or the output too; name the column of people")
@@ -323,7 +311,9 @@ class ReleaseSpec:
             self._set(y_scale=checks.number("y_scale", self.y_scale, 1e-4 * width, 1e4 * width))
         self._set(outcome=replace(outcome, scale=width / 4 if self.y_scale is None else self.y_scale))
         if self.tolerance is not None:
-            self._set(tolerance=checks.number("tolerance", self.tolerance, *self.tolerances))
+            low, high = (1e-30, checks.MOST) if bought else (1e-6 * width, 10 * width)
+            low, high = (1.000001, 1e6) if self.log else (low, high)
+            self._set(tolerance=checks.number("tolerance", self.tolerance, low, high))
 
     def _check_grid(self) -> None:
         counts = zip(self.columns, checks.entries("grid", self.grid, len(self.x)), strict=True)
@@ -358,9 +348,11 @@ class ReleaseSpec:
         unit_lengths = self.in_units([1.0] * len(self.numbers))
         widths = [(each.box[1] - each.box[0]) / unit for each, unit in zip(self.numbers, unit_lengths, strict=True)]
         given = [width / 4 for width in widths] if self.lengthscale is None else self.lengthscale
-        lengths = zip(self._of_numbers("lengthscale", given), widths, strict=True)
-        name = "each entry of lengthscale"
-        self._set(lengthscale=tuple(checks.number(name, value, 1e-3 * width, 1e3 * width) for value, width in lengths))
+        lengthscale = tuple(
+            checks.number("each entry of lengthscale", value, 1e-3 * width, 1e3 * width)
+            for value, width in zip(self._lengthscales(given), widths, strict=True)
+        )
+        self._set(lengthscale=lengthscale, lengths=self.in_units(lengthscale))
         if not self.choice.kind.uses_cells:
             return
         cells = checks.whole("cells", DEFAULT_CELLS if self.cells is None else self.cells, 1, MAX_CELLS)
@@ -370,16 +362,16 @@ class ReleaseSpec:
 
     def _check_budget(self) -> None:
         total = self.epsilon if self.total_epsilon is None else self.total_epsilon
-        self._set(total_epsilon=checks.number("total_epsilon", total, 1e-3, 1000))
+        total = checks.number("total_epsilon", total, 1e-3, 1000)
         if self.choice.kind.pure != (self.delta == 0):
             needed = "must be 0" if self.choice.kind.pure else "must be above 0"
             raise ValueError(f"delta {needed} for mechanism {self.mechanism!r}, got {self.delta:g}")
         total_delta = (self.delta or _USUAL_DELTA) if self.total_delta is None else self.total_delta
-        self._set(total_delta=checks.number("total_delta", total_delta, 0, 0.1))
-        if self.total_delta == 0:
+        total_delta = checks.number("total_delta", total_delta, 0, 0.1)
+        if total_delta == 0:
             raise ValueError("total_delta must be above 0, because releases of all kinds are added up at it; try 1e-6")
-        check_budget(self.epsilon, self.delta or self.limit.delta)
-        check_budget(self.limit.epsilon, self.limit.delta)
+        check_budget(self.epsilon, self.delta or total_delta)
+        self._set(total_epsilon=total, total_delta=total_delta, limit=Budget(epsilon=total, delta=total_delta))
         one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
         self._set(built=self._build(one_row), purchase=None)
         self._set(guarantee=self._promise())
@@ -395,10 +387,10 @@ class ReleaseSpec:
             )
             self._set(purchase=purchase, built=self._build(purchase.rest))
             self._set(guarantee=with_bounds_bought(self.guarantee))
-        if (one := self.guarantee.loss.epsilon(self.limit.delta)) > self.limit.epsilon * (1 + 1e-9):
+        if (one := self.guarantee.loss.epsilon(total_delta)) > total * (1 + 1e-9):
             raise ValueError(
-                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {self.limit.delta:g}, "
-                f"above total_epsilon = {self.total_epsilon:g}. Lower epsilon or declare a larger total"
+                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
+                f"above total_epsilon = {total:g}. Lower epsilon or declare a larger total"
             )
 
     def _build(self, one_row: Budget) -> Mechanism:

@@ -16,6 +16,7 @@ from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
 from dpgp_core.release.specification import EXAMPLE
 from dpgp_core.seasons import YEAR
+from dpgp_core.table import Column
 from tests.core.release.worlds import command, make_spec, make_zip, released, rows_of, unzipped, written
 from tests.core.tables import changed
 
@@ -28,6 +29,11 @@ BOXES = [
 ]
 
 
+def within(longitudes, latitudes):
+    """Degrees of a box."""
+    return Coordinates(longitude=Column(name="lon", box=longitudes), latitude=Column(name="lat", box=latitudes))
+
+
 def on_the_sphere(longitude, latitude, other_longitude, other_latitude):
     """Haversine distance [km]."""
     a, b = math.radians(latitude), math.radians(other_latitude)
@@ -37,7 +43,7 @@ def on_the_sphere(longitude, latitude, other_longitude, other_latitude):
 
 @pytest.mark.parametrize("box", BOXES)
 def test_short_distances_are_true_up_to_the_stated_error(box):
-    found = Coordinates(longitude="lon", latitude="lat", **box)
+    found = within(**box)
     east, north = found.kilometres
     middle, step = sum(box["longitudes"]) / 2, 1e-3
     errors = []
@@ -59,7 +65,7 @@ def test_short_distances_are_true_up_to_the_stated_error(box):
 )
 def test_a_box_that_is_not_on_the_earth_is_a_sentence(changes, name):
     with pytest.raises(ValueError, match=f"coordinates need x_box of '{name}' in degrees within .*check which column"):
-        Coordinates(longitude="lon", latitude="lat", **LONDON | changes)
+        within(**LONDON | changes)
 
 
 def of_london(**changes):

@@ -40,13 +40,15 @@ def test_half_widths_are_those_of_the_release(mechanism):
     data = read(spec)
     plan = plan_release(spec, data.X)
     published = publish(plan, data)
-    for (low, high), half in ((published.curve, plan.half_width), (published.outputs, plan.half_outputs)):
-        np.testing.assert_allclose((high - low) / 2, half, atol=plan.step)
-    assert (plan.half_outputs > plan.half_width).all()
+    (low, high), (least, most) = published.curve, published.outputs
+    np.testing.assert_allclose((high - low) / 2, plan.half_width, atol=plan.step)
+    assert (most - least > high - low).all()
     _, covariance = posterior(EQ(lengthscale=25.0), data.X, data.y, spec.points(), 0.3)
     least = 1.96 * spec.outcome.scale * np.sqrt(np.diag(covariance))
     assert (plan.half_width >= least * (1 - 1e-2)).all()
-    wanted = np.clip(0.01 * plan.half_width.min(), 1e-6 * spec.output_range, 0.01 * spec.output_range)
+    wanted = np.clip(
+        0.01 * plan.half_width.min(), 1e-6 * spec.outcome.measured.width, 0.01 * spec.outcome.measured.width
+    )
     assert plan.step <= wanted < 10 * plan.step
     assert math.log10(plan.step) == pytest.approx(round(math.log10(plan.step)), abs=1e-12)
 
@@ -55,7 +57,6 @@ def test_half_widths_are_those_of_the_release(mechanism):
 def test_no_width_is_named_that_is_not_known_yet(mechanism):
     plan = plan_release(make_spec(mechanism=mechanism), read(make_spec(mechanism=mechanism)).X)
     assert plan.half_width is None
-    assert plan.half_outputs is None
     assert plan.step > 0
 
 
@@ -125,7 +126,7 @@ def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
     y = (low + high) / 2 + 0.25 * (high - low) * np.sin(AGES[:, 0] / 12) + 0.05 * (high - low) * rng.standard_normal(60)
     data = replace(spec.public_table(AGES), y=np.clip(y, low, high))
     release = spec.built.measure(plan.plan, data, plan.X_test, rng)
-    assert found[1] == pytest.approx(np.median(half_widths(release, "function")), rel=0.5)
+    assert found[1] == pytest.approx(np.median(half_widths(release)), rel=0.5)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])

@@ -20,8 +20,8 @@ TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (
 def test_scale_and_range_come_from_the_bounds_alone():
     assert make_spec(y_bounds=(100, 180)).outcome.scale == 20
     assert make_spec(y_bounds=(100, 180), y_scale=3.5).outcome.scale == 3.5
-    assert ReleaseSpec(**SALES).output_range == 1e7 - 1e4
-    assert ReleaseSpec(**SALES, log=True).output_range == pytest.approx(math.log(1e3), rel=1e-12)
+    assert ReleaseSpec(**SALES).outcome.measured.width == 1e7 - 1e4
+    assert ReleaseSpec(**SALES, log=True).outcome.measured.width == pytest.approx(math.log(1e3), rel=1e-12)
 
 
 def test_lists_become_tuples_and_equal_specs_are_equal_keys():
@@ -118,7 +118,7 @@ def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_colum
     assert ReleaseSpec(**SALES).in_units((1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
     found = ReleaseSpec(**SALES, coordinates=("lon", "lat"))
     np.testing.assert_allclose(found.in_units((111.2, 69.2, 3.0)), (1.0, 1.0, 3.0), rtol=2e-3)
-    assert found.degrees.longitude == "lon"
+    assert found.degrees.longitude.name == "lon"
     assert ReleaseSpec(**SALES).degrees is None
 
 
