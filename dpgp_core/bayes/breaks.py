@@ -38,7 +38,7 @@ WIDTHS = (1, 2, 4)  # of bumps at half their height, in cells
 SHARP = 0.25  # share of a bump's height that is as sharp as a step
 AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely as another
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
-_FINE = 16  # points of a cell, and of u, over which a break's place is averaged
+_FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
 
 
 class BreakState(NamedTuple):
@@ -238,5 +238,5 @@ def _unsure(grid: CellGrid, middles: FloatArray) -> FloatArray:
     low, high = grid.sides[0]
     points = low + (high - low) * ((np.arange(grid.size * _FINE) + 0.5) / (grid.size * _FINE))[:, None]
     phi = _linear(grid, middles, points).reshape(grid.size, _FINE, -1)
-    means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_FINE) + 0.5) / _FINE])
+    means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_PLACES) + 0.5) / _PLACES])
     return np.asarray(means.var(axis=0))
