@@ -195,6 +195,7 @@ def refit(
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
     X_test: FloatArray,
+    broken: bool = False,
 ) -> Refit:
     """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
 
@@ -206,6 +207,7 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
+        broken: whether curves may break besides, as those of a release's own models may; see ``breaks``.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
@@ -215,7 +217,7 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=False).at(X_test).with_people()
+    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=broken).at(X_test).with_people()
     if mixture.people is not None:
         mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
