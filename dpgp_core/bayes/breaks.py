@@ -33,7 +33,7 @@ from ..linalg import column_norms
 from .cells import CellGrid
 
 EFFECTS = 3  # breaks of one curve, at most
-SHARE = 0.1  # probability of each
+SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
 WIDTHS = (1, 2, 4)  # of bumps at half their height, in cells
 SHARP = 0.25  # share of a bump's height that is as sharp as a step
 AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely as another
