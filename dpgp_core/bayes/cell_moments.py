@@ -45,6 +45,7 @@ from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from ..linalg import column_norms, sturdy_cholesky
 from ..seasons import lifted
+from .breaks import Breaks, BreakState, no_breaks
 from .cells import CellGrid, OccupiedGrid
 from .counts import Counts
 from .engine import Observation
@@ -77,6 +78,7 @@ class CellModel:
         family: the same for models that differ in noise or amplitude alone.
         looked_for: whether plans look for the curve whatever its probability.
         label: the same for models of one kernel.
+        breaks: those that f may have beside what the kernel expects.
         left_out: variance (M,) of f about phi a over a cell, where people's places are known; None where they are not.
         even: means of phi over cells filled evenly (M, k), and which part of the variance within them is not known of
             people (M,), where their positions were measured; None where they were not.
@@ -93,6 +95,7 @@ class CellModel:
     family: object
     looked_for: bool
     label: int
+    breaks: Breaks
     left_out: FloatArray | None = None
     even: tuple[FloatArray, FloatArray] | None = None
 
@@ -106,13 +109,31 @@ class CellModel:
         """Phi at X (n, D): (n, k)."""
         return self.features.at(lifted(X, self.grid.periods)).values()
 
+    def mean(self, state: CellState, phi: FloatArray, shapes: FloatArray) -> FloatArray:
+        """Of f, where its features (n, k) and its breaks (n, J) are these (n,)."""
+        k, b = phi.shape[1], state.breaks.mean
+        return phi @ (state.mean[:k] - state.breaks.moved[:k] @ b) + shapes @ b
+
+    def effects(self, state: CellState, phi: FloatArray, shapes: FloatArray) -> FloatArray:
+        """What a unit of each break adds to f there, given all stages (n, J)."""
+        return shapes - phi @ state.breaks.moved[: phi.shape[1]]
+
+    def mean_over_cells(self, state: CellState) -> FloatArray:
+        """Of the mean of f over each cell (M,)."""
+        return self.mean(state, self.cells, self.breaks.cells)
+
+    def effects_over_cells(self, state: CellState) -> FloatArray:
+        """On the means of f over the cells (M, J)."""
+        return self.effects(state, self.cells, self.breaks.cells)
+
     def variance_over_cells(self, state: CellState) -> FloatArray:
         """Of the mean of f over each cell (M,)."""
-        return self.prior_over_cells.diagonal() - column_norms(state.rows_over_cells)
+        smooth = self.prior_over_cells.diagonal() - column_norms(state.rows_over_cells)
+        return smooth + state.breaks.variance(self.effects_over_cells(state))
 
 
 class CellState(NamedTuple):
-    """Posterior of (a, eta, b), given all stages so far: covariance diag(prior) - rows^T rows.
+    """Posterior of (a, eta, b), were there no break, given all stages so far: covariance diag(prior) - rows^T rows.
 
     A stage that releases r numbers takes r rows off. While fewer numbers than cells were released, which is as long as
     cells are many, the rows are less to store and to multiply by than the covariance is.
@@ -125,7 +146,8 @@ class CellState(NamedTuple):
         rows_over_even: of its means over cells filled evenly (R, M), where these differ; else (R, 0).
         node_variance: of f at the grid's nodes (F,).
         log_evidences: log p(z of all stages | model, share), one for each of ``PLACE_SHARES``.
-        misfit: |w|^2 of each stage, w = L^-1 (z - E z), see ``measurement.fit``; of counts first, if they were noisy.
+        squares: |w|^2 of each stage, w = L^-1 (z - E z) without breaks; of counts first, if they were noisy.
+        breaks: what was found of them.
         ruled_out: whether squares have ruled out the model's noise, so that later stages need not be read by it.
     """
 
@@ -136,13 +158,21 @@ class CellState(NamedTuple):
     rows_over_even: FloatArray
     node_variance: FloatArray
     log_evidences: FloatArray
-    misfit: tuple[float, ...] = ()
+    squares: tuple[float, ...]
+    breaks: BreakState
     ruled_out: bool = False
 
     @property
     def log_evidence(self) -> float:
         """Log p(z of all stages | model)."""
-        return float(np.logaddexp.reduce(self.log_evidences)) - math.log(len(PLACE_SHARES))
+        smooth = float(np.logaddexp.reduce(self.log_evidences)) - math.log(len(PLACE_SHARES))
+        return smooth + self.breaks.log_evidence
+
+    @property
+    def misfit(self) -> FloatArray:
+        """Expected |w|^2 of each stage given the breaks, see ``measurement.fit``; of counts first."""
+        explained = self.breaks.explained
+        return np.array(self.squares) - np.pad(explained, (len(self.squares) - len(explained), 0))
 
     @property
     def covariance(self) -> FloatArray:
@@ -173,8 +203,9 @@ class CurveMoments(NamedTuple):
 class Linear(NamedTuple):
     """x = mean + T ((a, eta) - E) + rest: the means (M,), T (M, k + M), covariance of the rest (M, M).
 
-    Of that covariance, ``own`` (M,) is the records' own part, independent from cell to cell; of this, ``place`` (M,) is
-    from one place that all of a cell share, 0 where everybody is taken to have a place of their own.
+    A unit of f over a cell adds ``unit`` (M,) to x. Of the rest's covariance, ``own`` (M,) is the records' own part,
+    independent from cell to cell; of this, ``place`` (M,) is from one place that all of a cell share, 0 where everybody
+    is taken to have a place of their own.
     """
 
     mean: FloatArray
@@ -182,14 +213,19 @@ class Linear(NamedTuple):
     rest: FloatArray
     own: FloatArray
     place: FloatArray
+    unit: FloatArray
 
 
-def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True) -> tuple[CellModel, ...]:
+def cell_models(
+    models: Sequence[Model], grid: CellGrid, *, biased: bool = True, breaks: Breaks | None = None
+) -> tuple[CellModel, ...]:
     """Every model on the grid; models of one kernel share their features.
 
     Args:
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
+        breaks: those that curves may have on this grid; None for none.
     """
+    breaks = no_breaks(grid) if breaks is None else breaks
     bias = bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0))
     of_kernel = dict[Kernel, CellModel]()
     for model in models:
@@ -211,6 +247,7 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
             family=family_of(kernel),
             looked_for=looked_for(kernel),
             label=len(of_kernel),
+            breaks=breaks,
             left_out=_left_out(kernel, grid, nodes) if isinstance(grid, OccupiedGrid) else None,
         )
     return tuple(
@@ -221,12 +258,14 @@ def cell_models(models: Sequence[Model], grid: CellGrid, *, biased: bool = True)
 def placed_models(models: Sequence[CellModel], grid: OccupiedGrid, unknown: FloatArray) -> tuple[CellModel, ...]:
     """The models, of people whose mean positions in cells are known but for a part of the variance within (M,)."""
     of_label, on_cells = dict[int, tuple[FloatArray, FloatArray]](), list[CellModel]()
+    breaks = models[0].breaks.on(grid)
     for model in models:
         if model.label not in of_label:
             means = grid.averages(model.nodes)
             of_label[model.label] = means, means @ means.T
         cells, prior = of_label[model.label]
-        on_cells.append(replace(model, grid=grid, cells=cells, prior_over_cells=prior, even=(model.cells, unknown)))
+        even = model.cells, unknown
+        on_cells.append(replace(model, grid=grid, cells=cells, prior_over_cells=prior, even=even, breaks=breaks))
     return tuple(on_cells)
 
 
@@ -249,21 +288,24 @@ def cell_prior(model: CellModel, counts: Counts) -> CellState:
         rows_over_even=np.zeros((0, 0 if model.even is None else len(model.cells))),
         node_variance=column_norms(model.nodes.T),
         log_evidences=np.zeros(len(PLACE_SHARES)),
-        misfit=() if counts.misfit is None else (counts.misfit[0],),
+        squares=() if counts.misfit is None else (counts.misfit[0],),
+        breaks=model.breaks.before(len(variance)),
     )
 
 
 def curve_moments(model: CellModel, state: CellState, g: FloatArray) -> CurveMoments:
     """Posterior moments of f - g, for g at the nodes (F,)."""
-    grid, mean = model.grid, state.mean[: model.cells.shape[1]]
-    shift = model.cells @ mean - grid.averages(g)
-    V = model.prior_over_cells - state.rows_over_cells.T @ state.rows_over_cells
+    grid, breaks, effects = model.grid, model.breaks, model.effects_over_cells(state)
+    shift = model.mean_over_cells(state) - grid.averages(g)
+    smooth = model.prior_over_cells - state.rows_over_cells.T @ state.rows_over_cells
+    V = smooth + state.breaks.covariance(effects, effects)
     v = np.maximum(V.diagonal(), _TINY * model.noise_variance)
-    square = state.node_variance + (model.nodes @ mean - g) ** 2
+    square = state.node_variance + (model.mean(state, model.nodes, breaks.nodes) - g) ** 2
     if model.even is None:
-        return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - v - shift**2, 0.0))
+        return CurveMoments(shift, V, v, np.maximum(grid.averages(square) - smooth.diagonal() - shift**2, 0.0))
     (even, _), averages = model.even, partial(CellGrid.averages, grid)
-    of_mean = column_norms(even.T) - column_norms(state.rows_over_even) + (even @ mean - averages(g)) ** 2
+    of_mean = column_norms(even.T) - column_norms(state.rows_over_even)
+    of_mean += (model.mean(state, even, breaks.even) - averages(g)) ** 2
     return CurveMoments(shift, V, v, np.maximum(averages(square) - of_mean, 0.0))
 
 
@@ -277,7 +319,7 @@ def linearise(
     moments: CurveMoments | None = None,
     noise_variance: float | None = None,
 ) -> Linear:
-    """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state.
+    """The sums x over residuals about g, clipped to [low, high], as a linear observation of the state without breaks.
 
     Args:
         model: on the grid.
@@ -309,7 +351,8 @@ def linearise(
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
-    people, within = counts.numbers, one.gain**2 * model.not_known(within)
+    people, within = counts.numbers, model.not_known(within) + model.breaks.unsure @ state.breaks.square
+    within = one.gain**2 * within
     shared = ONE_PLACE and model.bias.shape[1] > 0
     place = _LOOKS * people**2 * within if shared else np.zeros(M)
     own = people * own + (place if shared else people * within)
@@ -319,7 +362,9 @@ def linearise(
     biased = (n * beta)[:, None] * model.bias
     rest += (1 - SAME) * biased @ biased.T
     T = np.hstack([(one.gain * n)[:, None] * model.cells, np.diag(one.gain), SAME**0.5 * biased]) / u[:, None]
-    return Linear((n * off + one.gain * state.mean[k : k + M]) / u, T, rest / np.outer(u, u), own / u**2, place / u**2)
+    unit, of_breaks = one.gain * n / u, model.mean_over_cells(state) - model.cells @ state.mean[:k]
+    without = (n * off + one.gain * state.mean[k : k + M]) / u - unit * of_breaks
+    return Linear(without, T, rest / np.outer(u, u), own / u**2, place / u**2, unit)
 
 
 def cell_update(
@@ -339,10 +384,12 @@ def cell_update(
     if linear.place.any():
         P = (B * linear.place) @ B.T
         log_densities[:-1] = [_whitened(S - (1 - share) * P, surprise, s)[2] for share in PLACE_SHARES[:-1]]
+    of_breaks = (B * linear.unit) @ model.breaks.cells - H @ state.breaks.moved
+    G = solve_triangular(L, of_breaks, lower=True, check_finite=False)
     mean, of_f, even = state.mean + white @ Q, Q[:, : model.cells.shape[1]], model.even
     if not (np.isfinite(mean).all() and np.isfinite(Q).all() and np.isfinite(log_densities).all()):
         # a model that cannot be computed has no say; nothing may fail after it was measured
-        return state._replace(log_evidences=state.log_evidences - _FAILED, misfit=(*state.misfit, 0.0))
+        return not_read(state)._replace(ruled_out=state.ruled_out, log_evidences=state.log_evidences - _FAILED)
     return state._replace(
         mean=mean,
         rows=np.vstack([state.rows, Q]),
@@ -350,7 +397,8 @@ def cell_update(
         rows_over_even=np.vstack([state.rows_over_even, of_f @ (model.cells[:0] if even is None else even[0]).T]),
         node_variance=state.node_variance - column_norms(of_f @ model.nodes.T),
         log_evidences=state.log_evidences + log_densities,
-        misfit=(*state.misfit, float(white @ white)),
+        squares=(*state.squares, float(white @ white)),
+        breaks=model.breaks.after(state.breaks, G, Q, white),
     )
 
 
@@ -364,7 +412,7 @@ def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray
 
 def not_read(state: CellState) -> CellState:
     """The state of a model ruled out, after a stage."""
-    return state._replace(ruled_out=True, misfit=(*state.misfit, 0.0))
+    return state._replace(ruled_out=True, squares=(*state.squares, 0.0), breaks=state.breaks.not_read())
 
 
 def downdate(model: CellModel, state: CellState, X_test: FloatArray) -> FloatArray:

@@ -201,7 +201,11 @@ class Filter(ABC, Generic[S]):
 
     @abstractmethod
     def shared(self, posterior: Posterior[S]) -> tuple[FloatArray, ...]:
-        """Q (R, P) of each model and the first draw: covariance of f at the test inputs = K_** - Q^T Q."""
+        """Q (R, P) of each model and the first draw: covariance of f at the test inputs = K_** - Q^T Q + breaks'."""
+
+    def of_breaks(self, posterior: Posterior[S]) -> tuple[FloatArray, ...]:
+        """What breaks add to that covariance (P, P), of each model; () where curves have none."""
+        return ()
 
     @abstractmethod
     def distance_filter(self) -> Filter[S]:

@@ -27,6 +27,7 @@ from ..measurement.measurement import CellCounts
 from ..strategies.bayes import bayes, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
+from .breaks import breaks_of
 from .cell_moments import (
     KAPPA,
     CellModel,
@@ -46,7 +47,7 @@ from .cells import CellGrid
 from .counts import Counts, Positions, counts_given, positions_given
 from .engine import NOTHING, Filter, Observation, Posterior
 from .mixture import Mixture
-from .models import Model
+from .models import AUTO_VARIANCE, Model
 from .spread import GAP, spread_models
 from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
 from .waves import on_dates
@@ -223,18 +224,20 @@ class CellFilter(Filter[CellState]):
         square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
         for i in self.active(posterior):
             model, state, weight = self.models[i], posterior.states[i], posterior.weights[0, i]
-            k, variance = model.cells.shape[1], model.variance_over_cells(state)
-            square += weight * (variance + model.noise_variance + (model.cells @ state.mean[:k] - centre) ** 2)
+            variance = model.variance_over_cells(state) + model.noise_variance
+            square += weight * (variance + (model.mean_over_cells(state) - centre) ** 2)
         return square[None]
 
     def curve(self, posterior: Posterior[CellState]) -> FloatArray:
         """The expected curve at the nodes (1, F), within the range."""
-        of_kernel = dict[int, tuple[FloatArray, FloatArray]]()
+        of_kernel, shapes, breaks = dict[int, tuple[FloatArray, FloatArray]](), self.models[0].breaks.nodes, 0.0
         for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
-            a = weight * state.mean[: model.nodes.shape[1]]
+            k = model.nodes.shape[1]
+            a = weight * (state.mean[:k] - state.breaks.moved[:k] @ state.breaks.mean)
             before = of_kernel.get(model.label)
             of_kernel[model.label] = model.nodes, a if before is None else before[1] + a
-        mean = sum((nodes @ a for nodes, a in of_kernel.values()), np.zeros(len(self.grid.nodes)))
+            breaks = breaks + weight * state.breaks.mean
+        mean = sum((nodes @ a for nodes, a in of_kernel.values()), shapes @ breaks)
         return np.clip(mean, -self.half_range, self.half_range)[None]
 
     def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observation]:
@@ -328,7 +331,7 @@ class CellFilter(Filter[CellState]):
         return risk_model(mean, self.people, 1.0)
 
     def moments_of(self, i: int, posterior: Posterior[CellState], linear: Linear) -> Moments:
-        """Of one model: K = T C T^T + rest, F = T C Phi^T, C = diag(prior) - G^T G."""
+        """Of one model: K = T C T^T + rest, F = T C Phi^T, C = diag(prior) - rows^T rows; and of its breaks."""
         model, state, k = self.models[i], posterior.states[i], self.models[i].cells.shape[1]
         T_prior, TG = linear.T * state.prior, linear.T @ state.rows.T
         own = (
@@ -336,16 +339,24 @@ class CellFilter(Filter[CellState]):
             + linear.T[:, k : k + len(model.cells)].diagonal() ** 2 * (1 + KAPPA) * self.people * model.noise_variance
         )
         K, F = T_prior @ linear.T.T - TG @ TG.T, T_prior[:, :k] @ model.cells.T - TG @ state.rows_over_cells
+        of_sums = linear.unit[:, None] * model.breaks.cells - linear.T @ state.breaks.moved
+        K += state.breaks.covariance(of_sums, of_sums)
+        F += state.breaks.covariance(of_sums, model.effects_over_cells(state))
         return Moments(K + linear.rest, own, F, model.variance_over_cells(state))
 
     def predict(self, posterior: Posterior[CellState]) -> Mixture:
-        """The models' predictions at the test inputs; variance = k(x, x) - phi^T G^T G phi."""
-        means, variances = [], []
+        """The models' predictions at the test inputs.
+
+        Variance = k(x, x) - |rows phi|^2 + that of breaks' heights + that of their places.
+        """
+        means, variances, shapes = [], [], self.models[0].breaks.at(self.X_test)
         for model, state in zip(self.models, posterior.states, strict=True):
             phi, k = model.at(self.X_test), model.cells.shape[1]
             prior = model.features.kernel.diagonal(self.X_test)
-            means.append(phi @ state.mean[:k])
-            variances.append(np.maximum(prior - column_norms(state.rows[:, :k] @ phi.T), 1e-14 * prior))
+            means.append(model.mean(state, phi, shapes))
+            smooth = np.maximum(prior - column_norms(state.rows[:, :k] @ phi.T), 1e-14 * prior)
+            heights = state.breaks.variance(model.effects(state, phi, shapes))
+            variances.append(smooth + heights + model.breaks.variance_of_places(shapes, state.breaks))
         return Mixture(
             means=np.array([means]),
             variances=np.array([variances]),
@@ -357,6 +368,17 @@ class CellFilter(Filter[CellState]):
     def shared(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
         return tuple(downdate(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+
+    def of_breaks(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
+        """See ``Filter``."""
+        breaks = self.models[0].breaks
+        if not len(breaks.sharp):
+            return ()
+        shapes, covariances = breaks.at(self.X_test), []
+        for model, state in zip(self.models, posterior.states, strict=True):
+            effects = model.effects(state, model.at(self.X_test), shapes)
+            covariances.append(breaks.covariance(shapes, effects, state.breaks))
+        return tuple(covariances)
 
     def distance_filter(self) -> CellFilter:
         """See ``Filter``."""
@@ -383,6 +405,7 @@ def cell_filter(
     gap: float = 1.0,
     two_valued: bool = False,
     biased: bool = True,
+    broken: bool = True,
 ) -> CellFilter:
     """Every model on public cells; ``with_counts`` and ``at`` set its counts and test inputs.
 
@@ -391,8 +414,10 @@ def cell_filter(
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output is at one end of the range.
         biased: whether clipping may be; False for releases that were made, and are read, as if it were not.
+        broken: whether curves may break.
     """
-    on_grid = cell_models(models, grid, biased=biased)
+    breaks = breaks_of(grid, AUTO_VARIANCE * half_range**2) if biased and broken else None
+    on_grid = cell_models(models, grid, biased=biased, breaks=breaks)
     even = np.full(grid.size, n / grid.size)
     return CellFilter(
         grid=grid,

@@ -189,6 +189,7 @@ class Joint:
     Attributes:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
+        breaks: what breaks add to it (P, P), of each model; () where curves have none.
         weights: of the models given the release (M,), sum 1.
         fit: of the release; curves are farther from their mean by ``Fit.widened``.
     """
@@ -199,6 +200,7 @@ class Joint:
     shared: tuple[FloatArray, ...]
     weights: FloatArray
     fit: tuple[Fit, ...] = ()
+    breaks: tuple[FloatArray, ...] = ()
 
     @property
     def widened(self) -> float:
@@ -235,7 +237,7 @@ class Joint:
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)
         covariance: FloatArray = prior - self.shared[m].T @ self.shared[m]
-        return covariance
+        return covariance + self.breaks[m] if self.breaks else covariance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -68,6 +68,7 @@ class CurvePosterior:
             shared=self.filtered.shared(self.posterior),
             weights=self.curve.weights[0],
             fit=self.curve.fit,
+            breaks=self.filtered.of_breaks(self.posterior),
         )
 
 
@@ -128,8 +129,12 @@ class Reading:
         return filtered, filtered.read(self.measured.stages)
 
 
-def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Reading:
-    """A released statistic, of records or of cells, read with some models (M), in model units."""
+def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, broken: bool = True) -> Reading:
+    """A released statistic, of records or of cells, read with some models (M), in model units.
+
+    Args:
+        broken: whether curves may break, see ``breaks``; False for the models alone.
+    """
     measured, x_box = measured_of(statistics), statistics.x_box
     if isinstance(statistics, Statistics):
         public = public_of(statistics)
@@ -144,6 +149,7 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model]) -> Re
         statistics.half_range,
         two_valued=statistics.reading == "yes/no",
         biased=statistics.reading != "normal outcomes",
+        broken=broken,
     )
     return Reading(models=tuple(models), measured=measured, x_box=x_box, cells=cells)
 
@@ -189,6 +195,7 @@ def refit(
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
     X_test: FloatArray,
+    broken: bool = False,
 ) -> Refit:
     """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
 
@@ -200,6 +207,7 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
+        broken: whether curves may break besides, as those of a release's own models may; see ``breaks``.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
@@ -209,7 +217,7 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_levels(pairs, statistics.x_box)).at(X_test).with_people()
+    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=broken).at(X_test).with_people()
     if mixture.people is not None:
         mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)

@@ -75,8 +75,8 @@ def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
     spread = sum(
-        weight * (model.noise_variance + (model.cells**2).sum(axis=1))
-        for model, weight in zip(even.models, now.weights[0], strict=True)
+        weight * (model.noise_variance + (model.cells**2).sum(axis=1) + model.breaks.cells**2 @ state.breaks.square)
+        for model, state, weight in zip(even.models, now.states, now.weights[0], strict=True)
     )
     np.testing.assert_allclose(even.mean_square(now, even.zero)[0], spread)
 

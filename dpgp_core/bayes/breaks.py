@@ -1,0 +1,242 @@
+"""A curve may break: steps, and bumps as narrow as a cell, beside what its model expects.
+
+A model that is as rough everywhere as a jump is at one place needs far more people to be told from a smooth one, and
+then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) of at most ``EFFECTS``
+breaks: b_l ~ N(0, A^2), phi_l one of a public list of J steps and bumps, each as likely as any other, and with
+probability 1 - ``SHARE`` none. All are linear between the middles of cells: a step is 1{phi(x) > u} with u ~ U(0, 1),
+anywhere between two of them, and phi its mean. Of bumps, which may be round, a part is as sharp as that.
+
+Given a model, all that stages release is linear in its state, so what breaks do to it is known (the generalised
+likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of stage i,
+L_i L_i^T the covariance of z_i, w_i = L_i^-1 (z_i - E z_i) and Q_i the rows that the stage took off the covariance,
+
+    G_i = L_i^-1 (B_i D_i phi - H_i R_(i-1)),    R_i = R_(i-1) + Q_i^T G_i:
+
+b adds G_i b to w_i and R_i b to the state's mean, and w = G b + noise of variance 1 is a regression on J columns of
+which at most a few count. Each break is found given the expected others, in turn (the sum of single effects of Wang,
+Sarkar, Carbonetto & Stephens 2020): with q = G^T (w - G E b of the others) and S_j = |g_j|^2,
+
+    p(j | z) / p(none | z) = SHARE / (J (1 - SHARE)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
+    b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..linalg import column_norms
+from .cells import CellGrid
+
+EFFECTS = 3  # breaks of one curve, at most
+SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
+WIDTHS = (1, 2, 4)  # of bumps at half their height, in cells
+SHARP = 0.25  # share of a bump's height that is as sharp as a step
+AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely as another
+_ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
+_FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
+
+
+class BreakState(NamedTuple):
+    """What released numbers say of breaks, under one model.
+
+    Attributes:
+        moved: R (k + M + q, J).
+        G: of all numbers that were read (R, J).
+        white: w of them (R,).
+        numbers: how many of each stage.
+        means: E b_l of each shape, 0 where it is not there (L, J).
+        squares: E b_l^2 likewise (L, J).
+        log_evidence: log p(z) less what it were without breaks; of the variational bound.
+    """
+
+    moved: FloatArray
+    G: FloatArray
+    white: FloatArray
+    numbers: tuple[int, ...]
+    means: FloatArray
+    squares: FloatArray
+    log_evidence: float = 0.0
+
+    @property
+    def mean(self) -> FloatArray:
+        """E b of each shape (J,)."""
+        return np.asarray(self.means.sum(axis=0))
+
+    @property
+    def square(self) -> FloatArray:
+        """Sum of E b_l^2 of each shape (J,)."""
+        return np.asarray(self.squares.sum(axis=0))
+
+    def covariance(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """Of ``first`` b and ``second`` b, (n, J) and (m, J): (n, m)."""
+        return np.asarray((first * self.square) @ second.T - (first @ self.means.T) @ (second @ self.means.T).T)
+
+    def variance(self, effects: FloatArray) -> FloatArray:
+        """Of ``effects`` b, (n, J): (n,)."""
+        return np.asarray(effects**2 @ self.square - ((effects @ self.means.T) ** 2).sum(axis=1))
+
+    @property
+    def explained(self) -> FloatArray:
+        """What breaks take off the expected |w|^2 of each stage (S,)."""
+        fitted = self.G @ self.mean
+        each = (2 * self.white - fitted) * fitted - self.variance(self.G)
+        of_stage = np.repeat(np.arange(len(self.numbers)), self.numbers)
+        return np.asarray(np.bincount(of_stage, each, minlength=len(self.numbers)))
+
+    def not_read(self) -> BreakState:
+        """After a stage that the model was not read by."""
+        return self._replace(numbers=(*self.numbers, 0))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Breaks:
+    """The breaks that there may be; J = 0 where curves have none.
+
+    Attributes:
+        middles: phi at the middles of the cells, 0 or 1 (M, J).
+        nodes: at the nodes (F, J).
+        cells: mean over the people of each cell (M, J).
+        even: the same of cells filled evenly (M, J).
+        sharp: share of the variance of 1{phi > u} that there is (J,).
+        unsure: of the means over cells (M, J).
+        variances: A^2 (K,).
+    """
+
+    grid: CellGrid
+    middles: FloatArray
+    nodes: FloatArray
+    cells: FloatArray
+    even: FloatArray
+    sharp: FloatArray
+    unsure: FloatArray
+    variances: FloatArray
+
+    def at(self, X: FloatArray) -> FloatArray:
+        """Phi at X (n, D): (n, J)."""
+        return _linear(self.grid, self.middles, X)
+
+    def variance_of_places(self, shapes: FloatArray, state: BreakState) -> FloatArray:
+        """What the unknown u adds to the variance where phi (n, J) is this: phi (1 - phi) each (n,)."""
+        return np.asarray((shapes * (1 - shapes)) @ (self.sharp * state.square))
+
+    def covariance(self, shapes: FloatArray, effects: FloatArray, state: BreakState) -> FloatArray:
+        """What breaks add to the covariance of f, of heights, and of places: min(phi, phi') - phi phi' each (n, n)."""
+        total = state.covariance(effects, effects)
+        for phi, square in zip(shapes.T, self.sharp * state.square, strict=True):
+            total += square * (np.minimum.outer(phi, phi) - np.outer(phi, phi))
+        return total
+
+    def on(self, grid: CellGrid) -> Breaks:
+        """The same where people's places in the cells are known."""
+        return replace(self, grid=grid, cells=grid.averages(self.nodes))
+
+    def before(self, size: int) -> BreakState:
+        """Of a model of so many states, before anything was released."""
+        J = self.middles.shape[1]
+        none = np.zeros((EFFECTS, J))
+        state = BreakState(np.zeros((size, J)), np.zeros((0, J)), np.zeros(0), (), none, none)
+        return _found(state, self.variances)
+
+    def after(self, state: BreakState, G: FloatArray, Q: FloatArray, white: FloatArray) -> BreakState:
+        """After a stage of r numbers: G (r, J), Q (r, k + M + q) and w (r,)."""
+        read = state._replace(
+            moved=state.moved + Q.T @ G,
+            G=np.vstack([state.G, G]),
+            white=np.concatenate([state.white, white]),
+            numbers=(*state.numbers, len(white)),
+        )
+        return _found(read, self.variances)
+
+
+def _found(state: BreakState, variances: FloatArray) -> BreakState:
+    """The single effects, each given the expected others, until the bound of the evidence rises no more.
+
+    log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
+    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l of the effect's own posterior, Z_l its normaliser.
+    """
+    G, means, squares = state.G, state.means.copy(), state.squares.copy()
+    if not G.shape[1]:
+        return state
+    S, A = column_norms(G), variances[:, None]
+    left = A / (1 + A * S)
+    prior = math.log(SHARE / left.size) - 0.5 * np.log1p(A * S)
+    fitted, least, evidence = means @ G.T, np.zeros(EFFECTS), -math.inf
+    for _ in range(_ROUNDS):
+        for effect in range(EFFECTS):
+            q = (state.white - fitted.sum(axis=0) + fitted[effect]) @ G
+            each = left * q
+            logs = prior + 0.5 * each * q
+            top = max(float(logs.max()), 0.0)
+            p = np.exp(logs - top)
+            total = float(p.sum()) + (1 - SHARE) * math.exp(-top)
+            p /= total
+            means[effect], squares[effect] = (p * each).sum(axis=0), (p * (left + each**2)).sum(axis=0)
+            fitted[effect] = G @ means[effect]
+            least[effect] = top + math.log(total) - q @ means[effect] + 0.5 * S @ squares[effect]
+        whole, before = fitted.sum(axis=0), evidence
+        known = state.white @ whole - 0.5 * (whole @ whole + S @ squares.sum(axis=0) - (fitted**2).sum())
+        evidence = float(known + least.sum())
+        if evidence - before < _TOLERANCE:
+            break
+    return state._replace(means=means, squares=squares, log_evidence=evidence)
+
+
+def breaks_of(grid: CellGrid, variance: float) -> Breaks:
+    """Steps between cells, and bumps, where there is one side and it is of numbers; else none.
+
+    Args:
+        variance: of large curves, in squared model units.
+    """
+    if len(grid.shape) > 1 or not grid.numbers:
+        return no_breaks(grid)
+    cell = np.arange(grid.size)[:, None]
+    steps = cell >= np.arange(1, grid.size)
+    bumps = [np.maximum(1 - np.abs(cell - cell.T) / width, 0) for width in WIDTHS]
+    sharp = np.repeat([1.0, SHARP], [grid.size - 1, len(WIDTHS) * grid.size])
+    return _breaks(grid, np.hstack([steps, *bumps]), sharp, variance * np.array(AMPLITUDES))
+
+
+def no_breaks(grid: CellGrid) -> Breaks:
+    """Of curves that have none."""
+    return _breaks(grid, np.zeros((grid.size, 0)), np.zeros(0), np.zeros(0))
+
+
+def _breaks(grid: CellGrid, middles: FloatArray, sharp: FloatArray, variances: FloatArray) -> Breaks:
+    nodes = _linear(grid, middles, grid.nodes)
+    return Breaks(
+        grid=grid,
+        middles=middles,
+        nodes=nodes,
+        cells=grid.averages(nodes),
+        even=CellGrid.averages(grid, nodes),
+        sharp=sharp,
+        unsure=sharp * _unsure(grid, middles),
+        variances=variances,
+    )
+
+
+def _linear(grid: CellGrid, middles: FloatArray, X: FloatArray) -> FloatArray:
+    """Linear between the middles of cells, constant beyond the outermost (n, J)."""
+    if not middles.shape[1]:
+        return np.zeros((len(X), 0))
+    low, high = grid.sides[0]
+    along = np.clip((X[:, 0] - low) / (high - low) * grid.size - 0.5, 0, grid.size - 1)
+    before = np.minimum(along.astype(int), grid.size - 2)
+    t = (along - before)[:, None]
+    return np.asarray((1 - t) * middles[before] + t * middles[before + 1])
+
+
+def _unsure(grid: CellGrid, middles: FloatArray) -> FloatArray:
+    """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
+    if not middles.shape[1]:
+        return middles
+    low, high = grid.sides[0]
+    points = low + (high - low) * ((np.arange(grid.size * _FINE) + 0.5) / (grid.size * _FINE))[:, None]
+    phi = _linear(grid, middles, points).reshape(grid.size, _FINE, -1)
+    means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_PLACES) + 0.5) / _PLACES])
+    return np.asarray(means.var(axis=0))

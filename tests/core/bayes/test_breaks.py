@@ -1,0 +1,249 @@
+"""Steps and bumps of a curve: what released numbers say of them, against every case counted by hand."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+from scipy.stats import multivariate_normal
+
+from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World
+from dpgp_core.bayes import breaks, filter_cells
+from dpgp_core.bayes.breaks import AMPLITUDES, SHARE, breaks_of, no_breaks
+from dpgp_core.bayes.cell_moments import cell_models, cell_prior, cell_update, curve_moments, linearise, not_read
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.counts import known_counts
+from dpgp_core.bayes.engine import NOTHING, Observation
+from dpgp_core.bayes.filter_cells import cell_filter
+from dpgp_core.bayes.models import Model, curve_models
+from dpgp_core.kernels import EQ
+from dpgp_core.levels import side_of
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+
+WIDE, LARGE = 1000.0, 2.0
+CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)
+COUNTS = known_counts(np.array([50.0, 30, 0, 80, 40, 20]))
+SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
+OF_CELLS = breaks_of(CELLS, LARGE)
+STEPS = CELLS.size - 1
+
+
+@pytest.fixture(scope="module")
+def model():
+    return cell_models([SMOOTH], CELLS, breaks=OF_CELLS)[0]
+
+
+@pytest.fixture
+def one_break(monkeypatch):
+    monkeypatch.setattr(breaks, "EFFECTS", 1)
+
+
+def stages(model, numbers=(3, 2), step=4.0):
+    """States and their linearisations as a curve with a step is measured, and all that was released."""
+    rng, state, seen = np.random.default_rng(5), cell_prior(model, COUNTS), []
+    wide = np.full((1, CELLS.size), WIDE)
+    query = Observation(NOTHING, -wide, wide, 1.0, g=np.zeros((1, len(CELLS.nodes))))
+    for r in numbers:
+        B = rng.standard_normal((r, CELLS.size))
+        B /= np.linalg.norm(B, axis=0)
+        linear = linearise(model, COUNTS, state, query, WIDE, 0.3)._replace(rest=np.zeros((6, 6)))
+        truth = COUNTS.mean * step * (np.arange(CELLS.size) >= 3) / (2 * WIDE)
+        z = B @ truth + 0.02 * rng.standard_normal(r)
+        seen.append((B, linear, z))
+        state = cell_update(model, state, linear, B, 0.02, z)
+    return state, seen
+
+
+def by_hand(model, seen):
+    """Of every break, and of none: log weight and the posterior of (state, b), all stages conditioned on at once.
+
+    Sums are linear in state and break, x = T (a, eta, bias) + unit phi b, whatever each stage was linearised about.
+    """
+    H = np.vstack([B @ linear.T for B, linear, _ in seen])
+    D = np.vstack([(B * linear.unit) @ OF_CELLS.cells for B, linear, _ in seen])
+    z = np.concatenate([z for *_, z in seen])
+    prior = cell_prior(model, COUNTS).prior
+    cases = [(np.log1p(-SHARE), None, 0.0)]
+    one = np.log(SHARE / (2 * D.shape[1]))
+    cases += [(one, j, LARGE * share) for share in AMPLITUDES for j in range(D.shape[1])]
+    found = []
+    for log_prior, j, A in cases:
+        rows = np.column_stack([H, np.zeros(len(z)) if j is None else D[:, j]])
+        C = np.diag([*prior, A])
+        S = rows @ C @ rows.T + 0.02**2 * np.eye(len(z))
+        gain = np.linalg.solve(S, rows @ C).T
+        density = multivariate_normal(np.zeros(len(z)), S).logpdf(z)
+        found.append((log_prior + density, j, gain @ z, C - gain @ rows @ C))
+    return found
+
+
+def phi_of(model, X, j):
+    return np.column_stack([model.at(X), np.zeros(len(X)) if j is None else OF_CELLS.at(X)[:, j]])
+
+
+@pytest.mark.usefixtures("one_break")
+def test_a_break_has_the_posterior_that_counting_every_case_gives(model):
+    state, seen = stages(model)
+    cases = by_hand(model, seen)
+    weights = softmax([log for log, *_ in cases])
+    k, X = model.cells.shape[1], np.linspace(0.02, 0.97, 9)[:, None]
+    chosen = np.r_[0:k, len(state.mean)]
+    means, squares = [], []
+    for _, j, mean, covariance in cases:
+        phi = phi_of(model, X, j)
+        means.append(phi @ mean[chosen])
+        squares.append((phi @ covariance[np.ix_(chosen, chosen)] * phi).sum(axis=1) + means[-1] ** 2)
+    expected = weights @ means
+    shapes, phi = OF_CELLS.at(X), model.at(X)
+    np.testing.assert_allclose(model.mean(state, phi, shapes), expected, atol=1e-7)
+    smooth = (phi * phi).sum(axis=1) - ((state.rows[:, :k] @ phi.T) ** 2).sum(axis=0)
+    variance = smooth + state.breaks.variance(model.effects(state, phi, shapes))
+    np.testing.assert_allclose(variance, weights @ squares - expected**2, atol=1e-7)
+    assert weights[0] < 0.01  # the step is seen
+    none = cases[0][0] - np.log1p(-SHARE)
+    assert state.breaks.log_evidence == pytest.approx(logsumexp([log for log, *_ in cases]) - none, abs=1e-6)
+
+
+@pytest.mark.usefixtures("one_break")
+def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
+    """E |w - G b|^2 by cases, w and G of each stage as the filter whitened them."""
+    state, seen = stages(model)
+    weights, found = softmax([log for log, *_ in by_hand(model, seen)]), by_hand(model, seen)
+    G, white, ends = state.breaks.G, state.breaks.white, np.cumsum([0, *state.breaks.numbers])
+    for stage, (first, last) in enumerate(pairwise(ends)):
+        expected = 0.0
+        for weight, (_, j, mean, covariance) in zip(weights, found, strict=True):
+            g = np.zeros(last - first) if j is None else G[first:last, j]
+            left = white[first:last] - g * mean[-1]
+            expected += weight * (left @ left + (g @ g) * covariance[-1, -1])
+        assert state.misfit[stage] == pytest.approx(expected, rel=1e-6)
+
+
+def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model):
+    """Two effects, every pair of cases by hand."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(breaks, "EFFECTS", 2)
+        state, _ = stages(model)
+    G, white, J = state.breaks.G, state.breaks.white, OF_CELLS.cells.shape[1]
+    single = [(np.log1p(-SHARE), 0.0, 0)] + [
+        (np.log(SHARE / (2 * J)), LARGE * share, j) for share in AMPLITUDES for j in range(J)
+    ]
+    logs = []
+    for log_first, first, i in single:
+        for log_second, second, j in single:
+            S = np.eye(len(white)) + first * np.outer(G[:, i], G[:, i]) + second * np.outer(G[:, j], G[:, j])
+            logs.append(log_first + log_second + multivariate_normal(np.zeros(len(white)), S).logpdf(white))
+    exact = logsumexp(logs) - multivariate_normal(np.zeros(len(white)), np.eye(len(white))).logpdf(white)
+    assert exact - 1.5 < state.breaks.log_evidence < exact + 1e-9
+
+
+def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
+    """20,000 places of each: mean and variance over each cell, and covariance of points, are those of simulation."""
+    rng, X = np.random.default_rng(3), np.linspace(0, 1, 4001)[:, None]
+    phi, cells = OF_CELLS.at(X), CELLS.index(X)
+    u = rng.uniform(size=20_000)
+    for j in range(STEPS):
+        at = np.interp(u, phi[:, j], X[:, 0]) if j else (0.5 + u) / 6
+        means = np.clip((np.arange(1, 7) / 6 - np.clip(at, 0, 1)[:, None]) * 6, 0, 1)
+        np.testing.assert_allclose(means.mean(axis=0), [phi[cells == c, j].mean() for c in range(6)], atol=0.01)
+        np.testing.assert_allclose(OF_CELLS.unsure[:, j], means.var(axis=0), atol=2e-3)
+    points, state = X[[900, 1100, 1150]], OF_CELLS.before(1)
+    state = state._replace(squares=np.eye(1, phi.shape[1], 1).repeat(3, axis=0) * [[2.0], [0], [0]])
+    step = u[:, None] < OF_CELLS.at(points)[:, 1]
+    of_places = OF_CELLS.covariance(OF_CELLS.at(points), np.zeros((3, phi.shape[1])), state)
+    np.testing.assert_allclose(of_places, 2 * np.cov(step.T, bias=True), atol=0.02)
+    np.testing.assert_allclose(OF_CELLS.variance_of_places(OF_CELLS.at(points), state), of_places.diagonal())
+
+
+def test_bumps_are_as_high_at_their_middle_and_half_as_wide_as_they_are_at_the_foot():
+    bumps = OF_CELLS.middles[:, STEPS:]
+    assert (bumps.max(axis=0) == 1).all()
+    assert {tuple(column[column > 0]) for column in bumps.T} >= {(1.0,), (0.5, 1.0, 0.5), (0.25, 0.5, 0.75, 1, 0.75)}
+    assert ((OF_CELLS.middles[:, :STEPS] == 0) | (OF_CELLS.middles[:, :STEPS] == 1)).all()
+
+
+PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        CellGrid(box=PLANE, per_side=3),
+        CellGrid(box=WEEKS, per_side=4, periods=(7.0,)),
+        CellGrid(box=((0.0, 1.0), side_of(("a", "b"))), per_side=4),
+    ],
+)
+def test_planes_groups_and_periods_have_none(grid):
+    assert breaks_of(grid, 1.0).middles.shape == no_breaks(grid).middles.shape == (grid.size, 0)
+    points = grid.centres[:, : len(grid.box)]
+    assert breaks_of(grid, 1.0).at(points).shape == (grid.size, 0)
+
+
+def test_before_anything_is_released_breaks_are_as_likely_as_they_are_said_to_be(model):
+    state = cell_prior(model, COUNTS).breaks
+    assert state.mean.tolist() == [0] * len(state.mean)
+    np.testing.assert_allclose(state.square.sum(), 3 * SHARE * LARGE * np.mean(AMPLITUDES))
+    assert state.log_evidence == pytest.approx(0)
+
+
+def test_a_model_that_is_not_read_keeps_what_it_found(model):
+    state, _ = stages(model)
+    after = not_read(state)
+    np.testing.assert_array_equal(after.breaks.mean, state.breaks.mean)
+    np.testing.assert_allclose(after.misfit, [*state.misfit, 0.0])
+
+
+def test_the_variance_over_cells_is_the_diagonal_of_the_curves_covariance_with_breaks_too(model):
+    state, _ = stages(model)
+    moments = curve_moments(model, state, np.zeros(len(CELLS.nodes)))
+    np.testing.assert_allclose(model.variance_over_cells(state), moments.V.diagonal(), atol=1e-12)
+    np.testing.assert_allclose(moments.shift, model.mean_over_cells(state), atol=1e-12)
+
+
+def test_plans_know_that_a_curve_may_break():
+    """The covariance of sums and curve that strategies are planned for, against its own rows, each break in turn."""
+    models = curve_models(CELLS.box, 2.0)
+    filtered = cell_filter(models, CELLS, 220, 2.0).with_counts(COUNTS)
+    without = cell_filter(models, CELLS, 220, 2.0, broken=False).with_counts(COUNTS)
+    [query] = filtered.intervals(filtered.begin(), 1e9)
+    more = []
+    for each in (filtered, without):
+        prior = each.begin()
+        linear = each.linearised(prior, query)[0]
+        more.append((each.moments_of(0, prior, linear), linear.unit))
+    (own, unit), (plain, _) = more
+    square = np.full(len(OF_CELLS.sharp), 3 * SHARE / len(OF_CELLS.sharp) * np.mean(AMPLITUDES) * 4 / 3)
+    of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
+    np.testing.assert_allclose(own.F - plain.F, unit[:, None] * of_curve, rtol=0.05, atol=1e-6)
+    np.testing.assert_allclose(own.variance - plain.variance, of_curve.diagonal(), rtol=1e-9)
+
+
+def released(curve, repeat, X):
+    """Error of the curve at X and whether the interval holds it, of one of 3,000 people, inputs protected."""
+    world, rng = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.random.default_rng([3000, repeat])
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS["inputs"])
+    data = world.table(3000, rng)
+    release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
+    low, high = (end[0] for end in release.interval(0.95, "function"))
+    assert release.fit.fits
+    return release.samples[0] - world.truth(X), (low <= world.truth(X)) & (world.truth(X) <= high)
+
+
+@pytest.mark.parametrize("curve", ["jump", "peak"])
+def test_a_release_shows_a_jump_and_a_narrow_peak_and_holds_them(curve, monkeypatch):
+    """Six fixed draws; without breaks the same draws err by a third more."""
+    X = np.linspace(0.01, 0.99, 61)[:, None]
+    errors, inside = zip(*(released(curve, repeat, X) for repeat in range(6)), strict=True)
+    assert np.mean(inside) > 0.92
+    assert min(each.mean() for each in np.array_split(np.array(inside), 5, axis=1)) >= 0.85
+    monkeypatch.setattr(filter_cells, "breaks_of", lambda grid, variance: no_breaks(grid))
+    plain = [released(curve, repeat, X)[0] for repeat in range(6)]
+    assert np.sqrt(np.mean(np.square(plain))) > 1.3 * np.sqrt(np.mean(np.square(errors)))
+
+
+def test_a_smooth_curve_is_not_said_to_break():
+    """Four fixed draws: nowhere does the curve rise in a sixtieth of the range by more than its own slope and noise."""
+    X = np.linspace(0.01, 0.99, 61)[:, None]
+    for repeat in range(4):
+        error, _ = released("smooth", repeat, X)
+        assert np.abs(np.diff(error)).max() < 0.5
