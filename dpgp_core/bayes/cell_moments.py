@@ -387,7 +387,7 @@ def cell_update(
     of_breaks = (B * linear.unit) @ model.breaks.cells - H @ state.breaks.moved
     G = solve_triangular(L, of_breaks, lower=True, check_finite=False)
     mean, of_f, even = state.mean + white @ Q, Q[:, : model.cells.shape[1]], model.even
-    if not (np.isfinite(mean).all() and np.isfinite(Q).all() and np.isfinite(log_densities).all()):
+    if not all(np.isfinite(each).all() for each in (mean, Q, G, log_densities)):
         # a model that cannot be computed has no say; nothing may fail after it was measured
         return not_read(state)._replace(ruled_out=state.ruled_out, log_evidences=state.log_evidences - _FAILED)
     return state._replace(
