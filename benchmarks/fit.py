@@ -23,12 +23,15 @@ from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
-from dpgp_core.bayes import cell_moments, counts, settings
+from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes import cell_moments, counts, filter_cells, settings
+from dpgp_core.bayes.breaks import no_breaks
 from dpgp_core.bayes.models import curve_models
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.measurement.measurement import CellCounts
-from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan
+from dpgp_core.mechanisms import bayes_cloaking
+from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import Dataset
 
 SIZES, FEW = (300, 3000, 30_000), ("five_values", "even_ages", "one_heap", "towns")
@@ -69,15 +72,12 @@ def alarms(repeats: int) -> Iterator[dict[str, object]]:
             }
 
 
-def waves_of_counts(mechanism: BayesCloaking, plan: BayesPlan) -> CellCounts:
+def waves_of_counts(B: FloatArray, noise_multiplier: float, people: bool) -> CellCounts:
     """As of a smooth density: its longest waves, and not each cell by itself."""
-    assert plan.cells is not None
-    M = plan.cells.grid.size
-    B = np.cos(np.pi * np.arange(min(WAVES, M))[:, None] * (np.arange(M) + 0.5) / M)
-    norms = np.linalg.norm(B, axis=0).max()
-    return CellCounts(
-        B=B / norms, noise_multiplier=mechanism.counts_multiplier(plan.public.kind, plan.cells.n), people=plan.people
-    )
+    M = len(B)
+    waves = np.cos(np.pi * np.arange(min(WAVES, M))[:, None] * (np.arange(M) + 0.5) / M)
+    longest = np.linalg.norm(waves, axis=0).max()
+    return CellCounts(B=waves / longest, noise_multiplier=noise_multiplier, people=people)
 
 
 @contextmanager
@@ -85,7 +85,8 @@ def as_if_inputs_were_even() -> Iterator[None]:
     """Nothing of what makes few values and clusters right: counts of a smooth density, one place of each in a cell."""
     with (
         mock.patch.object(counts, "ROUGHNESS", (0.0,)),
-        mock.patch.object(BayesCloaking, "_counts", waves_of_counts),
+        mock.patch.object(bayes_cloaking, "CellCounts", waves_of_counts),
+        mock.patch.object(filter_cells, "breaks_of", lambda grid, variance: no_breaks(grid)),
         mock.patch.object(cell_moments, "ONE_PLACE", False),
         mock.patch.object(settings, "MANY_TO_PLACE", math.inf),
     ):
