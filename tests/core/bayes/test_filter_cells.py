@@ -8,10 +8,11 @@ import pytest
 
 from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
-from dpgp_core.bayes import filter_cells
+from dpgp_core.bayes import cell_strategies, filter_cells
+from dpgp_core.bayes.cell_strategies import likeliest, risk_model
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.filter_cells import cell_filter, likeliest, risk_model
+from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import WIDTHS, PlannedStage
 from dpgp_core.strategies.bayes import bayes, risk
@@ -112,7 +113,7 @@ def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(ev
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(filter_cells, "bayes", fails)
+    monkeypatch.setattr(cell_strategies, "bayes", fails)
     asked, _ = even.next_stage(even.begin(), UNPLANNED, 1.0, first=False)
     np.testing.assert_array_equal(asked.B, np.eye(8))
 

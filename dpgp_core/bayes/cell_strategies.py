@@ -1,0 +1,110 @@
+"""The best strategy of a stage over cells: for which models, and by which solver.
+
+A strategy is that of least risk of one model with the mixture's second moments about the mean of each of its models,
+K = sum_m pi_m K_m and F = sum_m pi_m F_m: that of the best single linear estimator, which is never below the mixture's,
+
+    sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S = sum_m pi_m S_m,
+
+since (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974), and which has one covariance to be factorised where
+the mixture has as many as there are kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..strategies.bayes import bayes, risk
+from ..strategies.risk_model import RiskModel
+from ..strategies.strategy import Strategy
+from .cell_moments import CellModel
+from .stages import each_column
+
+LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
+_LEAST_WEIGHT = 0.02  # of a kernel that is planned for
+_FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
+_OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less
+_LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
+_FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
+
+
+class Moments(NamedTuple):
+    """Posterior moments of the sums x and of f at the cells.
+
+    Attributes:
+        K: covariance of x (M, M).
+        own: of its diagonal, the records' own noise (M,).
+        F: covariance of x with f (M, M).
+        variance: of f (M,).
+    """
+
+    K: FloatArray
+    own: FloatArray
+    F: FloatArray
+    variance: FloatArray
+
+
+def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[int]) -> list[tuple[int, float]]:
+    """Of each family of kernels that counts, the index of a model among some, and the weight of all of these.
+
+    The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
+    would be measured. Curves that are ``looked_for`` always count.
+    """
+    families = dict[object, list[int]]()
+    for index in among:
+        families.setdefault(models[index].family, []).append(index)
+    largest = [
+        (max(each, key=lambda i: (models[i].features.kernel.variance, weights[i])), each) for each in families.values()
+    ]
+    shares = [float(weights[each].sum()) for _, each in largest]
+    enough, chosen = min(_LEAST_WEIGHT, max(shares)), list[tuple[int, float]]()
+    for (index, _), share in zip(largest, shares, strict=True):
+        least = LOOKED_FOR * models[index].weight if models[index].looked_for else 0.0
+        if share >= enough or least:
+            chosen.append((index, max(share, least)))
+    return chosen
+
+
+def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
+    """K and F W^(1/2), W the shares of the records.
+
+    K is the records' own noise D plus V diag(values) V^T, in units of D: only eigenvectors above the noise are
+    kept, and of F its part along them (see ``filter_records.leading``).
+    """
+    importance = counts / counts.sum()
+    noise = moments.own + _FLOOR * float(moments.K.diagonal().mean())
+    sd = np.sqrt(noise)
+    values, V = np.linalg.eigh((moments.K - np.diag(moments.own)) / np.outer(sd, sd))
+    long = np.abs(values) >= min(_LEAST, np.abs(values).max())
+    values, V = values[long], V[:, long]
+    targets = V @ (V.T @ (moments.F / sd[:, None]))
+    return RiskModel(
+        noise=noise,
+        root=sd[:, None] * V * np.sqrt(np.abs(values)),
+        targets=sd[:, None] * targets * np.sqrt(importance),
+        prior_risk=float(importance @ moments.variance),
+        weight=weight,
+        signs=np.sign(values),
+    )
+
+
+def solved(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
+    """The best strategy by ``bayes``, at noise multiplier s.
+
+    Where people are very many and nothing is known, each cell by itself is as good as any: where the first steps from
+    no start are not better, no more are made.
+    """
+    best = partial(bayes, [model], s**2, of_risk=_OF_RISK, **options)
+    if options.get("start") is None and max_iterations > _FIRST_STEPS:
+        first = best(max_iterations=_FIRST_STEPS)
+        if first.iterations < _FIRST_STEPS:
+            return first
+        alone = each_column(len(model.noise))
+        if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
+            return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
+    return best(max_iterations=max_iterations)
