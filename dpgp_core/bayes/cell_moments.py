@@ -23,6 +23,8 @@ So evidence is the mean of the densities under four shares of that variance, eac
 
     p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
 
+Along one input f may break besides; the state is what it were without breaks, and ``breaks`` says what they add.
+
 Where inputs are public, all places are known: means over a cell are those over its people (``cells.OccupiedGrid``), and
 in place of the variation within a cell only that stands which a curve may do between the points where it is known.
 Where inputs are private and positions in cells were measured, it is the part of the variation that noise leaves open.

@@ -289,7 +289,7 @@ def difference(
 def contrast(joint: Joint) -> Mixture:
     """F at the first half of a joint posterior's points less f at the second, point by point (P,); one draw.
 
-    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q.
+    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q; curves of groups have no breaks.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
