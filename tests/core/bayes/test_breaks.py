@@ -155,7 +155,7 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
     np.testing.assert_allclose(OF_CELLS.variance_of_places(OF_CELLS.at(points), state), of_places.diagonal())
 
 
-def test_bumps_are_as_high_at_their_middle_and_half_as_wide_as_they_are_at_the_foot():
+def test_bumps_have_straight_sides_and_steps_are_sharp():
     bumps = OF_CELLS.middles[:, STEPS:]
     assert (bumps.max(axis=0) == 1).all()
     assert {tuple(column[column > 0]) for column in bumps.T} >= {(1.0,), (0.5, 1.0, 0.5), (0.25, 0.5, 0.75, 1, 0.75)}
