@@ -3,8 +3,8 @@
 A model that is as rough everywhere as a jump is at one place needs far more people to be told from a smooth one, and
 then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) of at most ``EFFECTS``
 breaks: b_l ~ N(0, A^2), phi_l one of a public list of J steps and bumps, each as likely as any other, and with
-probability 1 - ``SHARE`` none. All are linear between the middles of cells: a step is 1{phi(x) > u} with u ~ U(0, 1),
-anywhere between two of them, and phi its mean. Of bumps, which may be round, a part is as sharp as that.
+probability 1 - ``SHARE`` none. A step is 1{phi(x) > u} with u ~ U(0, 1), anywhere between the middles of two cells,
+and phi its mean. Bumps are quadratic B-splines, parabolas in every cell; of some, a part is as sharp as a step.
 
 Given a model, all that stages release is linear in its state, so what breaks do to it is known (the generalised
 likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of stage i,
@@ -29,14 +29,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.grid import Grid
 from ..linalg import column_norms
-from .cells import CellGrid
+from .cells import CellGrid, lagrange
 
 EFFECTS = 3  # breaks of one curve, at most
 SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
-WIDTHS = (1, 2, 4)  # of bumps at half their height, in cells
+WIDTHS = (1, 2, 3)  # of bumps, between their knots, in cells: at half their height they are half as wide again
 SHARP = 0.25  # share of a bump's height that is as sharp as a step
 AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely as another
+_MOST = 16.0  # A^2 over the variance of outcomes about f, at most: where bounds are wide, that of curves says little
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
 _FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
 
@@ -98,46 +100,95 @@ class Breaks:
     """The breaks that there may be; J = 0 where curves have none.
 
     Attributes:
-        middles: phi at the middles of the cells, 0 or 1 (M, J).
-        nodes: at the nodes (F, J).
+        nodes: phi at the nodes (F, J).
         cells: mean over the people of each cell (M, J).
         even: the same of cells filled evenly (M, J).
         sharp: share of the variance of 1{phi > u} that there is (J,).
-        unsure: of the means over cells (M, J).
+        people: phi at the mean place of each cell's people (M, J).
+        spread: variance of their places over that of a cell's nodes, at most 1 (M,).
+        unsure: variance over u of the means of 1{phi > u} over cells filled evenly (M, J).
         variances: A^2 (K,).
     """
 
     grid: CellGrid
-    middles: FloatArray
     nodes: FloatArray
     cells: FloatArray
     even: FloatArray
+    people: FloatArray
+    spread: FloatArray
     sharp: FloatArray
     unsure: FloatArray
     variances: FloatArray
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, J)."""
-        return _linear(self.grid, self.middles, X)
+        return _shapes(self.grid, X, len(self.sharp))
 
-    def variance_of_places(self, shapes: FloatArray, state: BreakState) -> FloatArray:
-        """What the unknown u adds to the variance where phi (n, J) is this: phi (1 - phi) each (n,)."""
-        return np.asarray((shapes * (1 - shapes)) @ (self.sharp * state.square))
+    def unsure_at(self, X: FloatArray) -> FloatArray:
+        """Variance over u of 1{phi > u} at X (n, D), less what is seen of it: (n, J)."""
+        parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
+        return np.asarray(self.sharp * sum(parts))
 
-    def covariance(self, shapes: FloatArray, effects: FloatArray, state: BreakState) -> FloatArray:
-        """What breaks add to the covariance of f, of heights, and of places: min(phi, phi') - phi phi' each (n, n)."""
+    def covariance(self, X: FloatArray, effects: FloatArray, state: BreakState) -> FloatArray:
+        """What breaks add to the covariance of f at X (n, D): of heights, ``effects`` b (n, J), and of places, (n, n).
+
+        Seen from p, 1{phi > u} - 1{p > u} is +-1 where u is between p and phi. Of two such, the mean product is what
+        both spans have in common, with their signs, and the product of their means is off_i off_j.
+        """
         total = state.covariance(effects, effects)
-        for phi, square in zip(shapes.T, self.sharp * state.square, strict=True):
-            total += square * (np.minimum.outer(phi, phi) - np.outer(phi, phi))
+        for share, seen, off in self._seen_from(X):
+            low, high = np.minimum(seen, seen + off).T, np.maximum(seen, seen + off).T
+            of_pairs = np.sqrt(np.outer(share, share))
+            for first, last, of_step, square in zip(low, high, off.T, self.sharp * state.square, strict=True):
+                common = np.maximum(np.minimum.outer(last, last) - np.maximum.outer(first, first), 0.0)
+                products = np.outer(of_step, of_step)
+                total += square * of_pairs * (np.sign(products) * common - products)
         return total
 
+    def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
+        """How X (n, D) are seen: shares of both ways (n,), phi where people are (n, J), and phi at X less that (n, J).
+
+        A sum over people who are spread over a cell does not say where in it a step is. Of people who all stand at one
+        place it says f there, wherever the step is: only what is between them and X is open then.
+        """
+        phi, cells = self.at(X), self.grid.index(X)
+        spread, people = self.spread[cells], self.people[cells]
+        parts = (spread, np.zeros_like(phi), phi), (1 - spread, people, phi - people)
+        return tuple(part for part in parts if part[0].any())
+
     def on(self, grid: CellGrid) -> Breaks:
-        """The same where people's places in the cells are known."""
-        return replace(self, grid=grid, cells=grid.averages(self.nodes))
+        """The same where people's places in the cells are known.
+
+        A mean over people is that of the parabola through a cell's nodes, which is exact for bumps; a step bends in the
+        middle of a cell, and is exact where all stand at one place.
+        """
+        if not len(self.sharp):
+            return replace(self, grid=grid, cells=grid.averages(self.nodes))
+        low, high = grid.sides[0]
+        nodes = (grid.nodes[:, 0] - low) / (high - low) * grid.size - np.repeat(np.arange(grid.size), 3)
+        t, square = grid.averages(nodes), grid.averages(nodes**2)
+        people = self.at(low + (high - low) * (np.arange(grid.size) + t)[:, None] / grid.size)
+        parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(grid.size, 3, -1))
+        spread = np.clip(13.5 * (square - t**2), 0.0, 1.0)
+        return replace(
+            self,
+            grid=grid,
+            cells=grid.averages(self.nodes) + people - parabola,
+            people=people,
+            spread=spread,
+        )
+
+    def of(self, noise_variance: float) -> Breaks:
+        """The same under a model of this noise."""
+        return replace(self, variances=np.minimum(self.variances, _MOST * noise_variance))
+
+    def within(self, state: BreakState) -> FloatArray:
+        """What the unknown u adds to the variance of the mean over each cell (M,)."""
+        return np.asarray(self.spread * (self.unsure @ state.square))
 
     def before(self, size: int) -> BreakState:
         """Of a model of so many states, before anything was released."""
-        J = self.middles.shape[1]
+        J = len(self.sharp)
         none = np.zeros((EFFECTS, J))
         state = BreakState(np.zeros((size, J)), np.zeros((0, J)), np.zeros(0), (), none, none)
         return _found(state, self.variances)
@@ -194,49 +245,55 @@ def breaks_of(grid: CellGrid, variance: float) -> Breaks:
     """
     if len(grid.shape) > 1 or not grid.numbers:
         return no_breaks(grid)
-    cell = np.arange(grid.size)[:, None]
-    steps = cell >= np.arange(1, grid.size)
-    bumps = [np.maximum(1 - np.abs(cell - cell.T) / width, 0) for width in WIDTHS]
-    sharp = np.repeat([1.0, SHARP], [grid.size - 1, len(WIDTHS) * grid.size])
-    return _breaks(grid, np.hstack([steps, *bumps]), sharp, variance * np.array(AMPLITUDES))
+    sharp = np.repeat([1.0, SHARP], [grid.size - 1, sum(len(_middles(grid, width)) for width in WIDTHS)])
+    return _breaks(grid, sharp, variance * np.array(AMPLITUDES))
 
 
 def no_breaks(grid: CellGrid) -> Breaks:
     """Of curves that have none."""
-    return _breaks(grid, np.zeros((grid.size, 0)), np.zeros(0), np.zeros(0))
+    return _breaks(grid, np.zeros(0), np.zeros(0))
 
 
-def _breaks(grid: CellGrid, middles: FloatArray, sharp: FloatArray, variances: FloatArray) -> Breaks:
-    nodes = _linear(grid, middles, grid.nodes)
-    return Breaks(
+def _breaks(grid: CellGrid, sharp: FloatArray, variances: FloatArray) -> Breaks:
+    nodes = _shapes(grid, grid.nodes, len(sharp))
+    even = CellGrid.averages(grid, nodes)
+    breaks = Breaks(
         grid=grid,
-        middles=middles,
         nodes=nodes,
-        cells=grid.averages(nodes),
-        even=CellGrid.averages(grid, nodes),
+        cells=even,
+        even=even,
+        people=_shapes(grid, grid.centres, len(sharp)),
+        spread=np.ones(grid.size),
         sharp=sharp,
-        unsure=sharp * _unsure(grid, middles),
+        unsure=sharp * _unsure(grid, len(sharp)),
         variances=variances,
     )
+    return breaks.on(grid)
 
 
-def _linear(grid: CellGrid, middles: FloatArray, X: FloatArray) -> FloatArray:
-    """Linear between the middles of cells, constant beyond the outermost (n, J)."""
-    if not middles.shape[1]:
+def _middles(grid: CellGrid, width: int) -> FloatArray:
+    """Of bumps, in cells: their knots, (width, 3 width) / 2 away, are edges of cells."""
+    return np.arange(1.0, grid.size) if width % 2 == 0 else np.arange(0.5, grid.size)
+
+
+def _shapes(grid: CellGrid, X: FloatArray, J: int) -> FloatArray:
+    """Phi at X (n, D): (n, J)."""
+    if not J:
         return np.zeros((len(X), 0))
     low, high = grid.sides[0]
-    along = np.clip((X[:, 0] - low) / (high - low) * grid.size - 0.5, 0, grid.size - 1)
-    before = np.minimum(along.astype(int), grid.size - 2)
-    t = (along - before)[:, None]
-    return np.asarray((1 - t) * middles[before] + t * middles[before + 1])
+    along = (X[:, :1] - low) / (high - low) * grid.size
+    shapes = [np.clip(along - np.arange(0.5, grid.size - 1), 0, 1)]
+    for width in WIDTHS:
+        t = np.abs(along - _middles(grid, width)) / width
+        shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
+    return np.hstack(shapes)
 
 
-def _unsure(grid: CellGrid, middles: FloatArray) -> FloatArray:
+def _unsure(grid: CellGrid, J: int) -> FloatArray:
     """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
-    if not middles.shape[1]:
-        return middles
-    low, high = grid.sides[0]
-    points = low + (high - low) * ((np.arange(grid.size * _FINE) + 0.5) / (grid.size * _FINE))[:, None]
-    phi = _linear(grid, middles, points).reshape(grid.size, _FINE, -1)
+    if not J:
+        return np.zeros((grid.size, 0))
+    points = Grid(box=grid.sides, bins=(grid.size * _FINE,)).centres
+    phi = _shapes(grid, points, J).reshape(grid.size, _FINE, -1)
     means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_PLACES) + 0.5) / _PLACES])
     return np.asarray(means.var(axis=0))

@@ -252,8 +252,15 @@ def cell_models(
             breaks=breaks,
             left_out=_left_out(kernel, grid, nodes) if isinstance(grid, OccupiedGrid) else None,
         )
+    by_noise = {noise: breaks.of(noise) for noise in {model.noise_variance for model in models}}
     return tuple(
-        replace(of_kernel[model.kernel], noise_variance=model.noise_variance, weight=model.weight) for model in models
+        replace(
+            of_kernel[model.kernel],
+            noise_variance=model.noise_variance,
+            weight=model.weight,
+            breaks=by_noise[model.noise_variance],
+        )
+        for model in models
     )
 
 
@@ -267,7 +274,8 @@ def placed_models(models: Sequence[CellModel], grid: OccupiedGrid, unknown: Floa
             of_label[model.label] = means, means @ means.T
         cells, prior = of_label[model.label]
         even = model.cells, unknown
-        on_cells.append(replace(model, grid=grid, cells=cells, prior_over_cells=prior, even=even, breaks=breaks))
+        placed = replace(breaks, variances=model.breaks.variances)
+        on_cells.append(replace(model, grid=grid, cells=cells, prior_over_cells=prior, even=even, breaks=placed))
     return tuple(on_cells)
 
 
@@ -353,7 +361,7 @@ def linearise(
     off, n = one.mean + SAME**0.5 * beta * h - centre, counts.mean
     # people's places in a cell are unknown: one place that they share moves all of them, and it is the same in every
     # stage, so that of L stages with narrow intervals each must have L times its variance for all to have it once
-    people, within = counts.numbers, model.not_known(within) + model.breaks.unsure @ state.breaks.square
+    people, within = counts.numbers, model.not_known(within) + model.breaks.within(state.breaks)
     within = one.gain**2 * within
     shared = ONE_PLACE and model.bias.shape[1] > 0
     place = _LOOKS * people**2 * within if shared else np.zeros(M)

@@ -153,7 +153,7 @@ class CellGrid:
         levels, nodes_per_cell = level_columns(self.sides), np.array(self.fine) // self.shape
         return NodeWeights(
             first=np.asarray(np.ravel_multi_index(tuple(nodes_per_cell[:, None] * cells), self.fine)),
-            along=tuple(np.ones((1, len(X))) if d in levels else _lagrange(t[d]) for d in range(self.dim)),
+            along=tuple(np.ones((1, len(X))) if d in levels else lagrange(t[d]) for d in range(self.dim)),
             steps=tuple(math.prod(self.fine[d + 1 :]) for d in range(self.dim)),
         )
 
@@ -203,7 +203,7 @@ class NodeWeights(NamedTuple):
             yield self.first + offset, math.prod(each[i] for i, each in zip(nodes, self.along, strict=True))
 
 
-def _lagrange(t: FloatArray) -> FloatArray:
+def lagrange(t: FloatArray) -> FloatArray:
     """The polynomials (3, n) that are 1 at one of 1/6, 1/2, 5/6 and 0 at the others."""
     return np.stack(
         [4.5 * (t - 1 / 2) * (t - 5 / 6), -9.0 * (t - 1 / 6) * (t - 5 / 6), 4.5 * (t - 1 / 6) * (t - 1 / 2)]

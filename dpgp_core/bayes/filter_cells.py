@@ -319,14 +319,15 @@ class CellFilter(Filter[CellState]):
 
         Variance = k(x, x) - |rows phi|^2 + that of breaks' heights + that of their places.
         """
-        means, variances, shapes = [], [], self.models[0].breaks.at(self.X_test)
+        means, variances, breaks = [], [], self.models[0].breaks
+        shapes, unsure = breaks.at(self.X_test), breaks.unsure_at(self.X_test)
         for model, state in zip(self.models, posterior.states, strict=True):
             phi, k = model.at(self.X_test), model.cells.shape[1]
             prior = model.features.kernel.diagonal(self.X_test)
             means.append(model.mean(state, phi, shapes))
             smooth = np.maximum(prior - column_norms(state.rows[:, :k] @ phi.T), 1e-14 * prior)
             heights = state.breaks.variance(model.effects(state, phi, shapes))
-            variances.append(smooth + heights + model.breaks.variance_of_places(shapes, state.breaks))
+            variances.append(smooth + heights + unsure @ state.breaks.square)
         return Mixture(
             means=np.array([means]),
             variances=np.array([variances]),
@@ -347,7 +348,7 @@ class CellFilter(Filter[CellState]):
         shapes, covariances = breaks.at(self.X_test), []
         for model, state in zip(self.models, posterior.states, strict=True):
             effects = model.effects(state, model.at(self.X_test), shapes)
-            covariances.append(breaks.covariance(shapes, effects, state.breaks))
+            covariances.append(breaks.covariance(self.X_test, effects, state.breaks))
         return tuple(covariances)
 
     def distance_filter(self) -> CellFilter:

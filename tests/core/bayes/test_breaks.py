@@ -1,5 +1,6 @@
 """Steps and bumps of a curve: what released numbers say of them, against every case counted by hand."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,11 +8,11 @@ import pytest
 from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
-from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World
+from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
 from dpgp_core.bayes import breaks, filter_cells
 from dpgp_core.bayes.breaks import AMPLITUDES, SHARE, breaks_of, no_breaks
 from dpgp_core.bayes.cell_moments import cell_models, cell_prior, cell_update, curve_moments, linearise, not_read
-from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.cells import CellGrid, occupied
 from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.filter_cells import cell_filter
@@ -26,6 +27,8 @@ COUNTS = known_counts(np.array([50.0, 30, 0, 80, 40, 20]))
 SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
 OF_CELLS = breaks_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
+J = len(OF_CELLS.sharp)
+FOUND = OF_CELLS.before(1)._replace(squares=np.eye(1, J, 1).repeat(3, axis=0) * [[2.0], [0], [0]])  # the second step
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +127,7 @@ def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(breaks, "EFFECTS", 2)
         state, _ = stages(model)
-    G, white, J = state.breaks.G, state.breaks.white, OF_CELLS.cells.shape[1]
+    G, white = state.breaks.G, state.breaks.white
     single = [(np.log1p(-SHARE), 0.0, 0)] + [
         (np.log(SHARE / (2 * J)), LARGE * share, j) for share in AMPLITUDES for j in range(J)
     ]
@@ -147,19 +150,55 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
         means = np.clip((np.arange(1, 7) / 6 - np.clip(at, 0, 1)[:, None]) * 6, 0, 1)
         np.testing.assert_allclose(means.mean(axis=0), [phi[cells == c, j].mean() for c in range(6)], atol=0.01)
         np.testing.assert_allclose(OF_CELLS.unsure[:, j], means.var(axis=0), atol=2e-3)
-    points, state = X[[900, 1100, 1150]], OF_CELLS.before(1)
-    state = state._replace(squares=np.eye(1, phi.shape[1], 1).repeat(3, axis=0) * [[2.0], [0], [0]])
+    points = X[[900, 1100, 1150]]
     step = u[:, None] < OF_CELLS.at(points)[:, 1]
-    of_places = OF_CELLS.covariance(OF_CELLS.at(points), np.zeros((3, phi.shape[1])), state)
+    of_places = OF_CELLS.covariance(points, np.zeros((3, phi.shape[1])), FOUND)
     np.testing.assert_allclose(of_places, 2 * np.cov(step.T, bias=True), atol=0.02)
-    np.testing.assert_allclose(OF_CELLS.variance_of_places(OF_CELLS.at(points), state), of_places.diagonal())
+    np.testing.assert_allclose(OF_CELLS.unsure_at(points) @ FOUND.square, of_places.diagonal())
 
 
-def test_bumps_have_straight_sides_and_steps_are_sharp():
-    bumps = OF_CELLS.middles[:, STEPS:]
-    assert (bumps.max(axis=0) == 1).all()
-    assert {tuple(column[column > 0]) for column in bumps.T} >= {(1.0,), (0.5, 1.0, 0.5), (0.25, 0.5, 0.75, 1, 0.75)}
-    assert ((OF_CELLS.middles[:, :STEPS] == 0) | (OF_CELLS.middles[:, :STEPS] == 1)).all()
+PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]])  # one of each cell
+
+
+def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step_is():
+    """What is open beside them is between them and there: 20,000 places of a step from 1/4 to 5/12."""
+    seen = OF_CELLS.on(occupied(CELLS, np.repeat(PLACES_OF_PEOPLE, 7, axis=0)))
+    np.testing.assert_allclose(seen.cells, seen.at(PLACES_OF_PEOPLE), atol=1e-12)
+    np.testing.assert_allclose(seen.unsure_at(PLACES_OF_PEOPLE), 0, atol=1e-6)
+    np.testing.assert_allclose(seen.within(FOUND), 0, atol=1e-9)
+    X = np.array([[0.26], [0.31], [0.38], [0.45]])
+    u = np.random.default_rng(3).uniform(size=(20_000, 1))
+    off = (u < seen.at(X)[:, 1]).astype(float) - (u < seen.people[CELLS.index(X), 1])
+    of_places = seen.covariance(X, np.zeros((4, len(seen.sharp))), FOUND)
+    np.testing.assert_allclose(of_places, 2 * np.cov(off.T, bias=True), atol=0.02)
+    np.testing.assert_allclose(seen.unsure_at(X) @ FOUND.square, of_places.diagonal(), atol=1e-12)
+
+
+def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly():
+    X = (np.arange(6000)[:, None] + 0.5) / 6000
+    seen, phi, cells = OF_CELLS.on(occupied(CELLS, X)), OF_CELLS.at(X), CELLS.index(X)
+    means = np.array([phi[cells == c].mean(axis=0) for c in range(CELLS.size)])
+    np.testing.assert_allclose(seen.cells[:, STEPS:], means[:, STEPS:], atol=1e-6)  # parabolas
+    np.testing.assert_allclose(seen.cells[:, :STEPS], means[:, :STEPS], atol=0.02)
+    np.testing.assert_allclose(seen.spread, 1, atol=1e-6)
+    np.testing.assert_allclose(seen.unsure_at(X[::500]), OF_CELLS.unsure_at(X[::500]), atol=1e-6)
+
+
+def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
+    X = np.linspace(0, 1, 601)[:, None]
+    bumps = OF_CELLS.at(X)[:, STEPS:]
+    assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in breaks.WIDTHS)
+    np.testing.assert_allclose(bumps.max(axis=0), 1)
+    third = np.diff(bumps.reshape(601, -1), n=3, axis=0)
+    inner = np.arange(len(third)) % 100 < 97  # differences of one cell's points
+    np.testing.assert_allclose(third[inner], 0, atol=1e-9)
+    assert np.abs(np.diff(bumps, n=2, axis=0)).max() < 3e-4  # a bend would show as .01
+
+
+@pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
+def test_where_bounds_are_wide_breaks_are_of_the_scatter_of_outcomes(noise_variance):
+    model = cell_models([replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)[0]
+    np.testing.assert_allclose(model.breaks.variances, np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance))
 
 
 PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
@@ -174,7 +213,7 @@ PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
     ],
 )
 def test_planes_groups_and_periods_have_none(grid):
-    assert breaks_of(grid, 1.0).middles.shape == no_breaks(grid).middles.shape == (grid.size, 0)
+    assert breaks_of(grid, 1.0).cells.shape == no_breaks(grid).cells.shape == (grid.size, 0)
     points = grid.centres[:, : len(grid.box)]
     assert breaks_of(grid, 1.0).at(points).shape == (grid.size, 0)
 
@@ -212,10 +251,25 @@ def test_plans_know_that_a_curve_may_break():
         linear = each.linearised(prior, query)[0]
         more.append((each.moments_of(0, prior, linear), linear.unit))
     (own, unit), (plain, _) = more
-    square = np.full(len(OF_CELLS.sharp), 3 * SHARE / len(OF_CELLS.sharp) * np.mean(AMPLITUDES) * 4 / 3)
+    square = np.full(J, 3 * SHARE / J * np.mean(filtered.models[0].breaks.variances))
     of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
     np.testing.assert_allclose(own.F - plain.F, unit[:, None] * of_curve, rtol=0.05, atol=1e-6)
     np.testing.assert_allclose(own.variance - plain.variance, of_curve.diagonal(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs"])
+def test_steps_between_few_values_widen_no_interval(protects, monkeypatch):
+    """Small counts within wide bounds: twice as wide while a step might have been before or behind all of a cell."""
+    world = World(PLACES["five_values"], wage, OUTCOMES["wide_bounds"])
+    mechanism, widths = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []
+    for breaking in (breaks_of, lambda grid, variance: no_breaks(grid)):
+        monkeypatch.setattr(filter_cells, "breaks_of", breaking)
+        rng, X = np.random.default_rng(8), world.places.judged
+        data = world.table(3000, rng)
+        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
+        low, high = release.interval(0.95, "function")
+        widths.append(np.mean(high - low))
+    assert widths[0] < 1.3 * widths[1]
 
 
 def released(curve, repeat, X):

@@ -207,7 +207,7 @@ def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values():
     data = read(spec, n=6000)
     published = released(spec, data)
     about, files = measured_files(published)
-    assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public"})
+    assert (about["records"], about["counts"]) == (6000, {"known": "inputs are public", "places": True})
     [values] = values_again(spec, spec.outcome, about, files)
     assert (np.abs(np.clip(values, *spec.y_bounds) - published.values) <= published.step).all()
 
