@@ -41,6 +41,7 @@ AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely
 _MOST = 16.0  # A^2 over the variance of outcomes about f, at most: where bounds are wide, that of curves says little
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
 _FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
+_TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
 
 
 class BreakState(NamedTuple):
@@ -129,21 +130,23 @@ class Breaks:
         parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
         return np.asarray(self.sharp * sum(parts))
 
-    def covariance(self, X: FloatArray, effects: FloatArray, state: BreakState) -> FloatArray:
-        """What breaks add to the covariance of f at X (n, D): of heights, ``effects`` b (n, J), and of places, (n, n).
+    def covariance_of_places(self, X: FloatArray, squares: FloatArray) -> FloatArray:
+        """What the unknown u adds to the covariance of f at X (n, D), where E b^2 are these (m, J): (m, n, n).
 
         Seen from p, 1{phi > u} - 1{p > u} is +-1 where u is between p and phi. Of two such, the mean product is what
         both spans have in common, with their signs, and the product of their means is off_i off_j.
         """
-        total = state.covariance(effects, effects)
+        total = np.zeros((len(squares), len(X) ** 2))
         for share, seen, off in self._seen_from(X):
-            low, high = np.minimum(seen, seen + off).T, np.maximum(seen, seen + off).T
             of_pairs = np.sqrt(np.outer(share, share))
-            for first, last, of_step, square in zip(low, high, off.T, self.sharp * state.square, strict=True):
-                common = np.maximum(np.minimum.outer(last, last) - np.maximum.outer(first, first), 0.0)
-                products = np.outer(of_step, of_step)
-                total += square * of_pairs * (np.sign(products) * common - products)
-        return total
+            for few in np.array_split(np.arange(len(self.sharp)), max(len(self.sharp) // _TOGETHER, 1)):
+                first, step = seen.T[few, :, None], off.T[few, :, None]
+                low, high, across = np.minimum(first, first + step), np.maximum(first, first + step), (0, 2, 1)
+                common = np.minimum(high, high.transpose(across)) - np.maximum(low, low.transpose(across))
+                products = step * step.transpose(across)
+                each = of_pairs * (np.sign(products) * np.maximum(common, 0.0) - products)
+                total += (self.sharp * squares)[:, few] @ each.reshape(len(few), -1)
+        return total.reshape(len(squares), len(X), len(X))
 
     def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
         """How X (n, D) are seen: shares of both ways (n,), phi where people are (n, J), and phi at X less that (n, J).

@@ -345,10 +345,14 @@ class CellFilter(Filter[CellState]):
         breaks = self.models[0].breaks
         if not len(breaks.sharp):
             return ()
-        shapes, covariances = breaks.at(self.X_test), []
-        for model, state in zip(self.models, posterior.states, strict=True):
+        shapes = breaks.at(self.X_test)
+        of_places = breaks.covariance_of_places(
+            self.X_test, np.array([state.breaks.square for state in posterior.states])
+        )
+        covariances = []
+        for model, state, places in zip(self.models, posterior.states, of_places, strict=True):
             effects = model.effects(state, model.at(self.X_test), shapes)
-            covariances.append(breaks.covariance(self.X_test, effects, state.breaks))
+            covariances.append(state.breaks.covariance(effects, effects) + places)
         return tuple(covariances)
 
     def distance_filter(self) -> CellFilter:

@@ -152,7 +152,7 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
         np.testing.assert_allclose(OF_CELLS.unsure[:, j], means.var(axis=0), atol=2e-3)
     points = X[[900, 1100, 1150]]
     step = u[:, None] < OF_CELLS.at(points)[:, 1]
-    of_places = OF_CELLS.covariance(points, np.zeros((3, phi.shape[1])), FOUND)
+    [of_places] = OF_CELLS.covariance_of_places(points, FOUND.square[None])
     np.testing.assert_allclose(of_places, 2 * np.cov(step.T, bias=True), atol=0.02)
     np.testing.assert_allclose(OF_CELLS.unsure_at(points) @ FOUND.square, of_places.diagonal())
 
@@ -169,7 +169,7 @@ def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step
     X = np.array([[0.26], [0.31], [0.38], [0.45]])
     u = np.random.default_rng(3).uniform(size=(20_000, 1))
     off = (u < seen.at(X)[:, 1]).astype(float) - (u < seen.people[CELLS.index(X), 1])
-    of_places = seen.covariance(X, np.zeros((4, len(seen.sharp))), FOUND)
+    [of_places] = seen.covariance_of_places(X, FOUND.square[None])
     np.testing.assert_allclose(of_places, 2 * np.cov(off.T, bias=True), atol=0.02)
     np.testing.assert_allclose(seen.unsure_at(X) @ FOUND.square, of_places.diagonal(), atol=1e-12)
 
