@@ -41,6 +41,7 @@ AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely
 _MOST = 16.0  # A^2 over the variance of outcomes about f, at most: where bounds are wide, that of curves says little
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
 _FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
+_EVEN = 2 / 27  # variance of a cell's nodes, at 1/6, 1/2 and 5/6 of it
 _TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
 
 
@@ -172,7 +173,7 @@ class Breaks:
         t, square = grid.averages(nodes), grid.averages(nodes**2)
         people = self.at(low + (high - low) * (np.arange(grid.size) + t)[:, None] / grid.size)
         parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(grid.size, 3, -1))
-        spread = np.clip(13.5 * (square - t**2), 0.0, 1.0)
+        spread = np.clip((square - t**2) / _EVEN, 0.0, 1.0)
         return replace(
             self,
             grid=grid,
