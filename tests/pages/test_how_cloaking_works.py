@@ -12,8 +12,9 @@ import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
+from pages._ui import session
 from pages._ui.cloaking import computed, directions, staged
-from pages._ui.hiding import clipping, measured, spend, steps
+from pages._ui.hiding import clipping, measured, person, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.person import Choice, move
 from pages._ui.hiding.two import TwoPointSettings
@@ -118,6 +119,20 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
     many, wrong = spend.read_positions(" ".join(map(str, range(30))), 0.0, 100.0)
     assert len(many) == 20
     assert "at most 20" in wrong
+
+
+@pytest.mark.parametrize("row", [[41], {"0": 41}], ids=["of a list", "of an array"])
+def test_a_click_on_a_person_chooses_her_and_one_beside_all_nobody(row, monkeypatch):
+    moved: dict[str, object] = {}
+    points = {"points": [{"customdata": row}]}
+    monkeypatch.setattr(session, "move", moved.update)
+    monkeypatch.setattr(session, "control", {person.CHART: {"selection": points}}.get)
+    person._take_click("kung")
+    assert moved == {"person_kung": 41}
+    moved.clear()
+    points["points"] = []
+    person._take_click("kung")
+    assert moved == {}
 
 
 def test_a_click_adds_a_place_or_takes_it_away():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -336,6 +336,10 @@ def clickable(
 
 
 def clicked(key: str) -> list[Any] | None:
-    """The customdata of the clicked point of such a chart; None if it has none."""
+    """The customdata of the clicked point of such a chart; None if it has none.
+
+    A row of an array comes back from plotly as an object with numbers for keys, one of a list as a list.
+    """
     points = session.control(key)["selection"]["points"]
-    return points[0].get("customdata") if points else None
+    row = points[0].get("customdata") if points else None
+    return list(row.values()) if isinstance(row, Mapping) else row
