@@ -78,7 +78,8 @@ def test_by_another_plan_the_noise_is_that_of_the_budget_asked_for(given):
     numbers = staged.measure(*given, plan.value, serving, Draw(epsilon=1.0, delta=offers.DELTA))
     assert numbers.guarantee == asked
     measured = numbers.measured.stages
-    spent = math.fsum(1 / stage.noise_multiplier**2 for stage in measured)
+    squares = [stage.squares.s for stage in measured if stage.squares is not None]
+    spent = math.fsum(1 / s**2 for s in [*(stage.noise_multiplier for stage in measured), *squares])
     assert spent == pytest.approx(
         1 / BayesCloaking(epsilon=1.0, delta=offers.DELTA).shares("number").curve ** 2, rel=1e-12
     )
