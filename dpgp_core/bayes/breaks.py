@@ -4,7 +4,7 @@ A model that is as rough everywhere as a jump is at one place needs far more peo
 then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) of at most ``EFFECTS``
 breaks: b_l ~ N(0, A^2), phi_l one of a public list of J steps and bumps, each as likely as any other, and with
 probability 1 - ``SHARE`` none. A step is 1{phi(x) > u} with u ~ U(0, 1), anywhere between the middles of two cells,
-and phi its mean. Bumps are quadratic B-splines, parabolas in every cell; of some, a part is as sharp as a step.
+and phi its mean. Bumps are quadratic B-splines, parabolas in every cell; a part of each is as sharp as a step.
 
 Given a model, all that stages release is linear in its state, so what breaks do to it is known (the generalised
 likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of stage i,
@@ -168,19 +168,12 @@ class Breaks:
         """
         if not len(self.sharp):
             return replace(self, grid=grid, cells=grid.averages(self.nodes))
-        low, high = grid.sides[0]
-        nodes = (grid.nodes[:, 0] - low) / (high - low) * grid.size - np.repeat(np.arange(grid.size), 3)
-        t, square = grid.averages(nodes), grid.averages(nodes**2)
-        people = self.at(low + (high - low) * (np.arange(grid.size) + t)[:, None] / grid.size)
+        [nodes] = grid.offsets(grid.nodes)
+        t, square, people = grid.averages(nodes), grid.averages(nodes**2), self.at(grid.averages(grid.nodes))
         parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(grid.size, 3, -1))
         spread = np.clip((square - t**2) / _EVEN, 0.0, 1.0)
-        return replace(
-            self,
-            grid=grid,
-            cells=grid.averages(self.nodes) + people - parabola,
-            people=people,
-            spread=spread,
-        )
+        cells = grid.averages(self.nodes) + people - parabola
+        return replace(self, grid=grid, cells=cells, people=people, spread=spread)
 
     def of(self, noise_variance: float) -> Breaks:
         """The same under a model of this noise."""
@@ -266,7 +259,7 @@ def _breaks(grid: CellGrid, sharp: FloatArray, variances: FloatArray) -> Breaks:
         nodes=nodes,
         cells=even,
         even=even,
-        people=_shapes(grid, grid.centres, len(sharp)),
+        people=even,
         spread=np.ones(grid.size),
         sharp=sharp,
         unsure=sharp * _unsure(grid, len(sharp)),

@@ -26,6 +26,7 @@ from .cell_moments import CellModel
 from .stages import each_column
 
 LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
+_GIVEN_UP = 1e-4  # probability below which they are looked for no more
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
 _OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less
@@ -53,7 +54,7 @@ def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[
     """Of each family of kernels that counts, the index of a model among some, and the weight of all of these.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
-    would be measured. Curves that are ``looked_for`` always count.
+    would be measured. Curves that are ``looked_for`` count until released numbers rule them out.
     """
     families = dict[object, list[int]]()
     for index in among:
@@ -64,7 +65,8 @@ def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[
     shares = [float(weights[each].sum()) for _, each in largest]
     enough, chosen = min(_LEAST_WEIGHT, max(shares)), list[tuple[int, float]]()
     for (index, _), share in zip(largest, shares, strict=True):
-        least = LOOKED_FOR * models[index].weight if models[index].looked_for else 0.0
+        sought = models[index].looked_for and share > _GIVEN_UP
+        least = LOOKED_FOR * models[index].weight if sought else 0.0
         if share >= enough or least:
             chosen.append((index, max(share, least)))
     return chosen

@@ -306,12 +306,15 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
 
 
 def looked_for(kernel: Kernel) -> bool:
-    """Whether plans look for such curves whatever their probability: without a plan for them none would be seen.
+    """Whether plans look for such curves even if they are unlikely: without a plan for them none would be seen.
 
-    One group that is rougher than the others. Curves that are nowhere differentiable are not: with 3,000 people to look
-    for them cost smooth curves and kinks a twentieth of their error, and jumps and peaks gained nothing.
+    A season, which a plan for a trend averages out, and one group that is rougher than the others. Curves that are
+    nowhere differentiable are not: with 3,000 people to look for them cost smooth curves and kinks a twentieth of their
+    error, and jumps and peaks gained nothing.
     """
     while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
+        if isinstance(kernel, Seasonal) and kernel.wave > 0:
+            return True
         if isinstance(kernel, AcrossLevels):
             kernel = kernel.inner
         else:

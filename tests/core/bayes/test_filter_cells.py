@@ -15,6 +15,7 @@ from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.models import auto_models
 from dpgp_core.bayes.stages import WIDTHS, PlannedStage
+from dpgp_core.bayes.waves import on_dates
 from dpgp_core.strategies.bayes import bayes, risk
 from tests.core.tables import table
 
@@ -180,6 +181,20 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     np.testing.assert_array_equal(turned.weights[0] > 0, noises == noises[-1])
     assert np.isfinite(every.next_stage(turned, UNPLANNED, 1.0, first=False)[0].B).all()
     assert np.isfinite(every.predict(turned).interval(0.95)).all()
+
+
+@pytest.mark.parametrize(("share", "sought"), [(1e-2, True), (1e-3, True), (1e-6, False)])
+def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sought):
+    """A season of this probability, every trend with and without it."""
+    box, year = [(0.0, 5000.0)], (365.0,)
+    grid = CellGrid(box=box, per_side=4, periods=year)
+    models = BayesCloaking(epsilon=1.0, delta=1e-5, periods=year).models(box, HALF)
+    models = cell_filter(on_dates(models, year), grid, 5000, HALF).models
+    seasonal = np.array([model.looked_for for model in models])
+    weights = np.where(seasonal, share / seasonal.sum(), (1 - share) / (~seasonal).sum())
+    pairs = likeliest(models, weights, range(len(models)))
+    assert any(seasonal[i] for i, _ in pairs) == sought
+    assert all(weight > 1e-4 for i, weight in pairs if seasonal[i])
 
 
 def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_is_better():
