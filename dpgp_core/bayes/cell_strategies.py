@@ -26,7 +26,7 @@ from .cell_moments import CellModel
 from .stages import each_column
 
 LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
-_GIVEN_UP = 1e-4  # probability below which they are looked for no more
+_GIVEN_UP = 1e-6  # probability below which they are looked for no more
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
 _OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less

@@ -183,7 +183,7 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     assert np.isfinite(every.predict(turned).interval(0.95)).all()
 
 
-@pytest.mark.parametrize(("share", "sought"), [(1e-2, True), (1e-3, True), (1e-6, False)])
+@pytest.mark.parametrize(("share", "sought"), [(1e-2, True), (1e-4, True), (1e-8, False)])
 def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sought):
     """A season of this probability, every trend with and without it."""
     box, year = [(0.0, 5000.0)], (365.0,)
