@@ -132,6 +132,11 @@ def rounded_down(value: float, digits: int = 3) -> Decimal:
     return _rounded(value, digits, Decimal(1) + Decimal(TOLERANCE), ROUND_FLOOR)
 
 
+def written(value: Decimal) -> str:
+    """In full and without zeros that say nothing: 0.3 and 1200, neither 0.300 nor 1.2E+3."""
+    return f"{value.normalize():f}"
+
+
 def _rounded(value: float, digits: int, slack: Decimal, direction: str) -> Decimal:
     if value == 0 or not math.isfinite(value):
         return Decimal(value)

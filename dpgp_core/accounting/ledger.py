@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from scipy.optimize import brentq
 
-from .gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up
+from .gaussian import epsilon_of, noise_multiplier, rounded_down, rounded_up, written
 from .guarantee import Budget, Guarantee
 from .losses import GaussianLoss, compose
 
@@ -71,7 +71,7 @@ class Ledger:
         left = self.epsilon_left()
         if left < _LEAST_SPENT:
             return "Nothing is left: no further release from this table is possible"
-        return f"Use epsilon = {rounded_down(left).normalize():f} or less"
+        return f"Use epsilon = {written(rounded_down(left))} or less"
 
     def spend(self, guarantees: Iterable[tuple[str, Guarantee]]) -> None:
         """Record (name, guarantee) pairs, all or none.
@@ -113,8 +113,8 @@ class Ledger:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)
             if total > self.limit.epsilon * (1 + 1e-9):
                 raise BudgetExceeded(
-                    f"this would bring the total to epsilon = {rounded_up(total).normalize():f} "
+                    f"this would bring the total to epsilon = {written(rounded_up(total))} "
                     f"at delta = {self.limit.delta:g}, above the declared {self.limit.epsilon:g}. "
-                    f"{rounded_up(spent).normalize():f} is spent and nothing was released. {self._remedy()}"
+                    f"{written(rounded_up(spent))} is spent and nothing was released. {self._remedy()}"
                 )
         self.entries = proposed.entries

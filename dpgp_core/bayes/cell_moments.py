@@ -176,11 +176,6 @@ class CellState(NamedTuple):
         explained = self.breaks.explained
         return np.array(self.squares) - np.pad(explained, (len(self.squares) - len(explained), 0))
 
-    @property
-    def covariance(self) -> FloatArray:
-        """Of (a, eta, b)."""
-        return np.diag(self.prior) - self.rows.T @ self.rows
-
     def covariance_with(self, H: FloatArray) -> FloatArray:
         """Covariance of H (a, eta, b) with (a, eta, b): H (r, k + M + q) times the covariance."""
         return H * self.prior - (H @ self.rows.T) @ self.rows

@@ -16,7 +16,8 @@ from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
 TRENDS = (1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
 SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
 SLOW = 1.0  # of each side of the box: a wave may change over it
-SHARE = 0.5  # of the prior variance of a curve that its waves have
+SHARE = 0.5  # of the prior variance of a curve that its waves have, if they are large
+SMALL = 1 / 25  # of that, where many share the columns of cells: a season of one part in twenty is seen then
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
@@ -52,14 +53,17 @@ def with_waves(
     half_range: float,
     periods: Periods,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    sizes: Sequence[float] = (1.0,),
 ) -> tuple[Model, ...]:
-    """``plain`` and, of as much weight, models with waves: two trends times two kinds of wave times the noises.
+    """``plain`` and, of as much weight, models with waves: two trends, two kinds of wave, each size and each noise.
 
-    Where inputs are categories, times the shares of groups.
+    Where inputs are categories, times the shares of groups. Beside large waves alone a small one is taken for none,
+    and surely so: noise hides it from a model that would rather see the whole range.
 
     Args:
         plain: models without waves.
         periods: of each input; () where none has one, and then there is nothing but ``plain``.
+        sizes: variances of waves, over ``SHARE`` of the variance of a curve.
 
     Raises:
         ValueError: there are not as many periods as sides, or one is too long for its side.
@@ -70,7 +74,7 @@ def with_waves(
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):
         check_room(f"the period of input {d + 1}", period, box[d])
-    kernels = _waves(box, AUTO_VARIANCE * half_range**2, periods)
+    kernels = _waves(box, AUTO_VARIANCE * half_range**2, periods, sizes)
     weight = sum(model.weight for model in plain) / (len(kernels) * len(noise_sds))
     waves = (
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
@@ -80,18 +84,21 @@ def with_waves(
     return (*on_dates(plain, periods), *waves)
 
 
-def _waves(box: Sequence[tuple[float, float]], variance: float, periods: Periods) -> list[Kernel]:
+def _waves(
+    box: Sequence[tuple[float, float]], variance: float, periods: Periods, sizes: Sequence[float]
+) -> list[Kernel]:
     columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
     waved = [
         Seasonal(
             trend=EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]),
             periods=_own(periods, columns),
-            wave=SHARE * variance / len(periodic(periods)),
+            wave=size * SHARE * variance / len(periodic(periods)),
             slow=_slow(box),
             smooth=smooth,
         )
         for trend in TRENDS
         for smooth in SMOOTH
+        for size in sizes
     ]
     if not columns:
         return [*waved]

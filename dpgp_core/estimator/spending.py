@@ -7,7 +7,7 @@ import threading
 import warnings
 from dataclasses import dataclass, field, replace
 
-from ..accounting.gaussian import rounded_up
+from ..accounting.gaussian import rounded_up, written
 from ..accounting.guarantee import Budget, Guarantee
 from ..accounting.losses import GaussianLoss, PrivacyLoss, compose
 
@@ -64,7 +64,7 @@ def warn(guarantee: Guarantee) -> None:
     budget = guarantee.budget
     warnings.warn(
         f"this estimator measures outputs again: its {guarantee.releases} fits together spend epsilon = "
-        f"{rounded_up(budget.epsilon).normalize():f} at delta = {budget.delta:g}, and guarantee_ says so. Predictions "
+        f"{written(rounded_up(budget.epsilon))} at delta = {budget.delta:g}, and guarantee_ says so. Predictions "
         "rest on the last fit; they are free, and need no further one",
         SpentAgain,
         stacklevel=3,
@@ -102,7 +102,7 @@ class Copies:
             self.warned = True
             warnings.warn(
                 f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
-                f"{len(self.losses)} so far, together epsilon = {rounded_up(self.epsilon).normalize():f} at delta = "
+                f"{len(self.losses)} so far, together epsilon = {written(rounded_up(self.epsilon))} at delta = "
                 f"{self.delta:g}. The sum of all goes on in spent_by_copies(); choose without outcomes, or with a "
                 "share of the budget",
                 SpentByCopies,

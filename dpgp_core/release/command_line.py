@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn, TextIO
 
-from ..accounting.gaussian import rounded_up
+from ..accounting.gaussian import rounded_up, written
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
 from ..reading.workbook import as_table
@@ -311,7 +311,7 @@ def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> 
     summary = (
         f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
         f"{one.protects} of {spec.unit} (hidden: {one.hidden}). "
-        f"Spent so far: epsilon = {rounded_up(total).normalize():f} of "
+        f"Spent so far: epsilon = {written(rounded_up(total))} of "
         f"{limit.epsilon:g} at delta = {limit.delta:g}, "
         f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any
 
-from ..accounting.gaussian import rounded_up
+from ..accounting.gaussian import rounded_up, written
 from .private_table import complete_rows, large_delta
 
 _STYLE = """
@@ -236,15 +236,11 @@ def _number(value: float) -> str:
 
 def _rounded_up(value: float) -> str:
     """An upper bound in three digits, rounded up."""
-    return _plain(rounded_up(value))
+    return written(rounded_up(value))
 
 
 def _percent(share: float) -> str:
-    return f"{_plain(Decimal(repr(share)) * 100)} %"
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value.normalize():f}"
+    return f"{written(Decimal(repr(share)) * 100)} %"
 
 
 SCRIPT = '''\

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checks
-from ..accounting.gaussian import check_budget, rounded_up
+from ..accounting.gaussian import check_budget, rounded_up, written
 from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, budget_of_one_row, for_rows
 from ..accounting.ledger import Ledger
 from ..arrays import FloatArray, lattice
@@ -389,7 +389,7 @@ class ReleaseSpec:
             self._set(guarantee=with_bounds_bought(self.guarantee))
         if (one := self.guarantee.loss.epsilon(total_delta)) > total * (1 + 1e-9):
             raise ValueError(
-                f"one release spends epsilon = {rounded_up(one).normalize():f} at delta = {total_delta:g}, "
+                f"one release spends epsilon = {written(rounded_up(one))} at delta = {total_delta:g}, "
                 f"above total_epsilon = {total:g}. Lower epsilon or declare a larger total"
             )
 
