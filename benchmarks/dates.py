@@ -5,7 +5,7 @@
 Error of the daily rate [visits] at 500 days and share of them inside the 95 % interval. A wave of size 1 has a standard
 deviation of about 6 visits of 20, so an error near that says that it is not seen; one of size .12 swings by a twentieth
 of the rate. "public" protects counts, "private" days too. The year has two hills, one high; the week has Sundays that
-are low.
+are low. Of a week beside a year the week alone is declared.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.seasons import WEEK, YEAR
 from dpgp_core.table import Dataset
 
+_BESIDE = "week beside a year"
 CASES = (
     *((5000, 1.0, "year", size) for size in (1.0, 0.4, 0.12, 0.0)),
     (5000, 0.3, "year", 1.0),
     (1826, 1.0, "year", 1.0),
     *((5000, 1.0, "week", size) for size in (1.0, 0.12)),
+    *((1826, epsilon, _BESIDE, 0.4) for epsilon in (1.0, 5.0)),
 )
 PROTECTS: dict[str, Protects] = {"public days": "outputs", "private days": "inputs and outputs"}
-PERIODS = {"year": YEAR, "week": WEEK}
+PERIODS = {"year": YEAR, "week": WEEK, _BESIDE: WEEK}
 DELTA, SHOWN = 1e-5, 500
 
 
 def rate(day: FloatArray, days: int, wave: str, size: float) -> FloatArray:
     """Expected visits on a day; size 0 has no wave."""
     turn = 2 * np.pi * day / PERIODS[wave]
-    return 20 + 4 * np.sin(8 * day / days) + size * (8 * np.sin(turn - 1.4) + 2 * np.sin(2 * turn))
+    trend = 20 + (8 * np.sin(2 * np.pi * day / YEAR) if wave == _BESIDE else 4 * np.sin(8 * day / days))
+    return trend + size * (8 * np.sin(turn - 1.4) + 2 * np.sin(2 * turn))
 
 
 def visits(days: int, wave: str, size: float, rng: np.random.Generator) -> Dataset:

@@ -23,7 +23,7 @@ from ..levels import groups_of, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along, split_by_cell
-from ..seasons import Periods, lifted, lifted_box
+from ..seasons import Periods, lifted, lifted_box, periodic, phase_cells
 
 Interpolation = Callable[[FloatArray], FloatArray]
 """From values (F,) at the nodes of a grid to those at n points."""
@@ -33,7 +33,8 @@ FEWEST = {1: 12, 2: 4, 3: 2}
 MOST = {1: 90, 2: 16, 3: 8}
 """The same at most."""
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
-"""The same of boxes whose cells are divided by phase too."""
+"""The same of boxes whose cells are divided by phase too, but for one side, where they grow with n / s."""
+_OF_PHASES, _PHASED = 7, 288  # cells along one side at u = 1, growing as its root; all of them, by phases too, at most
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
 _FAST = 1.5  # how they grow on two and three sides at first
 _ENOUGH = {False: {1: 0, 2: 81, 3: 216}, True: {1: 0, 2: 0, 3: 216}}
@@ -297,7 +298,8 @@ def cells_of(
     81 or 216, where that is more. With little noise there are no more than leave each 8 people, or 4: the count of
     fewer, where it is not public, says too little. Where counts are public, and cost nothing, up to twice as many pay
     with little noise, and no more than others with much: then a plane of 300 people in 6 x 6 cells errs by 2.8, and in
-    4 x 4 by 2.3. On planes of public inputs ``finer_where_used`` does the rest.
+    4 x 4 by 2.3. On planes of public inputs ``finer_where_used`` does the rest. Along a side with a period there are
+    7 u^0.5 of each phase, for a trend may be quick beside a wave: five years in 12 cells hide the year beside a week.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.
@@ -309,10 +311,15 @@ def cells_of(
         ValueError: the box has more than 3 sides of numbers, periods included.
     """
     numbers, groups = len(number_sides(box)), groups_of(box)
+    strength = people / (groups * _STRENGTH * noise_multiplier)
     if periods:
         per_side = max(2, round(PER_SIDE_BY_PHASE.get(numbers, 2) / groups ** (0.5 / max(numbers, 1))))
+        if numbers == 1:  # a cell of a whole period or less would be divided by phases for nothing
+            [(d, period)] = periodic(periods)
+            within = int((box[d][1] - box[d][0]) / period)
+            most = max(min(_PHASED // (math.prod(phase_cells(periods)) * groups), within), per_side)
+            per_side = min(max(round(_OF_PHASES * math.sqrt(strength)), per_side // 2), most)
     elif numbers in MOST:
-        strength = people / (groups * _STRENGTH * noise_multiplier)
         finer = float(np.clip(strength**_FINER, 1.0, _PUBLIC)) if public else 1.0
         fast = min(_CELLS * strength**_FAST, _ENOUGH[public][numbers])
         cells = max(finer * _CELLS * strength**_POWER, fast)

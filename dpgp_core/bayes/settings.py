@@ -27,7 +27,7 @@ from .cells import MOST
 from .models import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
 from .spread import Shares, split_budget
 from .stages import CLIP, counts_apart, stage_multipliers
-from .waves import SMALL, with_waves
+from .waves import with_waves
 
 MOST_STAGES = 10
 STAGES, STAGES_OF_FEW, FEW = 6, 2, 30
@@ -264,8 +264,7 @@ class BayesSettings:
             return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
         rough = None if people is None else rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
-        sizes = (1.0,) if people is None else (1.0, SMALL)
-        return with_waves(plain, x_box, half_range, self.waves, noises, sizes)
+        return with_waves(plain, x_box, half_range, self.waves, noises, rough)
 
     def models_of_release(self, statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
         """The mixture, in model units, that a release of this mechanism was read with when it was made."""

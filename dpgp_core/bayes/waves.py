@@ -8,16 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import EQ, AcrossLevels, Kernel, OneRougher
+from ..kernels import EQ, AcrossLevels, Kernel, Matern32, OneRougher, Stationary
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
 
-TRENDS = (1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
+TRENDS = (1 / 32, 1 / 16, 1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
+FEW_TRENDS = (1 / 8, 1 / 2)  # those of groups, and of plans for many draws
+ROUGH_TREND, ROUGH_VARIANCE = 1 / 8, 0.05  # a trend that may turn anywhere: its lengthscale, its part of the variance
 SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
 SLOW = 1.0  # of each side of the box: a wave may change over it
 SHARE = 0.5  # of the prior variance of a curve that its waves have, if they are large
-SMALL = 1 / 25  # of that, where many share the columns of cells: a season of one part in twenty is seen then
+SIZES = (1.0, 1 / 25)  # of that; a season of one part in twenty is seen by the small ones
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
@@ -53,17 +55,21 @@ def with_waves(
     half_range: float,
     periods: Periods,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
-    sizes: Sequence[float] = (1.0,),
+    rough: float | None = None,
 ) -> tuple[Model, ...]:
-    """``plain`` and, of as much weight, models with waves: two trends, two kinds of wave, each size and each noise.
+    """``plain`` and, of as much weight, models with waves: trends times kinds of wave times sizes times the noises.
 
-    Where inputs are categories, times the shares of groups. Beside large waves alone a small one is taken for none,
-    and surely so: noise hides it from a model that would rather see the whole range.
+    Where inputs are categories, times the shares of groups.
+
+    Beside large waves alone a small one is taken for none, and surely so: noise hides it from a model that would rather
+    see the whole range. Trends have to be as free as those of ``plain``: once a week is seen, models without waves are
+    ruled out, and a year beside it was averaged over, if no trend could follow it.
 
     Args:
         plain: models without waves.
         periods: of each input; () where none has one, and then there is nothing but ``plain``.
-        sizes: variances of waves, over ``SHARE`` of the variance of a curve.
+        rough: share of their weight that waves beside rough trends have, see ``rough_share``. None: few trends, and
+            large waves alone.
 
     Raises:
         ValueError: there are not as many periods as sides, or one is too long for its side.
@@ -74,35 +80,47 @@ def with_waves(
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):
         check_room(f"the period of input {d + 1}", period, box[d])
-    kernels = _waves(box, AUTO_VARIANCE * half_range**2, periods, sizes)
-    weight = sum(model.weight for model in plain) / (len(kernels) * len(noise_sds))
-    waves = (
+    waves = [
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
-        for kernel in kernels
+        for kernel, weight in _waves(box, AUTO_VARIANCE * half_range**2, periods, rough)
         for noise in noise_sds
-    )
-    return (*on_dates(plain, periods), *waves)
+    ]
+    whole = sum(model.weight for model in plain) / sum(model.weight for model in waves)
+    return (*on_dates(plain, periods), *(replace(model, weight=whole * model.weight) for model in waves))
 
 
 def _waves(
-    box: Sequence[tuple[float, float]], variance: float, periods: Periods, sizes: Sequence[float]
-) -> list[Kernel]:
+    box: Sequence[tuple[float, float]], variance: float, periods: Periods, rough: float | None
+) -> list[tuple[Kernel, float]]:
+    """Kernels and their weights."""
     columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
+    trends: list[tuple[Stationary, float]] = [
+        (EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]), 1.0)
+        for trend in (FEW_TRENDS if rough is None or columns else TRENDS)
+    ]
+    if rough and not columns:
+        lengthscale = [ROUGH_TREND * side for side in sides]
+        trends.append((Matern32(variance=ROUGH_VARIANCE * variance, lengthscale=lengthscale), rough))
     waved = [
-        Seasonal(
-            trend=EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]),
-            periods=_own(periods, columns),
-            wave=size * SHARE * variance / len(periodic(periods)),
-            slow=_slow(box),
-            smooth=smooth,
+        (
+            Seasonal(
+                trend=trend,
+                periods=_own(periods, columns),
+                wave=size * SHARE * variance / len(periodic(periods)),
+                slow=_slow(box),
+                smooth=smooth,
+            ),
+            weight,
         )
-        for trend in TRENDS
+        for trend, weight in trends
         for smooth in SMOOTH
-        for size in sizes
+        for size in (SIZES[:1] if rough is None else SIZES)
     ]
     if not columns:
         return [*waved]
-    return [AcrossLevels(inner=inner, columns=columns, shared=rho) for rho in SHARED for inner in waved]
+    return [
+        (AcrossLevels(inner=inner, columns=columns, shared=rho), weight) for rho in SHARED for inner, weight in waved
+    ]
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:

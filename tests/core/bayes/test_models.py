@@ -149,10 +149,9 @@ def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_i
     assert errors[False] < 1.5 < 4 < errors[True]
 
 
-@pytest.mark.parametrize("repeat", range(3))
-def test_a_season_of_a_tenth_of_the_rate_is_seen(repeat):
+def test_a_season_of_a_tenth_of_the_rate_is_seen():
     """Plans for a trend average it out: while it was not looked for, three of four releases missed it (1.4 visits)."""
-    t, rng = np.arange(float(DAYS)), np.random.default_rng([3, repeat])
+    t, rng = np.arange(float(DAYS)), np.random.default_rng([3, 0])
     rate = 20 + 3 * np.sin(t / 900) + 2 * np.cos(2 * np.pi * (t - 20) / YEAR)
     data = table(t[:, None], rng.poisson(rate).astype(float), **VISITS)
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs", periods=[YEAR])
@@ -175,6 +174,25 @@ def test_a_week_of_a_twentieth_of_the_rate_is_seen(repeat):
     assert np.mean((low[0] <= rate[at]) & (rate[at] <= high[0])) > 0.9
 
 
+@pytest.mark.parametrize("repeat", range(2))
+def test_a_year_beside_a_declared_week_is_followed(repeat):
+    """Trends beside waves were of an eighth of the box and more: .28 of the curve inside, error 5 with 3,000 people."""
+    rng = np.random.default_rng([4, repeat])
+    t = np.floor(1826 * rng.random(4000))
+
+    def rate(at):
+        return 20 + 8 * np.cos(2 * np.pi * at / YEAR) + 3 * np.cos(2 * np.pi * at / WEEK)
+
+    given = VISITS | {"x_box": ((0.0, 1825.0),)}
+    data = table(t[:, None], rng.poisson(rate(t)).astype(float), **given)
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs", periods=[WEEK])
+    at = np.arange(0.0, 1826.0, 9.0)
+    release = mechanism.measure(mechanism.plan_for(data, at[:, None]), data, at[:, None], rng, mean=False)
+    low, high = release.interval(0.95, "function")
+    assert np.sqrt(np.mean((release.samples[0] - rate(at)) ** 2)) < 2
+    assert np.mean((low[0] <= rate(at)) & (rate(at) <= high[0])) > 0.8
+
+
 CLINICS = (side_of(("a", "b")), *BOX)
 
 
@@ -193,8 +211,10 @@ def test_groups_share_waves_as_they_share_trends():
 
 
 def test_cells_are_levels_times_positions_times_phases():
-    grid = cells_of(CLINICS, 300, 4.0, (None, YEAR))
-    assert grid.shape == (2, 8, 12)
+    assert cells_of(BOX, 10**5, 4.0, (WEEK,)).shape == (41, 7)
+    assert cells_of(BOX, 10**5, 4.0, (YEAR,)).shape == (13, 12)
+    grid = cells_of(CLINICS, 2000, 4.0, (None, YEAR))
+    assert grid.shape == (2, 12, 12)
     X = np.column_stack([np.arange(200) % 2, 25.0 * np.arange(200)])
     np.testing.assert_array_equal(grid.index(grid.centres), np.arange(grid.size))
     level, _, phase = np.unravel_index(grid.index(X), grid.shape)
