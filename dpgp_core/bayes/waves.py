@@ -14,7 +14,7 @@ from ..seasons import Periods, Seasonal, check_room, periodic
 from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
 
 TRENDS = (1 / 32, 1 / 16, 1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
-FEW_TRENDS = (1 / 8, 1 / 2)  # those of groups, and of plans for many draws
+FEW_TRENDS = (1 / 8, 1 / 2)  # those of plans for many draws, and of planes, whose cells show no others
 ROUGH_TREND, ROUGH_VARIANCE = 1 / 8, 0.05  # a trend that may turn anywhere: its lengthscale, its part of the variance
 SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
 SLOW = 1.0  # of each side of the box: a wave may change over it
@@ -96,9 +96,9 @@ def _waves(
     columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
     trends: list[tuple[Stationary, float]] = [
         (EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]), 1.0)
-        for trend in (FEW_TRENDS if rough is None or columns else TRENDS)
+        for trend in (FEW_TRENDS if rough is None or len(sides) > 1 else TRENDS)
     ]
-    if rough and not columns:
+    if rough and len(sides) == 1 and not columns:
         lengthscale = [ROUGH_TREND * side for side in sides]
         trends.append((Matern32(variance=ROUGH_VARIANCE * variance, lengthscale=lengthscale), rough))
     waved = [
