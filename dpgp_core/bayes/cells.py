@@ -34,7 +34,7 @@ MOST = {1: 90, 2: 16, 3: 8}
 """The same at most."""
 PER_SIDE_BY_PHASE = {1: 12, 2: 8}
 """The same of boxes whose cells are divided by phase too, but for one side, where they grow with n / s."""
-_OF_PHASES, _PHASED = 7, 288  # cells along one side at u = 1, growing as its root; all of them, by phases too, at most
+_OF_PHASES, _PHASED = 5, 288  # cells along one side at u = 1, growing as its root; all of them, by phases too, at most
 _CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
 _FAST = 1.5  # how they grow on two and three sides at first
 _ENOUGH = {False: {1: 0, 2: 81, 3: 216}, True: {1: 0, 2: 0, 3: 216}}
@@ -299,7 +299,7 @@ def cells_of(
     fewer, where it is not public, says too little. Where counts are public, and cost nothing, up to twice as many pay
     with little noise, and no more than others with much: then a plane of 300 people in 6 x 6 cells errs by 2.8, and in
     4 x 4 by 2.3. On planes of public inputs ``finer_where_used`` does the rest. Along a side with a period there are
-    7 u^0.5 of each phase, for a trend may be quick beside a wave: five years in 12 cells hide the year beside a week.
+    5 u^0.5 of each phase, for a trend may be quick beside a wave: five years in 12 cells hide the year beside a week.
 
     Args:
         box: D public (low, high) pairs, D from 1 to 3 without categories.

@@ -129,7 +129,7 @@ def test_a_function_of_one_level_says_nothing_of_another():
 def test_cells_of_a_period_are_told_apart_by_position_and_phase():
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     assert (grid.dim, grid.shape, grid.size) == (2, (5, 7), 35)
-    assert cells_of([(0.0, 900.0)], 300, 4.0, (7.0,)).shape == (7, 7)
+    assert cells_of([(0.0, 900.0)], 300, 4.0, (7.0,)).shape == (6, 7)
     np.testing.assert_array_equal(grid.index(grid.centres), np.arange(35))
     days = np.arange(700.0)[:, None]
     position, phase = np.unravel_index(grid.index(days), (5, 7))

@@ -160,9 +160,9 @@ def test_a_season_of_a_tenth_of_the_rate_is_seen():
     assert np.sqrt(np.mean((release.samples[0] - rate[::50]) ** 2)) < 1
 
 
-@pytest.mark.parametrize("repeat", [4, 5, 11])
+@pytest.mark.parametrize("repeat", [11, 12, 13])
 def test_a_week_of_a_twentieth_of_the_rate_is_seen(repeat):
-    """Beside large waves alone four of twelve releases took it for none, these among them: half of it inside."""
+    """Beside large waves alone four of nine releases took it for none, these among them; one of nine still does."""
     t, rng = np.arange(float(DAYS)), np.random.default_rng([3, repeat])
     rate = 20 + 3 * np.sin(t / 900) + np.cos(2 * np.pi * (t - 20) / WEEK)
     data = table(t[:, None], rng.poisson(rate).astype(float), **VISITS)
@@ -214,7 +214,7 @@ def test_cells_are_levels_times_positions_times_phases():
     assert cells_of(BOX, 10**5, 4.0, (WEEK,)).shape == (41, 7)
     assert cells_of(BOX, 10**5, 4.0, (YEAR,)).shape == (13, 12)
     grid = cells_of(CLINICS, 2000, 4.0, (None, YEAR))
-    assert grid.shape == (2, 12, 12)
+    assert grid.shape == (2, 9, 12)
     X = np.column_stack([np.arange(200) % 2, 25.0 * np.arange(200)])
     np.testing.assert_array_equal(grid.index(grid.centres), np.arange(grid.size))
     level, _, phase = np.unravel_index(grid.index(X), grid.shape)
