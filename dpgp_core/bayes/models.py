@@ -135,7 +135,7 @@ def curve_models(
     level = LEVEL * AUTO_VARIANCE * half_range**2
     models = (
         Model(
-            kernel=LevelAndCurve(level=level, curve=_curve(curve, box, half_range)),
+            kernel=LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)),
             noise_variance=(noise * half_range) ** 2,
             weight=curve.weight,
         )
@@ -180,11 +180,11 @@ def rougher_groups(
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
     if len(levels) > MOST_ROUGHER or not numbers:
         return ()
-    unit, own = AUTO_VARIANCE * half_range**2, _curve(_OWN, box, half_range)
+    unit, own = AUTO_VARIANCE * half_range**2, kernel_of(_OWN, box, half_range)
     kernels = (
         OneRougher(
             alike=AcrossLevels(
-                inner=LevelAndCurve(level=LEVEL * unit, curve=_curve(curve, box, half_range)),
+                inner=LevelAndCurve(level=LEVEL * unit, curve=kernel_of(curve, box, half_range)),
                 columns=columns,
                 shared=SHARED[1],
             ),
@@ -322,7 +322,7 @@ def looked_for(kernel: Kernel) -> bool:
     return isinstance(kernel, OneRougher)
 
 
-def _curve(curve: Curve, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:
+def kernel_of(curve: Curve, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:
     """The kernel of the deviation, of inputs that are numbers."""
     return curve.kernel(
         variance=curve.amplitude * AUTO_VARIANCE * half_range**2,

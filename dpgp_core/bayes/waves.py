@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import EQ, AcrossLevels, Kernel, Matern32, OneRougher, Stationary
+from ..kernels import EQ, AcrossLevels, Kernel, Matern32, OneRougher
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
-from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model
+from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Curve, Model, kernel_of
 
-TRENDS = (1 / 32, 1 / 16, 1 / 8, 1 / 2)  # lengthscales of the trend beside a wave, of each side of the box
-FEW_TRENDS = (1 / 8, 1 / 2)  # those of plans for many draws, and of planes, whose cells show no others
-ROUGH_TREND, ROUGH_VARIANCE = 1 / 8, 0.05  # a trend that may turn anywhere: its lengthscale, its part of the variance
-SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
-SLOW = 1.0  # of each side of the box: a wave may change over it
 SHARE = 0.5  # of the prior variance of a curve that its waves have, if they are large
 SIZES = (1.0, 1 / 25)  # of that; a season of one part in twenty is seen by the small ones
+TRENDS = tuple(Curve(EQ, share, 1 - SHARE, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2))  # beside a wave
+FEW_TRENDS = TRENDS[2:]  # those of plans for many draws, and of planes, whose cells show no others
+ROUGH_TREND = Curve(Matern32, 1 / 8, 0.05, 1.0)
+SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
+SLOW = 1.0  # of each side of the box: a wave may change over it
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
@@ -82,7 +82,7 @@ def with_waves(
         check_room(f"the period of input {d + 1}", period, box[d])
     waves = [
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
-        for kernel, weight in _waves(box, AUTO_VARIANCE * half_range**2, periods, rough)
+        for kernel, weight in _waves(box, half_range, periods, rough)
         for noise in noise_sds
     ]
     whole = sum(model.weight for model in plain) / sum(model.weight for model in waves)
@@ -90,29 +90,25 @@ def with_waves(
 
 
 def _waves(
-    box: Sequence[tuple[float, float]], variance: float, periods: Periods, rough: float | None
+    box: Sequence[tuple[float, float]], half_range: float, periods: Periods, rough: float | None
 ) -> list[tuple[Kernel, float]]:
     """Kernels and their weights."""
-    columns, sides = level_columns(box), [high - low for low, high in number_sides(box)]
-    trends: list[tuple[Stationary, float]] = [
-        (EQ(variance=(1 - SHARE) * variance, lengthscale=[trend * side for side in sides]), 1.0)
-        for trend in (FEW_TRENDS if rough is None or len(sides) > 1 else TRENDS)
-    ]
-    if rough and len(sides) == 1 and not columns:
-        lengthscale = [ROUGH_TREND * side for side in sides]
-        trends.append((Matern32(variance=ROUGH_VARIANCE * variance, lengthscale=lengthscale), rough))
+    columns, one_side = level_columns(box), len(number_sides(box)) == 1
+    trends = TRENDS if one_side and rough is not None else FEW_TRENDS
+    if rough and one_side and not columns:
+        trends += (ROUGH_TREND._replace(weight=rough),)
     waved = [
         (
             Seasonal(
-                trend=trend,
+                trend=kernel_of(trend, box, half_range),
                 periods=_own(periods, columns),
-                wave=size * SHARE * variance / len(periodic(periods)),
+                wave=size * SHARE * AUTO_VARIANCE * half_range**2 / len(periodic(periods)),
                 slow=_slow(box),
                 smooth=smooth,
             ),
-            weight,
+            trend.weight,
         )
-        for trend, weight in trends
+        for trend in trends
         for smooth in SMOOTH
         for size in (SIZES[:1] if rough is None else SIZES)
     ]
