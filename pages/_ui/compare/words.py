@@ -153,8 +153,8 @@ def front(compared: Compared) -> frozenset[str]:
 
 ERRORS_CAPTION = (
     "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
-    "= 1 the 2018 method has no proven guarantee. Of up to 400 records, all draws of Bayes cloaking share one plan; a "
-    "real release of more than 100 plans anew over cells, and may err up to a third more where epsilon is small."
+    "= 1 the 2018 method has no proven guarantee. Up to 400 records, all draws of Bayes cloaking share one plan. A "
+    "real release of more than 100 makes its own. It may err up to a third more at a small epsilon."
 )
 CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
