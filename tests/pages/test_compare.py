@@ -120,6 +120,11 @@ def test_what_is_no_promise_is_said_to_be_none():
     assert words.need_in_words(HEIGHTS, "published", None) == "more than 100"
 
 
+def test_where_draws_share_a_plan_that_a_release_would_not_the_caption_says_so():
+    said = {n: "A real release makes its own" in words.errors_caption(n) for n in (100, 101, 400, 401)}
+    assert said == {100: False, 101: True, 400: True, 401: False}
+
+
 @pytest.mark.full
 def test_whose_inputs_are_protected_too_is_asked_for_and_marked(seen):
     app = seen("compare", compare_dataset="toy_1d", inputs_too="true")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from dpgp_core.bayes.settings import MANY_RECORDS, ONE_PLAN
 from pages._ui.compare.compute import Compared
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, contender
 from pages._ui.left_out import FOLDS
@@ -151,13 +152,20 @@ def front(compared: Compared) -> frozenset[str]:
     return frozenset(each.name for each in held if not any(beats(rival, each) for rival in held))
 
 
-ERRORS_CAPTION = (
+_ERRORS = (
     "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
-    "= 1 the 2018 method has no proven guarantee. Up to 400 records, all draws of Bayes cloaking share one plan. A "
-    "real release of more than 100 makes its own. It may err up to a third more at a small epsilon."
+    "= 1 the 2018 method has no proven guarantee."
+)
+_ONE_FOR_ALL = (
+    "All draws of Bayes cloaking share one plan here. A real release makes its own, and may err up to a third more."
 )
 CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
+
+
+def errors_caption(records: int) -> str:
+    """Caption of the errors against epsilon, of a table of so many records."""
+    return f"{_ERRORS} {_ONE_FOR_ALL}" if MANY_RECORDS < records <= ONE_PLAN else _ERRORS
 
 
 def errors_alt(compared: Compared, names: Sequence[str]) -> str:
