@@ -88,8 +88,15 @@ def _scattered(ppf: Callable[[FloatArray], FloatArray], sd: float) -> Callable[[
     return lambda u, x: wage(x) + scale * (ppf(u) - mean)
 
 
-def _outliers(u: FloatArray, x: FloatArray) -> FloatArray:
-    return np.where(u > 0.97, 60.0, wage(x) + 5 * stats.norm.ppf(np.minimum(u / 0.97, 1 - 1e-9)))
+def _outliers(at: float) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """Three in a hundred are there, whatever their input."""
+    return lambda u, x: np.where(u > 0.97, at, wage(x) + 5 * stats.norm.ppf(np.minimum(u / 0.97, 1 - 1e-9)))
+
+
+def _costs(u: FloatArray, x: FloatArray) -> FloatArray:
+    """Of a year: 94 in a hundred have none, the others a few or very many."""
+    some = np.clip((u - 0.94) / 0.06, 1e-9, 1 - 1e-9)
+    return np.where(u < 0.94, 0.0, (20 + 40 * x) * np.exp(0.8 * stats.norm.ppf(some)))
 
 
 WORLDS = {
@@ -104,7 +111,9 @@ WORLDS = {
     "heavy_tails": World(_scattered(lambda u: stats.t.ppf(u, 3), 5.0), (0.0, 60.0)),
     "two_point": World(lambda u, x: wage(x) + np.where(u > 0.8, 12.0, -3.0), (0.0, 60.0)),
     "at_a_bound": World(lambda u, x: 10 * x - 4 + 4 * stats.norm.ppf(u), (0.0, 20.0)),
-    "outliers": World(_outliers, (0.0, 60.0)),
+    "outliers": World(_outliers(60.0), (0.0, 60.0)),
+    "far_out": World(_outliers(600.0), (0.0, 600.0)),
+    "costs": World(_costs, (0.0, 400.0)),
 }
 WORLDS |= {
     "plane": replace(WORLDS["normal"], inputs=2),

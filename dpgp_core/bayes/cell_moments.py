@@ -52,7 +52,8 @@ from .cells import CellGrid, OccupiedGrid
 from .counts import Counts
 from .engine import Observation
 from .models import Model, family_of, looked_for
-from .stages import CLIP, SAME, bias_features, bias_sd, ends_of
+from .scatter import Scatter
+from .stages import CLIP, SAME, bias_features, bias_of, ends_of
 
 _TOLERANCE = 1e-10  # of the prior variance at the cells' centres, left out of the features
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
@@ -320,7 +321,7 @@ def linearise(
     state: CellState,
     query: Observation,
     half_range: float,
-    expected_noise: float,
+    scatter: Scatter | None,
     moments: CurveMoments | None = None,
     noise_variance: float | None = None,
 ) -> Linear:
@@ -331,7 +332,7 @@ def linearise(
         counts: n^ and its covariance.
         state: after the stages before.
         query: low (1, M), high (1, M), g (1, F).
-        expected_noise: expected noise variance, from the squares, for clipping's bias.
+        scatter: of people, from the squares, for clipping's bias; None where there is none.
         moments: of f - g, if they were computed before.
         noise_variance: of an output about f, for clipping's moments, where by the squares people scatter less than in
             any model; None for the model's.
@@ -340,10 +341,10 @@ def linearise(
     low, high, g = query.low[0], query.high[0], query.g[0]
     k, M = model.cells.shape[1], model.grid.size
     u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
-    if model.bias.shape[1]:
+    if scatter is not None:
         middle = model.grid.averages(g)
         low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=query.cut)
-        low, high, beta = low - middle, high - middle, bias_sd(half_width, expected_noise, half_range)
+        low, high, beta = low - middle, high - middle, bias_of(half_width[None], scatter, half_range)[0]
     shift, V, v, within = moments or curve_moments(model, state, g)
     noise = model.noise_variance if noise_variance is None else noise_variance
     one = clipped(shift, v + within + noise, low, high)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ..arrays import FloatArray
@@ -24,11 +25,24 @@ from ..measurement.measurement import CellCounts
 from ..strategies.strategy import Strategy
 from .counts import Counts, Positions
 from .mixture import Mixture, side_by_side
-from .scatter import REACH, ROUNDS, Noisy, expected, log_density, log_prior, model_weights, of_two_values, split_stage
+from .scatter import (
+    ROUNDS,
+    Noisy,
+    Scatter,
+    expected,
+    far_out,
+    log_density,
+    log_prior,
+    model_weights,
+    of_two_values,
+    reach_of_squares,
+    split_stage,
+)
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
 from .stages import PlannedStage, each_column
 
 NOTHING: FloatArray = np.zeros(0)
+IntArray = NDArray[np.intp]
 S = TypeVar("S")
 
 
@@ -90,7 +104,7 @@ class Measured(NamedTuple):
     z: FloatArray = NOTHING
     positions: Positions | None = None
 
-    def draws(self, some: slice) -> Measured:
+    def draws(self, some: slice | IntArray) -> Measured:
         """Some of the draws."""
         stages, distances = _by_draw(lambda arrays: arrays[0][some], (self.stages, self.distances))
         return self._replace(stages=stages, distances=distances)
@@ -248,11 +262,28 @@ class Filter(ABC, Generic[S]):
         ]
         return self._weighed(posterior._replace(scatter=posterior.scatter + np.stack(log_likelihood)))
 
+    def with_squares_of_last(self, posterior: Posterior[S], stages: Sequence[Observation]) -> Posterior[S]:
+        """Posterior after the squares of the last of some stages; the same if there are none.
+
+        Draws of which squares say now that people are far out are read again by that: sums of the stages before were
+        taken for less biased than they are.
+        """
+        before, posterior = posterior.scatter, self.with_squares(posterior, stages[-1].squares)
+        if before is None or posterior.scatter is None:
+            return posterior
+        found = np.flatnonzero(far_out(posterior.scatter) & ~far_out(before))
+        if not len(found):
+            return posterior
+        again = self._weighed(self.begin(len(found))._replace(scatter=posterior.scatter[found]))
+        for stage in Measured(tuple(stages)).draws(found).stages:
+            again = self.after(again, stage)
+        return again if len(found) == len(before) else _replaced(posterior, again, found)
+
     def read(self, stages: Sequence[Observation]) -> Posterior[S]:
         """Posterior given stages that were released: spends nothing."""
         posterior = self.begin(len(stages[0].z))
-        for stage in stages:
-            posterior = self.with_squares(self.after(posterior, stage), stage.squares)
+        for number, stage in enumerate(stages, 1):
+            posterior = self.with_squares_of_last(self.after(posterior, stage), stages[:number])
         return posterior
 
     def read_and_predict(self, stages: Sequence[Observation]) -> Mixture:
@@ -281,8 +312,8 @@ class Filter(ABC, Generic[S]):
         centre, one = (2 * usual - 1)[:, None], np.ones((len(usual), len(self.people)))
         return Observation(B, -one - centre, one - centre, s, z, g=self.zero, cut=False)
 
-    def expected_noise(self, posterior: Posterior[S]) -> FloatArray | None:
-        """E sigma^2 (D,), for clipping's bias; None where it is taken to have none."""
+    def expected_scatter(self, posterior: Posterior[S]) -> Scatter | None:
+        """How people scatter, for clipping's bias; None where it is taken to have none."""
         return None if posterior.scatter is None else expected(posterior.scatter, self.half_range)
 
     def log_evidence(self, posterior: Posterior[S]) -> FloatArray:
@@ -327,12 +358,15 @@ def run_stages(
         query, linear = filtered.next_stage(posterior, stage, s, not observations)
         observation = reader.sums(query)
         posterior = filtered.after(posterior, observation, linear)
-        if s_squares is not None:  # about the curve of the sums, or where sums are of outputs, about the one after them
+        if (
+            s_squares is not None and posterior.scatter is not None
+        ):  # about the curve of the sums, or where sums are of outputs, about the one after them
             g = filtered.curve(posterior) if observation.g is None else observation.g
-            high = np.minimum(REACH**2 * filtered.mean_square(posterior, g), (2 * filtered.half_range) ** 2)
+            reach = reach_of_squares(posterior.scatter, filtered.n, s_squares)[:, None]
+            high = np.minimum(reach**2 * filtered.mean_square(posterior, g), (2 * filtered.half_range) ** 2)
             observation = observation._replace(squares=reader.squares(Squares(g, high, s_squares)))
-            posterior = filtered.with_squares(posterior, observation.squares)
         observations.append(observation)
+        posterior = filtered.with_squares_of_last(posterior, observations)
     return tuple(observations), posterior
 
 
@@ -349,11 +383,24 @@ def measure_distances(
     assert posterior.scatter is not None
     g, people = filtered.curve(posterior), filtered.people
     reach = reach_of(filtered.mean_square(posterior, g) @ people / people.sum(), filtered.half_range)
-    sd = np.sqrt(expected(posterior.scatter, filtered.half_range))
+    sd = np.sqrt(expected(posterior.scatter, filtered.half_range).variance)
     if B is None:
         B = filtered.plan_distances(float(usual_distance(sd / reach)[0]), shares.distances).B
     above = None if shares.above is None else (shares.above, NOTHING)
     return reader.distances(Distances(B, reach, sd, shares.distances, NOTHING, above), g)
+
+
+def _replaced(posterior: Posterior[S], again: Posterior[S], draws: IntArray) -> Posterior[S]:
+    """Some draws replaced, where states are arrays with a row for each."""
+
+    def with_rows(of: FloatArray, rows: FloatArray) -> FloatArray:
+        changed = of.copy()
+        changed[draws] = rows
+        return changed
+
+    pairs: Any = zip(posterior.states, again.states, strict=True)
+    states = tuple(type(old)(*(with_rows(*each) for each in zip(old, new, strict=True))) for old, new in pairs)
+    return posterior._replace(states=states, weights=with_rows(posterior.weights, again.weights))
 
 
 def together(parts: Sequence[Measured]) -> Measured:

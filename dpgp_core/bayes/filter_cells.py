@@ -159,13 +159,13 @@ class CellFilter(Filter[CellState]):
         among: Iterable[int] | None = None,
     ) -> dict[int, Linear]:
         """The residual sums under each active model, or each among some; ``moments`` of f - g save computing them."""
-        linear, expected = dict[int, Linear](), self.expected_noise(posterior)
-        noise = 0.0 if expected is None else float(expected[0])
+        linear, expected = dict[int, Linear](), self.expected_scatter(posterior)
+        noise = 0.0 if expected is None else float(expected.variance[0])
         for i in self.active(posterior) if among is None else among:
             model, before = self.models[i], None if moments is None else moments[i]
             noise_variance = noise if 0 < noise < self.least_noise else model.noise_variance
             linear[i] = linearise(
-                model, self.counts, posterior.states[i], query, self.half_range, noise, before, noise_variance
+                model, self.counts, posterior.states[i], query, self.half_range, expected, before, noise_variance
             )
         return linear
 

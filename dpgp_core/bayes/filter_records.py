@@ -26,7 +26,7 @@ from .engine import Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import Model
 from .spread import spread_models
-from .stages import DRAWN_TIED, NARROWEST, SAME, PlannedStage, Public, bias_features, bias_sd, ends_of, widest
+from .stages import DRAWN_TIED, NARROWEST, SAME, PlannedStage, Public, bias_features, bias_of, ends_of, widest
 
 _EXACT, _LOOSE = 1e-12, 1e-6  # of the prior variance at the inputs, left out of the features of few and of many inputs
 _MANY = 1000
@@ -134,10 +134,10 @@ class RecordFilter(Filter[State]):
         """
         B, s, low, high = observation.B, observation.noise_multiplier, observation.low, observation.high
         width, middle, beta = high - low, (high + low) / 2, np.zeros(1)
-        noise = self.expected_noise(posterior)
-        if noise is not None:
+        scatter = self.expected_scatter(posterior)
+        if scatter is not None:
             low, high, half_width = ends_of(low, high, middle, self.half_range, cut=observation.cut)
-            beta = bias_sd(half_width, noise[:, None], self.half_range)
+            beta = bias_of(half_width, scatter, self.half_range)
         loadings = (B * (beta / width)[:, None]) @ self.psi
         return tuple(
             _updated(model, state, B, (low, high, width, middle), loadings, s, observation.z)

@@ -129,7 +129,7 @@ def planned_variance(n: int, half_range: float) -> float:
     A plan for too much scatter measures few smooth sums, and cannot see detail when people scatter less; for too
     little, noise falls on directions that wide intervals do not measure. Many records can do with few sums.
     """
-    return usual_variance(half_range) if n <= FEW else float(expected(log_prior(), half_range))
+    return usual_variance(half_range) if n <= FEW else float(expected(log_prior()[None], half_range).variance[0])
 
 
 def risk_models(

@@ -6,27 +6,45 @@ predicted standard deviations, and only these numbers give the noise variance si
 fine grid. Given sigma^2, evidence says how likely each kernel is (a cut posterior, Plummer 2015). Each kernel's models
 have noise variances v_1 < v_2 < ...; for sigma^2 between two of them both count, linearly in sigma^2, so that the
 mixture's variances are right on average, however coarse the v are.
+
+A few people may be far out: most pay nothing, and one in twenty a great deal. Squares cut at A see a share p of them
+as p A^2, whatever A is; taken for normal outcomes they look like less scatter the smaller A is, the next A is smaller
+still, and at last a mean of 31 comes out as 17, and surely so. So each sigma^2 is a case of its own where all are near,
+and for each share p of ``FAR`` who make all of the variance, sqrt(p) sigma of the mean and sigma / sqrt(p) away:
+
+    E min(r^2, A^2) = min(t^2, p A^2),    t^2 = sigma^2 + E (f - g)^2.
+
+A share that nobody can see, p n below the noise, might be anywhere within the bounds: no release would say anything.
+So such cases count only where squares are explained by one of them better than by all near, by ``_GAIN`` of log
+likelihood. To tell both apart A must change: as soon as sigma is known, squares are cut at more than ``REACH``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, softmax
 
 from ..arrays import FloatArray
 
 REACH = 3.0  # A over the predictive standard deviation
+_WIDE = 9.0  # the same once sigma is known, if people are so many that squares can be seen at all
+_KNOWN = 0.25  # variance of log sigma^2 from which it is known
 ROUNDS = 4  # curve, scatter, models, where each follows from the others
 SHARE = 0.1  # of a stage's 1/s^2 that goes to squares
 # standard deviations that are distinguished, over half the range, each 1.16 times the last; none can be larger than it
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
-_SHARES: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS) ** 2
+FAR: FloatArray = np.array([0.01, 0.02, 0.04, 0.08, 0.16, 0.32])  # shares of people who may be far out
+_TWO_GROUPS = 0.2  # of people, in the smaller of two groups
+_LOOSE = 0.3  # of such a share, which is not quite the same at every A
+_COARSE = 0.1  # of sums of squares, which are expected for a grid of sigma^2
+_GAIN = 4.0  # of log likelihood: by chance alone one release in a hundred has as much
+_SHARES: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(FAR))  # all near, then each share far
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
-_FAR = 0.2  # of people, in the smaller of two groups
 _KNOWN_TO = 0.1  # of log sigma, where it follows from the mean
 _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
 
@@ -57,8 +75,22 @@ def split_stage(s: float, alone: bool) -> tuple[float, float | None]:
     return (s, None) if alone else (s / math.sqrt(1 - SHARE), s / math.sqrt(SHARE))
 
 
+class Scatter(NamedTuple):
+    """How people scatter, of D draws.
+
+    Attributes:
+        variance: E sigma^2 (D,).
+        far: probability that such a share of people is far out (D, K), see ``FAR``; 0 where nothing says so.
+        sd: E sigma then (D, K).
+    """
+
+    variance: FloatArray
+    far: FloatArray
+    sd: FloatArray
+
+
 def variances_of(half_range: float) -> FloatArray:
-    """The grid of sigma^2 (S,), even in log sigma."""
+    """sigma^2 of all cases (S,), even in log sigma: all are near, then each share of ``FAR`` is far out."""
     return half_range**2 * _SHARES
 
 
@@ -74,21 +106,54 @@ def log_prior() -> FloatArray:
     return prior
 
 
-def expected(scatter: FloatArray, half_range: float) -> FloatArray:
-    """E sigma^2 given log densities (..., S), for clipping (...); large while little is known."""
-    variance: FloatArray = softmax(scatter, axis=-1) @ variances_of(half_range)
-    return variance
+def far_out(scatter: FloatArray) -> NDArray[np.bool_]:
+    """Whether squares say that some people are far out (...), given log densities of the cases (..., S)."""
+    found = scatter - log_prior()
+    gain = found[..., _POINTS:].max(axis=-1) - found[..., :_POINTS].max(axis=-1)
+    return np.asarray(gain > _GAIN)
+
+
+def probabilities(scatter: FloatArray) -> FloatArray:
+    """Of the cases (..., S), given their log densities."""
+    p: FloatArray = softmax(scatter, axis=-1)
+    p[..., _POINTS:] *= far_out(scatter)[..., None]
+    p /= p.sum(axis=-1, keepdims=True)
+    return p
+
+
+def expected(scatter: FloatArray, half_range: float) -> Scatter:
+    """What log densities (D, S) say of people, for clipping; large while little is known."""
+    p, variances = probabilities(scatter), variances_of(half_range)
+    of_shares = p[:, _POINTS:].reshape(len(p), len(FAR), _POINTS)
+    far = of_shares.sum(axis=2)
+    sd = of_shares @ np.sqrt(variances[:_POINTS]) / np.where(far > 0, far, 1.0)
+    return Scatter(p @ variances, far, sd)
+
+
+def reach_of_squares(scatter: FloatArray, n: int, s: float) -> FloatArray:
+    """A over the predictive standard deviation (D,): ``REACH``, and more once sigma is known.
+
+    Of n normal outcomes squares then add up to n / reach^2, which should be twice the noise.
+
+    Args:
+        scatter: log densities (D, S).
+        s: standard deviation of the noise on the next squares.
+    """
+    p, logs = probabilities(scatter), np.log(variances_of(1.0))
+    unknown = p @ logs**2 - (p @ logs) ** 2
+    wide = min(max(math.sqrt(n / (2 * s)), REACH), _WIDE)
+    return np.where(unknown < _KNOWN, wide, REACH)
 
 
 def log_density(
     half_range: float, curve_mse: FloatArray, reach: FloatArray, people: FloatArray, s: float, z: float
 ) -> FloatArray:
-    """Log p(z | sigma^2) up to a constant, for every sigma^2 of the grid (S,).
+    """Log p(z | case) up to a constant, for every sigma^2 where all are near, and where a share is far out (S,).
 
-    With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a).
-    E (f - g)^2 is one number known to about itself. Where A is small, two groups of people show less
-    than normal outcomes of the same variance, and a sigma^2 read as normal would be too small, and the next A with it:
-    as likely as normal outcomes is a fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
+    With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
+    of normal outcomes. E (f - g)^2 is one number known to about itself. Where A is small, two groups of people show
+    less than that, and a sigma^2 read as normal would be too small: as likely as normal outcomes is, at each look, a
+    fifth far out and the rest on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
 
     Args:
         curve_mse: E (f - g)^2 at each place (M,), in squared model units.
@@ -97,17 +162,23 @@ def log_density(
         s: standard deviation of the noise on z.
         z: the sum of squares, as released.
     """
-    square = variances_of(half_range)[:, None] + curve_mse
+    square = variances_of(half_range)[:_POINTS, None] + curve_mse
     a = reach / np.sqrt(square)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
-    two_groups = np.minimum(1 / a**2, _FAR)
+    two_groups = np.minimum(1 / a**2, _TWO_GROUPS) @ people
+    of_few = np.minimum((1 / a**2) @ people, FAR[:, None] * people.sum())
     each = np.minimum(_PEAKED / a**4, 0.25)
     unsure = people @ np.minimum(curve_mse / reach**2, 0.5)
-    variance = s**2 + each @ people + unsure**2
-    likely = [-0.5 * (z - (mean - 0.5) @ people) ** 2 / variance for mean in (normal, two_groups)]
-    log_density: FloatArray = np.logaddexp(*likely) - 0.5 * np.log(variance)
-    return log_density
+    own = s**2 + each @ people + unsure**2
+
+    def likely(mean: FloatArray, loose: float) -> FloatArray:
+        variance = own + (loose * mean) ** 2
+        density: FloatArray = -0.5 * (z + 0.5 * people.sum() - mean) ** 2 / variance - 0.5 * np.log(variance)
+        return density
+
+    near = np.logaddexp(likely(normal @ people, _COARSE), likely(two_groups, _COARSE)) - math.log(2)
+    return np.concatenate([near, likely(of_few, _LOOSE).ravel()])
 
 
 def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
@@ -133,14 +204,14 @@ def model_weights(
         scatter: log density of the squares (D, S).
         evidence: log density of the sums under each model (D, m).
     """
-    p = softmax(scatter, axis=1)
+    p = probabilities(scatter)
     families = [[i for i, label in enumerate(kernels) if label == each] for each in dict.fromkeys(kernels)]
     hats = [_hats([models[i].noise_variance for i in own], half_range) for own in families]
     prior = [math.log(sum(models[i].weight for i in own)) for own in families]
     logs = [log + evidence[:, own] @ hat.T for log, own, hat in zip(prior, families, hats, strict=True)]
-    probabilities = softmax(np.stack(logs), axis=0)  # (K, D, S)
+    of_kernels = softmax(np.stack(logs), axis=0)  # (K, D, S)
     weights = np.empty_like(evidence)
-    for own, hat, likely in zip(families, hats, probabilities, strict=True):
+    for own, hat, likely in zip(families, hats, of_kernels, strict=True):
         weights[:, own] = (p * likely) @ hat
     return weights
 

@@ -40,6 +40,7 @@ from ..levels import LevelSide
 from ..measurement.integers import GRID, strategy_integers
 from ..strategies.strategy import Strategy
 from ..table import Kind
+from .scatter import FAR, Scatter
 
 COUNTS_SHARE = 0.15  # of mu^2, where inputs are private
 POSITIONS_SHARE = 0.02  # of it, where people are many for the budget
@@ -194,6 +195,26 @@ def bias_sd(half_width: FloatArray, noise_variance: FloatArray | float, half_ran
     decay = np.where(np.isinf(half_width), 0.0, (1 - FAR_OUT) * np.exp(-half_width / sd) + FAR_OUT)
     share = BIAS + (1 - BIAS) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
     beta: FloatArray = share * sd * decay
+    return beta
+
+
+def bias_of(half_width: FloatArray, scatter: Scatter, half_range: float) -> FloatArray:
+    """beta(c) of D draws (D, n), people who may be far out included.
+
+    A share p of people at a distance of sigma / sqrt(p) is p (sigma / sqrt(p) - c) of the mean, beyond c.
+
+    Args:
+        half_width: c (D, n).
+        scatter: of D draws.
+    """
+    near = bias_sd(half_width, scatter.variance[:, None], half_range)
+    if not scatter.far.any():
+        return near
+    square = np.maximum(1 - scatter.far.sum(axis=1, keepdims=True), 0.0) * near**2
+    for share, probability, sd in zip(FAR, scatter.far.T, scatter.sd.T, strict=True):
+        beyond = np.maximum(math.sqrt(share) * sd[:, None] - share * half_width, 0.0)
+        square += probability[:, None] * beyond**2
+    beta: FloatArray = np.sqrt(square)
     return beta
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
+from dpgp_core.bayes.scatter import FAR, Scatter
 from dpgp_core.gp.clipping import clipped
 
 
@@ -30,3 +31,8 @@ def conditioned(model, X, X_test, stages, draw=0):
         gain_matrix = joint[:, :n] @ A.T @ np.linalg.inv(S)
         mean, covariance = gain_matrix @ Z, joint - gain_matrix @ A @ joint[:n]
     return mean, covariance, log_evidence
+
+
+def scattering(variance):
+    """People who scatter by this variance, nobody far out, for clipping's bias."""
+    return Scatter(np.array([variance]), np.zeros((1, len(FAR))), np.zeros((1, len(FAR))))

@@ -20,6 +20,7 @@ from dpgp_core.bayes.models import Model, curve_models
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core.bayes.oracle import scattering
 
 WIDE, LARGE = 1000.0, 2.0
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)
@@ -49,7 +50,7 @@ def stages(model, numbers=(3, 2), step=4.0):
     for r in numbers:
         B = rng.standard_normal((r, CELLS.size))
         B /= np.linalg.norm(B, axis=0)
-        linear = linearise(model, COUNTS, state, query, WIDE, 0.3)._replace(rest=np.zeros((6, 6)))
+        linear = linearise(model, COUNTS, state, query, WIDE, scattering(0.3))._replace(rest=np.zeros((6, 6)))
         truth = COUNTS.mean * step * (np.arange(CELLS.size) >= 3) / (2 * WIDE)
         z = B @ truth + 0.02 * rng.standard_normal(r)
         seen.append((B, linear, z))

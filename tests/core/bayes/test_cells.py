@@ -19,6 +19,7 @@ from dpgp_core.bayes.engine import NOTHING, Observation
 from dpgp_core.bayes.models import Model
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
+from tests.core.bayes.oracle import scattering
 
 BOX, SIDE = ((-2.0, 4.0), (10.0, 11.0)), (0.0, 1.0)
 
@@ -180,7 +181,7 @@ def about(low, high, g):
 def _open(model, SURE, state, g=None):
     """An interval so wide that nothing is clipped."""
     wide = np.full(6, 50.0)
-    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, 0.2)
+    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, scattering(0.2))
 
 
 def _covariance(state):
@@ -231,7 +232,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     low, high = np.full(6, -half_width), np.full(6, 1.5 * half_width)
     g = 0.3 + 0 * CELLS.nodes[:, 0]
     state = cell_prior(model, SURE)
-    linear = linearise(model, SURE, state, about(low, high, g), 10.0, 0.2)
+    linear = linearise(model, SURE, state, about(low, high, g), 10.0, scattering(0.2))
     worlds, sums = 20_000, np.zeros((20_000, 6))
     a = rng.standard_normal((worlds, model.nodes.shape[1]))
     f = a @ model.nodes.T
@@ -263,7 +264,7 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
     (model,) = cell_models([MODEL], CELLS)
     state, wide = cell_prior(model, SURE), np.full(6, 50.0)
     seen = about(-wide, wide, np.zeros(18))
-    linear = linearise(model, SURE, state, seen, 10.0, 0.2)
+    linear = linearise(model, SURE, state, seen, 10.0, scattering(0.2))
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
     np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
@@ -275,7 +276,7 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
     B, rng = np.eye(6)[:4], np.random.default_rng(3)
     state, wide, by_share = cell_prior(model, SURE), np.full(6, 50.0), np.zeros(4)
     for z in rng.standard_normal((2, 4)):
-        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, 0.2)
+        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, scattering(0.2))
         S = B @ (linear.T @ _covariance(state) @ linear.T.T + linear.rest) @ B.T + 0.3**2 * np.eye(4)
         for i, share in enumerate(PLACE_SHARES):
             left_out = np.diag((1 - share) * linear.place)
@@ -302,7 +303,7 @@ def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_n
         cell_update(
             model,
             state,
-            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, 25.0),
+            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, scattering(25.0)),
             np.eye(12),
             5,
             z,

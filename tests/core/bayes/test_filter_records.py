@@ -8,11 +8,11 @@ import pytest
 from dpgp_core.bayes.cell_moments import KAPPA
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.engine import NOTHING, Observation, Posterior, Squares
+from dpgp_core.bayes.engine import NOTHING, Measured, Observation, Posterior, Squares
 from dpgp_core.bayes.filter_cells import cell_filter
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.models import Model, auto_models
-from dpgp_core.bayes.scatter import REACH
+from dpgp_core.bayes.scatter import REACH, far_out
 from dpgp_core.bayes.stages import DRAWN_TIED, NARROWEST, WIDTHS, PlannedStage, Public
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.strategy import Strategy
@@ -156,6 +156,29 @@ def test_draws_choose_for_themselves_as_if_alone(many):
         np.testing.assert_allclose(low[draw], alone[0][0], rtol=1e-9)
         np.testing.assert_allclose(high[draw], alone[1][0], rtol=1e-9)
     assert (high[1] - low[1]).mean() > 2 * (high[0] - low[0]).mean()
+
+
+def test_draws_with_people_far_out_are_read_again_and_each_as_if_alone(many):
+    """Of two draws, people of the second are far out: then its sums before are biased by that, the other's are not."""
+    rng, one = np.random.default_rng(0), np.ones((2, N))
+    near, means = 0.01 * rng.standard_normal(N), FIFTHS / (N // 5) ** 0.5
+    y, stages = np.stack([near, np.where(np.arange(N) % 20 == 0, 0.95, near)]), []
+    for reach in (0.9, 0.5, 0.3, 0.15, 0.1):
+        z = (np.minimum(y**2, reach**2) / reach**2 - 0.5).sum(axis=1)
+        sums = means @ np.clip(y / reach, -1, 1).T / 2
+        seen = Squares(0 * one, reach**2 * one, 1.0, z)
+        stages.append(Observation(means, -reach * one, reach * one, 0.1, sums.T, seen))
+    posterior = many.read(stages)
+    np.testing.assert_array_equal(far_out(posterior.scatter), [False, True])
+    known = many.begin()._replace(scatter=posterior.scatter[1:])
+    for stage in Measured(tuple(stages)).draws(slice(1, 2)).stages:
+        known = many.after(known, stage)
+    each = [many.read(Measured(tuple(stages)).draws(slice(draw, draw + 1)).stages) for draw in range(2)]
+    for draw, alone in ((0, each[0]), (1, each[1]), (1, known)):
+        np.testing.assert_allclose(posterior.weights[draw], alone.weights[0], atol=1e-9)
+        for together, state in zip(posterior.states, alone.states, strict=True):
+            np.testing.assert_allclose(together.mean[draw], state.mean[0], rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(together.variance[draw], state.variance[0], rtol=1e-6, atol=1e-9)
 
 
 def test_one_width_is_taken_without_a_question(many):

@@ -16,6 +16,7 @@ from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
+from tests.core.bayes.oracle import scattering
 
 WIDE = 50.0  # half-width of an interval that clips nothing
 
@@ -76,7 +77,7 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
     counts = public_counts(grid, X)
     prior, ends = cell_prior(model, counts), np.full((1, grid.size), WIDE)
     query = Observation(NOTHING, -ends, ends, s, g=np.zeros((1, len(grid.nodes))))
-    linear = linearise(model, counts, prior, query, WIDE, noise_variance)
+    linear = linearise(model, counts, prior, query, WIDE, scattering(noise_variance))
     assert (linear.own < 1e-9).all()
     B, z = np.linalg.qr(rng.standard_normal((12, 12)))[0], rng.standard_normal(12)
     state = cell_update(model, prior, linear, B, s, z)

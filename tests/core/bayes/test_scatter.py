@@ -16,6 +16,9 @@ from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
 from dpgp_core.bayes.models import Model, auto_models, weights_of
 from dpgp_core.bayes.planning import plan_distances
 from dpgp_core.bayes.scatter import (
+    FAR,
+    REACH,
+    Scatter,
     expected,
     log_density,
     log_prior,
@@ -24,7 +27,7 @@ from dpgp_core.bayes.scatter import (
     usual_variance,
 )
 from dpgp_core.bayes.spread import Distances, reach_of
-from dpgp_core.bayes.stages import Public
+from dpgp_core.bayes.stages import Public, bias_of
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
@@ -50,16 +53,63 @@ ANSWERS = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.
 )
 def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
     known = log_prior() + log_density(half, *seen(values, reach=reach))
-    assert expected(known, half) == pytest.approx(variance, rel=0.15)
+    assert expected(known[None], half).variance[0] == pytest.approx(variance, rel=0.15)
 
 
-@pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
-def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
-    """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
-    values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
-    truth = float((values**2).mean())
-    p = np.exp(log_prior() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
-    assert p[scatter.variances_of(0.5) >= truth].sum() / p.sum() > 0.03
+def looked_at(values, reaches, s=1.0):
+    """What is known once squares were cut at each of these, one after another."""
+    return log_prior() + sum(log_density(HALF, *seen(values, reach=reach, s=s)) for reach in reaches)
+
+
+@pytest.mark.parametrize("share", [0.015, 0.03, 0.06, 0.1])
+def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
+    """Each look is closer, as if the last had seen all; the share beyond is the same in each."""
+    far_away = np.arange(20_000) < 20_000 * share
+    values = np.where(far_away, 1.8, 0.03 * NORMAL)
+    known = looked_at(values, (1.2, 0.8, 0.5, 0.3), s=20.0)
+    found = expected(known[None], HALF)
+    assert scatter.far_out(known)
+    assert found.far.sum() > 0.9
+    assert found.variance[0] > 0.5 * (values**2).mean()
+    assert FAR[found.far[0].argmax()] == pytest.approx(share, rel=0.6)
+
+
+@pytest.mark.parametrize("sd", [0.01, 0.1, 0.5])
+@pytest.mark.parametrize("s", [20.0, 500.0, 5000.0])
+def test_normal_outcomes_are_not_taken_for_people_far_out(sd, s):
+    """However noisy squares are; far cases, which nothing says to be so, have no probability at all."""
+    known = looked_at(sd * NORMAL, (6 * sd, 3 * sd, 9 * sd, 3 * sd), s)
+    assert not scatter.far_out(known)
+    assert expected(known[None], HALF).far.sum() == 0
+
+
+def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
+    """Squares of wide bounds, of which nothing but noise is seen, at each of five looks; 2,000 releases."""
+    rng, reaches = np.random.default_rng(0), HALF * np.geomspace(1, 0.01, 5)
+    place = np.array([0.0]), np.array([3000.0])
+    known = [
+        sum(
+            log_density(HALF, place[0], np.array([reach]), place[1], 27.0, 27 * rng.standard_normal() - 1500)
+            for reach in reaches
+        )
+        for _ in range(2000)
+    ]
+    assert scatter.far_out(log_prior() + np.array(known)).mean() < 0.01
+
+
+def test_a_share_far_out_biases_sums_by_what_it_is_beyond_the_ends():
+    far = np.where(FAR == 0.04, 1.0, 0.0)[None]
+    people = Scatter(np.array([1.0]), far, np.ones((1, len(FAR))))
+    c = np.array([[0.0, 1.0, 4.0, 6.0, np.inf]])
+    np.testing.assert_allclose(bias_of(c, people, HALF), 0.04 * np.maximum(5 - c, 0), atol=1e-12)
+
+
+def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
+    known = looked_at(0.1 * NORMAL, (0.6,))
+    assert scatter.reach_of_squares(log_prior()[None], 20_000, 20.0) == REACH
+    assert scatter.reach_of_squares(known[None], 20_000, 20.0) == 9
+    assert scatter.reach_of_squares(known[None], 1000, 20.0) == 5
+    assert scatter.reach_of_squares(known[None], 100, 20.0) == REACH
 
 
 def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
@@ -71,7 +121,7 @@ def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_me
 def test_what_the_curve_is_off_is_not_scatter():
     values = np.random.default_rng(1).normal(0, 0.5, 20_000)
     known = log_prior() + log_density(HALF, *seen(values, about=0.16, reach=2.5))
-    assert expected(known, HALF) < 0.15
+    assert expected(known[None], HALF).variance[0] < 0.15
 
 
 def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kernel():
@@ -91,7 +141,7 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
 def test_yes_and_no_scatter_as_their_mean_says():
     """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
     found = of_two_values(1.0, np.array([0.36, 0.0]))
-    np.testing.assert_allclose(expected(found, 1.0), [0.64, 1.0], rtol=0.1)
+    np.testing.assert_allclose(expected(found, 1.0).variance, [0.64, 1.0], rtol=0.1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
