@@ -34,8 +34,8 @@ from .scatter import (
     log_density,
     log_prior,
     model_weights,
+    most_of_squares,
     of_two_values,
-    reach_of_squares,
     split_stage,
 )
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
@@ -362,8 +362,8 @@ def run_stages(
             s_squares is not None and posterior.scatter is not None
         ):  # about the curve of the sums, or where sums are of outputs, about the one after them
             g = filtered.curve(posterior) if observation.g is None else observation.g
-            reach = reach_of_squares(posterior.scatter, filtered.n, s_squares)[:, None]
-            high = np.minimum(reach**2 * filtered.mean_square(posterior, g), (2 * filtered.half_range) ** 2)
+            square, far = filtered.mean_square(posterior, g), len(observations) % 2 == 0
+            high = most_of_squares(posterior.scatter, square, filtered.n, s_squares, filtered.half_range, far=far)
             observation = observation._replace(squares=reader.squares(Squares(g, high, s_squares)))
         observations.append(observation)
         posterior = filtered.with_squares_of_last(posterior, observations)

@@ -16,7 +16,7 @@ and for each share p of ``FAR`` who make all of the variance, sqrt(p) sigma of t
 
 A share that nobody can see, p n below the noise, might be anywhere within the bounds: no release would say anything.
 So such cases count only where squares are explained by one of them better than by all near, by ``_GAIN`` of log
-likelihood. To tell both apart A must change: as soon as sigma is known, squares are cut at more than ``REACH``.
+likelihood. To tell both apart A must change: once sigma is known, squares are cut further out (``most_of_squares``).
 """
 
 from __future__ import annotations
@@ -130,19 +130,27 @@ def expected(scatter: FloatArray, half_range: float) -> Scatter:
     return Scatter(p @ variances, far, sd)
 
 
-def reach_of_squares(scatter: FloatArray, n: int, s: float) -> FloatArray:
-    """A over the predictive standard deviation (D,): ``REACH``, and more once sigma is known.
+def most_of_squares(
+    scatter: FloatArray, mean_square: FloatArray, n: int, s: float, half_range: float, *, far: bool
+) -> FloatArray:
+    """Squares A^2 of the largest distances that count (D, n), at most the whole range.
 
-    Of n normal outcomes squares then add up to n / reach^2, which should be twice the noise.
+    ``REACH`` predicted standard deviations, and more once sigma is known: so far that squares of n normal outcomes add
+    up to twice the noise, up to ``_WIDE``; and at every other look half the range, where the few may be.
 
     Args:
         scatter: log densities (D, S).
-        s: standard deviation of the noise on the next squares.
+        mean_square: E (y - g)^2 (D, n).
+        s: standard deviation of the noise on these squares.
+        far: whether it is a look at half the range, if sigma is known.
     """
     p, logs = probabilities(scatter), np.log(variances_of(1.0))
-    unknown = p @ logs**2 - (p @ logs) ** 2
+    known = (p @ logs**2 - (p @ logs) ** 2 < _KNOWN)[:, None]
     wide = min(max(math.sqrt(n / (2 * s)), REACH), _WIDE)
-    return np.where(unknown < _KNOWN, wide, REACH)
+    most = np.where(known, wide, REACH) ** 2 * mean_square
+    if far and wide > REACH:
+        most = np.where(known, np.maximum(most, half_range**2), most)
+    return np.minimum(most, (2 * half_range) ** 2)
 
 
 def log_density(

@@ -17,7 +17,6 @@ from dpgp_core.bayes.models import Model, auto_models, weights_of
 from dpgp_core.bayes.planning import plan_distances
 from dpgp_core.bayes.scatter import (
     FAR,
-    REACH,
     Scatter,
     expected,
     log_density,
@@ -105,11 +104,14 @@ def test_a_share_far_out_biases_sums_by_what_it_is_beyond_the_ends():
 
 
 def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
-    known = looked_at(0.1 * NORMAL, (0.6,))
-    assert scatter.reach_of_squares(log_prior()[None], 20_000, 20.0) == REACH
-    assert scatter.reach_of_squares(known[None], 20_000, 20.0) == 9
-    assert scatter.reach_of_squares(known[None], 1000, 20.0) == 5
-    assert scatter.reach_of_squares(known[None], 100, 20.0) == REACH
+    before, known = log_prior()[None], looked_at(0.1 * NORMAL, (0.6,))[None]
+
+    def reach(scatters, n, far=False):
+        return float(scatter.most_of_squares(scatters, np.full((1, 1), 0.01), n, 20.0, HALF, far=far)[0, 0]) ** 0.5
+
+    assert [reach(before, 20_000, far) for far in (False, True)] == pytest.approx([0.3, 0.3])
+    assert [reach(known, n) for n in (100, 1000, 20_000)] == pytest.approx([0.3, 0.5, 0.9])
+    assert [reach(known, n, far=True) for n in (100, 1000, 20_000)] == pytest.approx([0.3, HALF, HALF])
 
 
 def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
