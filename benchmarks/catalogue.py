@@ -24,6 +24,7 @@ class Benchmark(NamedTuple):
 CATALOGUE = (
     Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
     Benchmark("inputs", "inputs", 30, "error and intervals wherever inputs stand, and for rough curves"),
+    Benchmark("random_worlds", "random_worlds", 6, "error and intervals in worlds that nobody had in mind"),
     Benchmark("fit", "fit", 5, "whether a release notices that its models are wrong, and only then"),
     Benchmark("people", "people", 1, "what a promise to people with several rows costs"),
     Benchmark("groups", "groups", 8, "what groups gain by being released together"),
