@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
 from ..arrays import FloatArray
@@ -39,10 +38,9 @@ from .scatter import (
     split_stage,
 )
 from .spread import Distances, Shares, Spread, reach_of, spread_of, usual_distance, with_spread, with_two_values
-from .stages import PlannedStage, each_column
+from .stages import IntArray, PlannedStage, each_column
 
 NOTHING: FloatArray = np.zeros(0)
-IntArray = NDArray[np.intp]
 S = TypeVar("S")
 
 
@@ -358,9 +356,8 @@ def run_stages(
         query, linear = filtered.next_stage(posterior, stage, s, not observations)
         observation = reader.sums(query)
         posterior = filtered.after(posterior, observation, linear)
-        if (
-            s_squares is not None and posterior.scatter is not None
-        ):  # about the curve of the sums, or where sums are of outputs, about the one after them
+        if s_squares is not None and posterior.scatter is not None:
+            # about the curve of the sums, or where sums are of outputs, about the one after them
             g = filtered.curve(posterior) if observation.g is None else observation.g
             square, far = filtered.mean_square(posterior, g), len(observations) % 2 == 0
             high = most_of_squares(posterior.scatter, square, filtered.n, s_squares, filtered.half_range, far=far)

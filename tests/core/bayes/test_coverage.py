@@ -1,7 +1,6 @@
 """Curves are right, and as sure as they say: in worlds of the models, and for inputs and outcomes of every kind."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -291,20 +290,14 @@ def test_intervals_hold_and_the_error_falls(name, protects):
 
 
 @pytest.mark.parametrize(
-    ("name", "protects"),
-    [
-        ("far_out", "inputs"),
-        *(
-            pytest.param(*each, marks=pytest.mark.full)
-            for each in (("far_out", "outputs"), *product(["costs"], PROTECTS))
-        ),
-    ],
+    ("name", "n"),
+    [("far_out", 10_000), pytest.param("costs", 20_000, marks=pytest.mark.full)],
+    ids=["far out", "costs"],
 )
-def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, protects):
-    """Three in a hundred at the far end of wide bounds were 17 of a mean of 37, and surely taken for nobody."""
-    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects])
-    judged = found(name, 30_000, mechanism, np.random.default_rng(5), FEW)
-    assert judged.inside >= INSIDE
+def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, n):
+    """Was .00 and .01 inside: 17 of a mean of 37, three in a hundred at the far end, were taken for nobody, surely."""
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
+    assert found(name, n, mechanism, np.random.default_rng(5), 6).inside >= INSIDE
 
 
 @pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])

@@ -132,12 +132,16 @@ X_TEST = GRID[:, None]
     ids=["number", "amount", "private inputs"],
 )
 def test_scatter_is_found_at_each_place(kind, way):
-    """Of outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x."""
+    """Of outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x; the mean of four draws.
+
+    One draw is off by more than a third at an end in one of ten.
+    """
     rng = np.random.default_rng(3)
     table = WORLDS["normal"].table(4000, rng)
     y = np.maximum(20 + (1 + 6 * table.X[:, 0]) * rng.standard_normal(4000), 0.0)
     data = replace(table, y=y, outcome=replace(table.outcome, kind=kind))
-    found = BayesCloaking(epsilon=3.0, delta=1e-5, **way).release(data, X_TEST, rng).scatter[0]
+    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, **way)
+    found = np.mean([mechanism.release(data, X_TEST, rng).scatter[0] for _ in range(4)], axis=0)
     np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
     assert found[-1] > 3 * found[0]
 

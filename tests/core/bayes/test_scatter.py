@@ -55,6 +55,15 @@ def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
     assert expected(known[None], half).variance[0] == pytest.approx(variance, rel=0.15)
 
 
+@pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
+def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
+    """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
+    values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
+    truth = float((values**2).mean())
+    p = scatter.probabilities(log_prior() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
+    assert p[scatter.variances_of(0.5) >= truth].sum() > 0.03
+
+
 def looked_at(values, reaches, s=1.0):
     """What is known once squares were cut at each of these, one after another."""
     return log_prior() + sum(log_density(HALF, *seen(values, reach=reach, s=s)) for reach in reaches)
