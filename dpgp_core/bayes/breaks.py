@@ -6,15 +6,15 @@ breaks: b_l ~ N(0, A^2), phi_l one of a public list of J steps and bumps, each a
 probability 1 - ``SHARE`` none. A step is 1{phi(x) > u} with u ~ U(0, 1), anywhere between the middles of two cells,
 and phi its mean. Bumps are quadratic B-splines, parabolas in every cell; a part of each is as sharp as a step.
 
-Given a model, all that stages release is linear in its state, so what breaks do to it is known (the generalised
-likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of stage i,
-L_i L_i^T the covariance of z_i, w_i = L_i^-1 (z_i - E z_i) and Q_i the rows that the stage took off the covariance,
+Given a model, everything that stages release is linear in its state, so the effect of a change point on it is known
+(the generalised likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of
+stage i, L_i L_i^T the covariance of z_i, w_i = L_i^-1 (z_i - E z_i) and Q_i the rows that the stage adds to the state,
 
-    G_i = L_i^-1 (B_i D_i phi - H_i R_(i-1)),    R_i = R_(i-1) + Q_i^T G_i:
+    G_i = L_i^-1 (B_i D_i phi - H_i sum_(j < i) Q_j^T G_j):
 
-b adds G_i b to w_i and R_i b to the state's mean, and w = G b + noise of variance 1 is a regression on J columns of
-which at most a few count. Each break is found given the expected others, in turn (the sum of single effects of Wang,
-Sarkar, Carbonetto & Stephens 2020): with q = G^T (w - G E b of the others) and S_j = |g_j|^2,
+b adds G_i b to w_i and sum_i Q_i^T G_i b to the state's mean, and w = G b + noise of variance 1 is a regression on J
+columns of which at most a few count. Each change point is found given the expected others, in turn (the sum of single
+effects of Wang, Sarkar, Carbonetto & Stephens 2020): with q = G^T (w - G E b of the others) and S_j = |g_j|^2,
 
     p(j | z) / p(none | z) = SHARE / (J (1 - SHARE)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
     b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
@@ -30,8 +30,8 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..gp.grid import Grid
-from ..linalg import column_norms
 from .cells import CellGrid, lagrange
+from .stages import IntArray
 
 EFFECTS = 3  # breaks of one curve, at most
 SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
@@ -46,55 +46,56 @@ _TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
 
 
 class BreakState(NamedTuple):
-    """What released numbers say of breaks, under one model.
+    """Posterior of the change points' heights given the released numbers, under A models.
 
     Attributes:
-        moved: R (k + M + q, J).
-        G: of all numbers that were read (R, J).
-        white: w of them (R,).
-        numbers: how many of each stage.
-        means: E b_l of each shape, 0 where it is not there (L, J).
-        squares: E b_l^2 likewise (L, J).
-        log_evidence: log p(z) less what it were without breaks; of the variational bound.
+        G: of all numbers that were read (A, R, J).
+        white: w of them (A, R).
+        numbers: how many there are of each stage.
+        means: E b_l of each shape, 0 where it is not there (A, L, J).
+        squares: E b_l^2 likewise (A, L, J).
+        log_evidence: log p(z) less what it were without change points; of the variational bound (A,).
     """
 
-    moved: FloatArray
     G: FloatArray
     white: FloatArray
     numbers: tuple[int, ...]
     means: FloatArray
     squares: FloatArray
-    log_evidence: float = 0.0
+    log_evidence: FloatArray
+
+    def only(self, rows: IntArray) -> BreakState:
+        """The state under some of the models."""
+        return BreakState(*(each if isinstance(each, tuple) else each[rows] for each in self))
 
     @property
     def mean(self) -> FloatArray:
-        """E b of each shape (J,)."""
-        return np.asarray(self.means.sum(axis=0))
+        """E b of each shape (A, J)."""
+        return np.asarray(self.means.sum(axis=1))
 
     @property
     def square(self) -> FloatArray:
-        """Sum of E b_l^2 of each shape (J,)."""
-        return np.asarray(self.squares.sum(axis=0))
+        """Sum of E b_l^2 of each shape (A, J)."""
+        return np.asarray(self.squares.sum(axis=1))
 
     def covariance(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Of ``first`` b and ``second`` b, (n, J) and (m, J): (n, m)."""
-        return np.asarray((first * self.square) @ second.T - (first @ self.means.T) @ (second @ self.means.T).T)
+        """Covariance of ``first`` b and ``second`` b, (A, n, J) and (A, m, J): (A, n, m)."""
+        each, other = first @ _T(self.means), second @ _T(self.means)
+        return np.asarray((first * self.square[:, None]) @ _T(second) - each @ _T(other))
 
     def variance(self, effects: FloatArray) -> FloatArray:
-        """Of ``effects`` b, (n, J): (n,)."""
-        return np.asarray(effects**2 @ self.square - ((effects @ self.means.T) ** 2).sum(axis=1))
+        """Variance of ``effects`` b, (A, n, J): (A, n)."""
+        square = (effects**2 @ self.square[:, :, None])[..., 0]
+        return np.asarray(square - ((effects @ _T(self.means)) ** 2).sum(axis=2))
 
     @property
     def explained(self) -> FloatArray:
-        """What breaks take off the expected |w|^2 of each stage (S,)."""
-        fitted = self.G @ self.mean
+        """What change points take off the expected |w|^2 of each stage (A, S)."""
+        fitted = (self.G @ self.mean[:, :, None])[..., 0]
         each = (2 * self.white - fitted) * fitted - self.variance(self.G)
-        of_stage = np.repeat(np.arange(len(self.numbers)), self.numbers)
-        return np.asarray(np.bincount(of_stage, each, minlength=len(self.numbers)))
-
-    def not_read(self) -> BreakState:
-        """After a stage that the model was not read by."""
-        return self._replace(numbers=(*self.numbers, 0))
+        ends = np.cumsum([0, *self.numbers])
+        stages = [each[:, first:last].sum(axis=1) for first, last in zip(ends, ends[1:], strict=False)]
+        return np.stack(stages, axis=1) if stages else np.zeros((len(each), 0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -175,63 +176,81 @@ class Breaks:
         cells = grid.averages(self.nodes) + people - parabola
         return replace(self, grid=grid, cells=cells, people=people, spread=spread)
 
-    def of(self, noise_variance: float) -> Breaks:
-        """The same under a model of this noise."""
-        return replace(self, variances=np.minimum(self.variances, _MOST * noise_variance))
+    def variances_under(self, noise_variance: float) -> FloatArray:
+        """Prior variances A^2 of the heights (K,) under a model of this noise variance."""
+        return np.minimum(self.variances, _MOST * noise_variance)
 
     def within(self, state: BreakState) -> FloatArray:
-        """What the unknown u adds to the variance of the mean over each cell (M,)."""
-        return np.asarray(self.spread * (self.unsure @ state.square))
+        """What the unknown u adds to the variance of the mean over each cell (A, M)."""
+        return np.asarray(self.spread * (state.square @ self.unsure.T))
 
-    def before(self, size: int) -> BreakState:
-        """Of a model of so many states, before anything was released."""
-        J = len(self.sharp)
-        none = np.zeros((EFFECTS, J))
-        state = BreakState(np.zeros((size, J)), np.zeros((0, J)), np.zeros(0), (), none, none)
-        return _found(state, self.variances)
+    def before(self, variances: FloatArray) -> BreakState:
+        """The state before anything was released, where A^2 under each model are these (A, K)."""
+        A, J = len(variances), len(self.sharp)
+        none, nothing = np.zeros((A, EFFECTS, J)), np.zeros((A, 0))
+        return _found(BreakState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
-    def after(self, state: BreakState, G: FloatArray, Q: FloatArray, white: FloatArray) -> BreakState:
-        """After a stage of r numbers: G (r, J), Q (r, k + M + q) and w (r,)."""
+    def after(self, state: BreakState, G: FloatArray, white: FloatArray, variances: FloatArray) -> BreakState:
+        """The state after a stage of r numbers: G (A, r, J), w (A, r) and A^2 (A, K)."""
         read = state._replace(
-            moved=state.moved + Q.T @ G,
-            G=np.vstack([state.G, G]),
-            white=np.concatenate([state.white, white]),
-            numbers=(*state.numbers, len(white)),
+            G=np.concatenate([state.G, G], axis=1),
+            white=np.concatenate([state.white, white], axis=1),
+            numbers=(*state.numbers, white.shape[1]),
         )
-        return _found(read, self.variances)
+        return _found(read, variances)
+
+
+def _T(matrices: FloatArray) -> FloatArray:
+    """Each of A matrices transposed."""
+    return matrices.swapaxes(1, 2)
 
 
 def _found(state: BreakState, variances: FloatArray) -> BreakState:
-    """The single effects, each given the expected others, until the bound of the evidence rises no more.
+    """The single effects, each given the expected others, until no bound of the evidence rises any more.
 
     log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
-    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l of the effect's own posterior, Z_l its normaliser.
+    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l of the effect's own posterior, Z_l its normaliser. Models whose
+    bound has settled leave the iteration.
     """
-    G, means, squares = state.G, state.means.copy(), state.squares.copy()
-    if not G.shape[1]:
+    if not state.G.shape[2]:
         return state
-    S, A = column_norms(G), variances[:, None]
-    left = A / (1 + A * S)
-    prior = math.log(SHARE / left.size) - 0.5 * np.log1p(A * S)
-    fitted, least, evidence = means @ G.T, np.zeros(EFFECTS), -math.inf
+    means, squares, evidence = state.means.copy(), state.squares.copy(), state.log_evidence.copy()
+    G, white, A, rows = state.G, state.white, variances[:, :, None], np.arange(len(means))
+    before = np.full(len(rows), -math.inf)
     for _ in range(_ROUNDS):
-        for effect in range(EFFECTS):
-            q = (state.white - fitted.sum(axis=0) + fitted[effect]) @ G
-            each = left * q
-            logs = prior + 0.5 * each * q
-            top = max(float(logs.max()), 0.0)
-            p = np.exp(logs - top)
-            total = float(p.sum()) + (1 - SHARE) * math.exp(-top)
-            p /= total
-            means[effect], squares[effect] = (p * each).sum(axis=0), (p * (left + each**2)).sum(axis=0)
-            fitted[effect] = G @ means[effect]
-            least[effect] = top + math.log(total) - q @ means[effect] + 0.5 * S @ squares[effect]
-        whole, before = fitted.sum(axis=0), evidence
-        known = state.white @ whole - 0.5 * (whole @ whole + S @ squares.sum(axis=0) - (fitted**2).sum())
-        evidence = float(known + least.sum())
-        if evidence - before < _TOLERANCE:
+        means[rows], squares[rows], evidence[rows] = _one_round(G, white, A, means[rows], squares[rows])
+        rising = evidence[rows] - before >= _TOLERANCE
+        if not rising.any():
             break
+        before = evidence[rows][rising]
+        rows, G, white, A = rows[rising], G[rising], white[rising], A[rising]
     return state._replace(means=means, squares=squares, log_evidence=evidence)
+
+
+def _one_round(
+    G: FloatArray, white: FloatArray, A: FloatArray, means: FloatArray, squares: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each effect in turn given the expected others, and the bound of the log evidence then."""
+    S = np.einsum("arj,arj->aj", G, G)
+    left = A / (1 + A * S[:, None])
+    prior = math.log(SHARE / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
+    fitted, least = means @ _T(G), np.zeros(means.shape[:2])
+    for effect in range(EFFECTS):
+        others = fitted.sum(axis=1) - fitted[:, effect]
+        q = ((white - others)[:, None] @ G)[:, 0]
+        each = left * q[:, None]
+        logs = prior + 0.5 * each * q[:, None]
+        top = np.maximum(logs.max(axis=(1, 2)), 0.0)
+        p = np.exp(logs - top[:, None, None])
+        total = p.sum(axis=(1, 2)) + (1 - SHARE) * np.exp(-top)
+        p /= total[:, None, None]
+        means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (left + each**2)).sum(axis=1)
+        fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
+        own = 0.5 * (S * squares[:, effect]).sum(axis=1) - (q * means[:, effect]).sum(axis=1)
+        least[:, effect] = top + np.log(total) + own
+    whole = fitted.sum(axis=1)
+    lost = (whole**2).sum(axis=1) + (S * squares.sum(axis=1)).sum(axis=1) - (fitted**2).sum(axis=(1, 2))
+    return means, squares, (white * whole).sum(axis=1) - 0.5 * lost + least.sum(axis=1)
 
 
 def breaks_of(grid: CellGrid, variance: float) -> Breaks:

@@ -11,7 +11,6 @@ the mixture has as many as there are kernels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -22,8 +21,8 @@ from ..arrays import FloatArray
 from ..strategies.bayes import bayes, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
-from .cell_moments import CellModel
-from .stages import each_column
+from .stages import IntArray, each_column
+from .state import ModelSet
 
 LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
 _GIVEN_UP = 1e-6  # probability below which they are looked for no more
@@ -50,26 +49,29 @@ class Moments(NamedTuple):
     variance: FloatArray
 
 
-def likeliest(models: Sequence[CellModel], weights: FloatArray, among: Sequence[int]) -> list[tuple[int, float]]:
-    """Of each family of kernels that counts, the index of a model among some, and the weight of all of these.
+def likeliest(models: ModelSet, weights: FloatArray, among: IntArray) -> tuple[IntArray, FloatArray]:
+    """One model of each family of kernels that counts, ascending, and the weight of the whole family.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
-    would be measured. Curves that are ``looked_for`` count until released numbers rule them out.
+    would be measured. Curves that are ``always_planned_for`` count until released numbers rule them out.
+
+    Args:
+        weights: probabilities of all models (m,).
+        among: the models to choose from.
     """
     families = dict[object, list[int]]()
-    for index in among:
-        families.setdefault(models[index].family, []).append(index)
-    largest = [
-        (max(each, key=lambda i: (models[i].features.kernel.variance, weights[i])), each) for each in families.values()
-    ]
+    for index in among.tolist():
+        families.setdefault(models.family[index], []).append(index)
+    largest = [(max(each, key=lambda i: (models.amplitude[i], weights[i])), each) for each in families.values()]
     shares = [float(weights[each].sum()) for _, each in largest]
-    enough, chosen = min(_LEAST_WEIGHT, max(shares)), list[tuple[int, float]]()
+    enough, chosen = min(_LEAST_WEIGHT, max(shares)), dict[int, float]()
     for (index, _), share in zip(largest, shares, strict=True):
-        sought = models[index].looked_for and share > _GIVEN_UP
-        least = LOOKED_FOR * models[index].weight if sought else 0.0
+        sought = models.always_planned_for[index] and share > _GIVEN_UP
+        least = LOOKED_FOR * models.weight[index] if sought else 0.0
         if share >= enough or least:
-            chosen.append((index, max(share, least)))
-    return chosen
+            chosen[index] = max(share, least)
+    ordered = sorted(chosen)
+    return np.array(ordered), np.array([chosen[index] for index in ordered])
 
 
 def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from .counts import Counts, Positions
 from .mixture import Mixture, side_by_side
 from .scatter import (
     ROUNDS,
-    Noisy,
+    NoiseShares,
     Scatter,
     expected,
     far_out,
@@ -34,6 +35,7 @@ from .scatter import (
     log_prior,
     model_weights,
     most_of_squares,
+    noise_shares,
     of_two_values,
     split_stage,
 )
@@ -112,13 +114,13 @@ class Posterior(NamedTuple, Generic[S]):
     """Posterior of D draws after some stages.
 
     Attributes:
-        states: of each model (M), as its filter has them.
+        states: of all models, as their filter has them.
         scatter: log density of the noise variance (D, S); None where stages are read as if outcomes were normal.
         weights: probabilities of the models (D, M).
         numbers: how many numbers each stage released, counts included.
     """
 
-    states: tuple[S, ...]
+    states: S
     scatter: FloatArray | None
     weights: FloatArray
     numbers: tuple[int, ...] = ()
@@ -152,16 +154,33 @@ class Filter(ABC, Generic[S]):
     """A mixture of models on the records, or cells, that are measured, and at test inputs.
 
     Attributes:
-        labels: of each model's kernel, equal for equal kernels.
         two_valued: whether every output is at one end of the range, as yes and no are.
     """
 
-    models: Sequence[Noisy]
-    labels: tuple[int, ...]
     n: int
     half_range: float
     two_valued: bool
     X_test: FloatArray
+
+    @property
+    @abstractmethod
+    def noise_variances(self) -> FloatArray:
+        """Noise variance of each model (M,)."""
+
+    @property
+    @abstractmethod
+    def prior_weights(self) -> FloatArray:
+        """Prior weight of each model (M,)."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[int, ...]:
+        """Number of each model's kernel, equal for equal kernels."""
+
+    @cached_property
+    def noise_shares(self) -> NoiseShares:
+        """How the models of each kernel share the cases of the residual variance."""
+        return noise_shares(self.noise_variances, self.prior_weights, self.labels, self.half_range)
 
     @property
     @abstractmethod
@@ -184,8 +203,16 @@ class Filter(ABC, Generic[S]):
         """A curve that is 0."""
 
     @abstractmethod
-    def prior(self, draws: int) -> tuple[tuple[S, ...], tuple[int, ...]]:
+    def prior(self, draws: int) -> tuple[S, tuple[int, ...]]:
         """Of each model before any output is measured; and how many numbers were released by then."""
+
+    @abstractmethod
+    def evidence_of(self, states: S) -> FloatArray:
+        """Log density of the sums of outcomes, under each model (D, M)."""
+
+    @abstractmethod
+    def misfit_of(self, states: S) -> FloatArray:
+        """|w|^2 of each stage under each model (D, M, S), see ``measurement.fit``."""
 
     @abstractmethod
     def next_stage(
@@ -196,7 +223,7 @@ class Filter(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def updated(self, posterior: Posterior[S], observation: Observation, linear: Any = None) -> tuple[S, ...]:
+    def updated(self, posterior: Posterior[S], observation: Observation, linear: Any = None) -> S:
         """States after a stage's sums."""
 
     @abstractmethod
@@ -316,28 +343,25 @@ class Filter(ABC, Generic[S]):
 
     def log_evidence(self, posterior: Posterior[S]) -> FloatArray:
         """Log density of the sums of outcomes, under each model (D, M)."""
-        states: tuple[Any, ...] = posterior.states
-        return np.stack([np.atleast_1d(state.log_evidence) for state in states], axis=1)
+        return self.evidence_of(posterior.states)
 
     def fit(self, posterior: Posterior[S]) -> tuple[Fit, ...]:
         """Fit of the released numbers to the models; () before any stage."""
         if not posterior.numbers:
             return ()
-        states: tuple[Any, ...] = posterior.states
-        misfit = np.stack([np.atleast_2d(state.misfit) for state in states], axis=1)
-        return fits_of(posterior.weights, misfit, posterior.numbers)
+        return fits_of(posterior.weights, self.misfit_of(posterior.states), posterior.numbers)
 
     def _noise_variance(self, posterior: Posterior[S]) -> FloatArray:
         """Expected over the models (D,)."""
-        return np.asarray(posterior.weights @ [model.noise_variance for model in self.models])
+        return np.asarray(posterior.weights @ self.noise_variances)
 
     def _weighed(self, posterior: Posterior[S]) -> Posterior[S]:
         """With the models' probabilities: by squares and evidence, or by prior weight and evidence alone."""
         evidence = self.log_evidence(posterior)
         if posterior.scatter is not None:
-            weights = model_weights(self.models, self.labels, posterior.scatter, evidence, self.half_range)
+            weights = model_weights(self.noise_shares, posterior.scatter, evidence)
         else:
-            weights = softmax(np.log([model.weight for model in self.models]) + evidence, axis=1)
+            weights = softmax(np.log(self.prior_weights) + evidence, axis=1)
         return posterior._replace(weights=weights)
 
 

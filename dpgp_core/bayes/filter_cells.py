@@ -6,7 +6,7 @@ Every stage and its width are planned from numbers released before: one draw at 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,26 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..linalg import column_norms
 from ..measurement.measurement import CellCounts
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .breaks import breaks_of
-from .cell_moments import (
-    KAPPA,
-    CellModel,
-    CellState,
-    CurveMoments,
-    Linear,
-    cell_models,
-    cell_prior,
-    cell_update,
-    curve_moments,
-    downdate,
-    linearise,
-    not_read,
-    placed_models,
-)
 from .cell_strategies import Moments, likeliest, risk_model, solved
 from .cells import CellGrid
 from .counts import Counts, Positions, counts_given, positions_given
@@ -41,13 +25,26 @@ from .engine import NOTHING, Filter, Observation, Posterior
 from .mixture import Mixture
 from .models import AUTO_VARIANCE, Model
 from .spread import GAP, spread_models
-from .stages import CLIP, NARROWEST, TIED, WIDTHS, PlannedStage, each_column, on_the_grid, widest
+from .stages import CLIP, NARROWEST, TIED, WIDTHS, IntArray, PlannedStage, each_column, on_the_grid, widest
+from .state import (
+    KAPPA,
+    CurveMoments,
+    Linear,
+    ModelSet,
+    State,
+    curve_moments,
+    linearise,
+    model_set,
+    models_given_locations,
+    prior_state,
+    updated_state,
+)
 from .waves import on_dates
 
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
 _ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
-_OUT = 1e-9  # probability of people's noise below which its models are read no further
+_OUT = 1e-3  # probability of people's noise below which its models are read no further
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,18 +54,17 @@ class SpreadOn:
     grid: CellGrid
 
     @cached_property
-    def models(self) -> tuple[CellModel, ...]:
+    def models(self) -> ModelSet:
         """From the box alone, see ``spread``."""
-        return cell_models(on_dates(spread_models(self.grid.box), self.grid.periods), self.grid)
+        return model_set(on_dates(spread_models(self.grid.box), self.grid.periods), self.grid)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CellFilter(Filter[CellState]):
+class CellFilter(Filter[State]):
     """The mixture on M public cells, and at test inputs; all of it is public.
 
     Attributes:
         models: the mixture on the grid.
-        labels: of their kernels.
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy to stop at.
         two_valued: whether every output is at one end of the range, as yes and no are.
@@ -77,8 +73,7 @@ class CellFilter(Filter[CellState]):
     """
 
     grid: CellGrid
-    models: tuple[CellModel, ...]
-    labels: tuple[int, ...]
+    models: ModelSet
     n: int
     half_range: float
     clip: float = CLIP
@@ -91,17 +86,32 @@ class CellFilter(Filter[CellState]):
     @property
     def biased(self) -> bool:
         """See ``Filter``."""
-        return bool(self.models[0].bias.shape[1])
+        return bool(self.models.bias.shape[1])
+
+    @property
+    def noise_variances(self) -> FloatArray:
+        """See ``Filter``."""
+        return self.models.noise_variance
+
+    @property
+    def prior_weights(self) -> FloatArray:
+        """See ``Filter``."""
+        return self.models.weight
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """See ``Filter``."""
+        return tuple(self.models.label.tolist())
 
     @cached_property
     def least_noise(self) -> float:
-        """Variance of people about the curve in the model that has least of it.
+        """Least variance of an output about the curve in any model.
 
-        Where bounds are far wider than outcomes scatter, squares may say less. Under a model that has people scatter by
-        sigma more, an interval of c sigma that nobody passes on one side would be taken to cut sigma (phi(c) -
-        c Phi(-c)) off everybody's mean on the other, and every curve would be off by that, with certainty.
+        Where bounds are far wider than the residuals, the squared residuals may imply even less. Under a model with a
+        larger standard deviation sigma, an interval of c sigma that nobody exceeds on one side would be taken to clip
+        sigma (phi(c) - c Phi(-c)) off everybody's mean on the other, and every curve would be confidently wrong by it.
         """
-        return min(model.noise_variance for model in self.models)
+        return float(self.models.noise_variance.min())
 
     @property
     def people(self) -> FloatArray:
@@ -127,88 +137,86 @@ class CellFilter(Filter[CellState]):
         if positions is None:
             return replace(self, counts=counts)
         grid, unknown = positions_given(self.grid, counts, positions)
-        return replace(self, counts=counts, grid=grid, models=placed_models(self.models, grid, unknown))
+        return replace(self, counts=counts, grid=grid, models=models_given_locations(self.models, grid, unknown))
 
     def at(self, X_test: FloatArray) -> CellFilter:
         """The same at other test inputs (P, D)."""
         return replace(self, X_test=X_test)
 
-    def prior(self, draws: int) -> tuple[tuple[CellState, ...], tuple[int, ...]]:
-        """Of one draw."""
+    def prior(self, draws: int) -> tuple[State, tuple[int, ...]]:
+        """See ``Filter``; of one release."""
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
-        return tuple(cell_prior(model, self.counts) for model in self.models), numbers
+        return prior_state(self.models, self.counts), numbers
 
-    def active(self, posterior: Posterior[CellState]) -> list[int]:
-        """The models that are read further, never none: all but those of a noise that squares have ruled out.
+    def evidence_of(self, state: State) -> FloatArray:
+        """See ``Filter``."""
+        return state.log_evidence[None]
 
-        Kernels stay all of them: at one noise they share its probability (see ``scatter.model_weights``).
+    def misfit_of(self, state: State) -> FloatArray:
+        """See ``Filter``."""
+        return state.misfit[None]
+
+    def active(self, posterior: Posterior[State]) -> IntArray:
+        """The models that are read further: all but those whose noise variance the squared residuals have ruled out.
+
+        There is always one. All kernels stay: at one noise variance they share its probability, see
+        ``scatter.model_weights``.
         """
-        of_noise = dict[float, float]()
-        candidates = [i for i, state in enumerate(posterior.states) if not state.ruled_out]
-        for i in candidates:
-            noise = self.models[i].noise_variance
-            of_noise[noise] = of_noise.get(noise, 0.0) + float(posterior.weights[0, i])
-        least = _OUT * max(of_noise.values())
-        return [i for i in candidates if of_noise[self.models[i].noise_variance] >= least] or candidates
+        candidates = posterior.states.index
+        noises, of_noise = np.unique(self.models.noise_variance[candidates], return_inverse=True)
+        shares = np.bincount(of_noise, posterior.weights[0, candidates], minlength=len(noises))
+        likely = (shares >= _OUT * shares.max())[of_noise]
+        return candidates[likely] if likely.any() else candidates
 
     def linearised(
         self,
-        posterior: Posterior[CellState],
+        posterior: Posterior[State],
         query: Observation,
-        moments: Mapping[int, CurveMoments] | None = None,
-        among: Iterable[int] | None = None,
-    ) -> dict[int, Linear]:
-        """The residual sums under each active model, or each among some; ``moments`` of f - g save computing them."""
-        linear, expected = dict[int, Linear](), self.expected_scatter(posterior)
-        noise = 0.0 if expected is None else float(expected.variance[0])
-        for i in self.active(posterior) if among is None else among:
-            model, before = self.models[i], None if moments is None else moments[i]
-            noise_variance = noise if 0 < noise < self.least_noise else model.noise_variance
-            linear[i] = linearise(
-                model, self.counts, posterior.states[i], query, self.half_range, expected, before, noise_variance
-            )
-        return linear
+        moments: CurveMoments | None = None,
+        among: IntArray | None = None,
+    ) -> Linear:
+        """The residual sums under the models that are read, or some of them; ``moments`` of f - g save computing them.
 
-    def updated(
-        self, posterior: Posterior[CellState], observation: Observation, linear: Any = None
-    ) -> tuple[CellState, ...]:
+        Args:
+            among: models that are read; None for all ``active`` ones.
+        """
+        state, expected = posterior.states.only(self.active(posterior) if among is None else among), None
+        noise = state.noise_variance
+        if posterior.scatter is not None:
+            expected = self.expected_scatter(posterior)
+            assert expected is not None
+            if 0 < expected.variance[0] < self.least_noise:
+                noise = np.full_like(noise, expected.variance[0])
+        return linearise(self.counts, state, query, self.half_range, expected, moments, noise)
+
+    def updated(self, posterior: Posterior[State], observation: Observation, linear: Any = None) -> State:
         """See ``Filter``."""
         linear = self.linearised(posterior, observation) if linear is None else linear
-        B, s, z = observation.B, observation.noise_multiplier, observation.z[0]
-        return tuple(
-            cell_update(model, state, linear[i], B, s, z) if i in linear else not_read(state)
-            for i, (model, state) in enumerate(zip(self.models, posterior.states, strict=True))
+        return updated_state(
+            posterior.states, linear, observation.B, observation.noise_multiplier, observation.z[0]
         )
 
-    def _weighed(self, posterior: Posterior[CellState]) -> Posterior[CellState]:
+    def _weighed(self, posterior: Posterior[State]) -> Posterior[State]:
         """See ``Filter``; models ruled out have no weight, and where nothing else has any, the others' is equal."""
-        weighed, possible = super()._weighed(posterior), np.array([not state.ruled_out for state in posterior.states])
+        weighed, possible = super()._weighed(posterior), posterior.states.read
         if possible.all():
             return weighed
         weights = weighed.weights * possible
         total = float(weights.sum())
         return weighed._replace(weights=weights / total if total > 0 else possible[None] / possible.sum())
 
-    def mean_square(self, posterior: Posterior[CellState], g: FloatArray) -> FloatArray:
+    def mean_square(self, posterior: Posterior[State], g: FloatArray) -> FloatArray:
         """E (y - g)^2 of each cell (1, M), over the models."""
-        square, centre = np.zeros(self.grid.size), self.grid.averages(g[0])
-        for i in self.active(posterior):
-            model, state, weight = self.models[i], posterior.states[i], posterior.weights[0, i]
-            variance = model.variance_over_cells(state) + model.noise_variance
-            square += weight * (variance + (model.mean_over_cells(state) - centre) ** 2)
-        return square[None]
+        state, centre = posterior.states, self.grid.averages(g[0])
+        variance = state.variance_over_cells + state.noise_variance[:, None]
+        each = variance + (state.mean_over_cells - centre) ** 2
+        return posterior.weights[:, state.index] @ each
 
-    def curve(self, posterior: Posterior[CellState]) -> FloatArray:
+    def curve(self, posterior: Posterior[State]) -> FloatArray:
         """The expected curve at the nodes (1, F), within the range."""
-        of_kernel, shapes, breaks = dict[int, tuple[FloatArray, FloatArray]](), self.models[0].breaks.nodes, 0.0
-        for model, state, weight in zip(self.models, posterior.states, posterior.weights[0], strict=True):
-            k = model.nodes.shape[1]
-            a = weight * (state.mean[:k] - state.breaks.moved[:k] @ state.breaks.mean)
-            before = of_kernel.get(model.label)
-            of_kernel[model.label] = model.nodes, a if before is None else before[1] + a
-            breaks = breaks + weight * state.breaks.mean
-        mean = sum((nodes @ a for nodes, a in of_kernel.values()), shapes @ breaks)
-        return np.clip(mean, -self.half_range, self.half_range)[None]
+        state = posterior.states
+        mean = posterior.weights[:, state.index] @ state.mean_at_nodes
+        return np.clip(mean, -self.half_range, self.half_range)
 
     def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observation]:
         """Intervals [low, high] of each cell's residuals about the expected curve, for each half-width.
@@ -227,12 +235,13 @@ class CellFilter(Filter[CellState]):
         return queries
 
     def next_stage(
-        self, posterior: Posterior[CellState], stage: PlannedStage, s: float, first: bool
-    ) -> tuple[Observation, dict[int, Linear]]:
+        self, posterior: Posterior[State], stage: PlannedStage, s: float, first: bool
+    ) -> tuple[Observation, Linear]:
         """Intervals of least expected risk among ``WIDTHS``, and the best strategy for them, unless both are given.
 
         All of it follows from released numbers. The first stage takes the whole range.
         """
+        posterior = posterior._replace(states=posterior.states.only(self.active(posterior)))
         start, moments = None, None
         if stage.strategy is not None or first:
             [query] = self.intervals(posterior, stage.width)
@@ -243,24 +252,26 @@ class CellFilter(Filter[CellState]):
         return query._replace(B=B, noise_multiplier=s), linear
 
     def _of_least_risk(
-        self, posterior: Posterior[CellState], s: float
-    ) -> tuple[Observation, FloatArray, dict[int, CurveMoments]]:
+        self, posterior: Posterior[State], s: float
+    ) -> tuple[Observation, FloatArray, CurveMoments]:
         """Intervals, the strategy (r, M) they were compared by, and moments under each active model."""
         active = self.active(posterior)
-        pairs = likeliest(self.models, posterior.weights[0], active)
+        index, shares = likeliest(self.models, posterior.weights[0], active)
         queries = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
-        g = self.curve(posterior)[0]
-        moments = {i: curve_moments(self.models[i], posterior.states[i], g) for i in active}
+        moments = curve_moments(posterior.states.only(active), self.curve(posterior)[0])
+        of_likeliest = moments.only(np.searchsorted(active, index))
         strategies = []
         for query in queries:
-            linear = self.linearised(posterior, query, moments, [i for i, _ in pairs])
-            strategies.append(self._strategy(posterior, linear, pairs, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS))
+            linear = self.linearised(posterior, query, of_likeliest, index)
+            strategies.append(
+                self._strategy(posterior, linear, shares, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS)
+            )
         risks = np.array([[strategy.risk] for strategy in strategies])
         best = int(widest(risks, TIED * risks.min(axis=0))[0])
         return queries[best], strategies[best].B, moments
 
     def plan_stage(
-        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], s: float, start: FloatArray | None = None
+        self, posterior: Posterior[State], linear: Linear, s: float, start: FloatArray | None = None
     ) -> Strategy:
         """B (r, M), columns of norm <= 1, multiples of 2^-20, of least risk of f at the cells, weighted by records.
 
@@ -268,99 +279,114 @@ class CellFilter(Filter[CellState]):
 
         Args:
             posterior: so far.
-            linear: the stage's sums under each model.
+            linear: the stage's sums under the models that are read.
             s: noise multiplier of the stage.
             start: a B to start from.
         """
-        pairs = likeliest(self.models, posterior.weights[0], self.active(posterior))
+        index, shares = likeliest(self.models, posterior.weights[0], linear.index)
         return on_the_grid(
-            self._strategy(posterior, linear, pairs, s, gap=self.gap, start=start, max_iterations=_STEPS)
+            self._strategy(posterior, linear.only(index), shares, s, gap=self.gap, start=start, max_iterations=_STEPS)
         )
 
     def _strategy(
-        self,
-        posterior: Posterior[CellState],
-        linear: Mapping[int, Linear],
-        pairs: Sequence[tuple[int, float]],
-        s: float,
-        **options: Any,
+        self, posterior: Posterior[State], linear: Linear, shares: FloatArray, s: float, **options: Any
     ) -> Strategy:
         """The best one by ``solved``; where it fails on released numbers, every cell by itself."""
         try:
-            return solved(self.moments(posterior, linear, pairs), s, **options)
+            return solved(self.moments(posterior, linear, shares), s, **options)
         except _NUMERICAL:
             return each_column(self.grid.size)
 
-    def moments(
-        self, posterior: Posterior[CellState], linear: Mapping[int, Linear], pairs: Sequence[tuple[int, float]]
-    ) -> RiskModel:
-        """One model with the second moments of models, given with their weights, about the mean of each."""
-        shares = np.array([share for _, share in pairs]) / sum(share for _, share in pairs)
-        each = [self.moments_of(i, posterior, linear[i]) for i, _ in pairs]
-        mean = Moments(*(np.tensordot(shares, np.stack(parts), axes=1) for parts in zip(*each, strict=True)))
+    def moments(self, posterior: Posterior[State], linear: Linear, shares: FloatArray) -> RiskModel:
+        """One model with the second moments of the models of ``linear``, about the mean of each.
+
+        Args:
+            shares: weights of these models (A,).
+        """
+        weights = shares / shares.sum()
+        each = self.moments_of(posterior, linear)
+        mean = Moments(*(np.tensordot(weights, part, axes=1) for part in each))
         return risk_model(mean, self.people, 1.0)
 
-    def moments_of(self, i: int, posterior: Posterior[CellState], linear: Linear) -> Moments:
-        """Of one model: K = T C T^T + rest, F = T C Phi^T, C = diag(prior) - rows^T rows; and of its breaks."""
-        model, state, k = self.models[i], posterior.states[i], self.models[i].cells.shape[1]
-        T_prior, TG = linear.T * state.prior, linear.T @ state.rows.T
-        own = (
-            linear.own
-            + linear.T[:, k : k + len(model.cells)].diagonal() ** 2 * (1 + KAPPA) * self.people * model.noise_variance
-        )
-        K, F = T_prior @ linear.T.T - TG @ TG.T, T_prior[:, :k] @ model.cells.T - TG @ state.rows_over_cells
-        of_sums = linear.unit[:, None] * model.breaks.cells - linear.T @ state.breaks.moved
-        K += state.breaks.covariance(of_sums, of_sums)
-        F += state.breaks.covariance(of_sums, model.effects_over_cells(state))
-        return Moments(K + linear.rest, own, F, model.variance_over_cells(state))
+    def moments_of(self, posterior: Posterior[State], linear: Linear) -> Moments:
+        """Of each model of ``linear``: K = T C T^T + rest and F = T C Phi^T, C = diag(prior) - rows^T rows.
 
-    def predict(self, posterior: Posterior[CellState]) -> Mixture:
+        As Phi Phi^T is the prior covariance of f over the cells, T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit)
+        + diag(gain^2 eta) + bias bias^T.
+        """
+        state = posterior.states.only(linear.index)
+        k, M, unit = self.models.rank, self.grid.size, linear.unit[:, :, None]
+        on_eta = state.rows[:, :, k : k + M] * linear.gain[:, None]
+        TG = (state.rows_over_cells * linear.unit[:, None] + on_eta).swapaxes(1, 2)
+        TG += linear.bias @ state.rows[:, :, k + M :].swapaxes(1, 2)
+        prior = self.models.prior_over_cells[state.label]
+        K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
+        K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
+        F = unit * prior - TG @ state.rows_over_cells
+        of_sums = unit * self.models.breaks.cells - TG @ state.breaks.G
+        K += state.breaks.covariance(of_sums, of_sums)
+        F += state.breaks.covariance(of_sums, state.effects_over_cells)
+        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * state.noise_variance[:, None]
+        return Moments(K + linear.rest, own, F, state.variance_over_cells)
+
+    def predict(self, posterior: Posterior[State]) -> Mixture:
         """The models' predictions at the test inputs.
 
-        Variance = k(x, x) - |rows phi|^2 + that of breaks' heights + that of their places.
+        Variance = k(x, x) - |rows phi|^2 + that of breaks' heights + that of their places. A model that is not read
+        any more has no weight, and predicts as it did before anything was released.
         """
-        means, variances, breaks = [], [], self.models[0].breaks
+        state, breaks, k = posterior.states, self.models.breaks, self.models.rank
         shapes, unsure = breaks.at(self.X_test), breaks.unsure_at(self.X_test)
-        for model, state in zip(self.models, posterior.states, strict=True):
-            phi, k = model.at(self.X_test), model.cells.shape[1]
-            prior = model.features.kernel.diagonal(self.X_test)
-            means.append(model.mean(state, phi, shapes))
-            smooth = np.maximum(prior - column_norms(state.rows[:, :k] @ phi.T), 1e-14 * prior)
-            heights = state.breaks.variance(model.effects(state, phi, shapes))
-            variances.append(smooth + heights + unsure @ state.breaks.square)
+        means, variances = np.zeros((2, len(self.models), len(self.X_test)))
+        means[state.index] = state.breaks.mean @ shapes.T
+        variances[state.index] = state.breaks.square @ unsure.T
+        for label in range(len(self.models.features)):
+            prior = self.models.features[label].kernel.diagonal(self.X_test)
+            variances[self.models.label == label] += prior
+        for label, rows in self.models.kernels_of(state.index):
+            phi, index = self.models.at(label, self.X_test), state.index[rows]
+            prior = self.models.features[label].kernel.diagonal(self.X_test)
+            Q = state.rows[rows, :, :k] @ phi.T
+            smooth = np.maximum(prior - np.einsum("ari,ari->ai", Q, Q), 1e-14 * prior)
+            effects = shapes - Q.swapaxes(1, 2) @ state.breaks.G[rows]
+            means[index] += state.coefficients[rows] @ phi.T
+            variances[index] += smooth - prior + state.breaks.only(rows).variance(effects)
         return Mixture(
-            means=np.array([means]),
-            variances=np.array([variances]),
-            noise_variances=np.array([model.noise_variance for model in self.models]),
+            means=means[None],
+            variances=variances[None],
+            noise_variances=self.models.noise_variance,
             weights=posterior.weights,
             fit=self.fit(posterior),
         )
 
-    def shared(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
+    def shared(self, posterior: Posterior[State]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
-        return tuple(downdate(*each, self.X_test) for each in zip(self.models, posterior.states, strict=True))
+        state, k = posterior.states, self.models.rank
+        found = [np.zeros((0, len(self.X_test)))] * len(self.models)
+        for label, rows in self.models.kernels_of(state.index):
+            phi = self.models.at(label, self.X_test)
+            for row in rows:
+                found[state.index[row]] = np.asarray(state.rows[row, :, :k] @ phi.T)
+        return tuple(found)
 
-    def of_breaks(self, posterior: Posterior[CellState]) -> tuple[FloatArray, ...]:
+    def of_breaks(self, posterior: Posterior[State]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
-        breaks = self.models[0].breaks
+        breaks, state, k = self.models.breaks, posterior.states, self.models.rank
         if not len(breaks.sharp):
             return ()
-        shapes = breaks.at(self.X_test)
-        of_places = breaks.covariance_of_places(
-            self.X_test, np.array([state.breaks.square for state in posterior.states])
-        )
-        covariances = []
-        for model, state, places in zip(self.models, posterior.states, of_places, strict=True):
-            effects = model.effects(state, model.at(self.X_test), shapes)
-            covariances.append(state.breaks.covariance(effects, effects) + places)
+        shapes, P = breaks.at(self.X_test), len(self.X_test)
+        covariances = np.zeros((len(self.models), P, P))
+        covariances[state.index] = breaks.covariance_of_places(self.X_test, state.breaks.square)
+        for label, rows in self.models.kernels_of(state.index):
+            Q = state.rows[rows, :, :k] @ self.models.at(label, self.X_test).T
+            effects = shapes - Q.swapaxes(1, 2) @ state.breaks.G[rows]
+            covariances[state.index[rows]] += state.breaks.only(rows).covariance(effects, effects)
         return tuple(covariances)
 
     def distance_filter(self) -> CellFilter:
         """See ``Filter``."""
-        models = self.spread.models
-        labels = tuple(model.label for model in models)
-        grid = self.spread.grid
-        return replace(self, grid=grid, models=models, labels=labels, half_range=1.0, gap=GAP, two_valued=False)
+        models, grid = self.spread.models, self.spread.grid
+        return replace(self, grid=grid, models=models, half_range=1.0, gap=GAP, two_valued=False)
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
         """See ``Filter``."""
@@ -392,12 +418,10 @@ def cell_filter(
         broken: whether curves may break.
     """
     breaks = breaks_of(grid, AUTO_VARIANCE * half_range**2) if biased and broken else None
-    on_grid = cell_models(models, grid, biased=biased, breaks=breaks)
     even = np.full(grid.size, n / grid.size)
     return CellFilter(
         grid=grid,
-        models=on_grid,
-        labels=tuple(model.label for model in on_grid),
+        models=model_set(models, grid, biased=biased, breaks=breaks),
         n=n,
         half_range=half_range,
         clip=clip,

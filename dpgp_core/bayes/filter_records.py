@@ -75,7 +75,7 @@ class RecordModel:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RecordFilter(Filter[State]):
+class RecordFilter(Filter[tuple[State, ...]]):
     """The mixture at n records and P test inputs.
 
     Attributes:
@@ -86,7 +86,7 @@ class RecordFilter(Filter[State]):
     """
 
     models: tuple[RecordModel, ...]
-    labels: tuple[int, ...]
+    kernels: tuple[int, ...]
     n: int
     X: FloatArray
     X_test: FloatArray
@@ -99,6 +99,29 @@ class RecordFilter(Filter[State]):
     def tests(self) -> slice:
         """Where f at the test inputs is in a state."""
         return slice(self.n, self.n + len(self.X_test))
+
+    @property
+    def noise_variances(self) -> FloatArray:
+        """See ``Filter``."""
+        return np.array([model.noise_variance for model in self.models])
+
+    @property
+    def prior_weights(self) -> FloatArray:
+        """See ``Filter``."""
+        return np.array([model.weight for model in self.models])
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """See ``Filter``."""
+        return self.kernels
+
+    def evidence_of(self, states: tuple[State, ...]) -> FloatArray:
+        """See ``Filter``."""
+        return np.stack([state.log_evidence for state in states], axis=1)
+
+    def misfit_of(self, states: tuple[State, ...]) -> FloatArray:
+        """See ``Filter``."""
+        return np.stack([state.misfit for state in states], axis=1)
 
     @property
     def biased(self) -> bool:
@@ -126,7 +149,7 @@ class RecordFilter(Filter[State]):
         spread = (np.broadcast_to(model.variance, (draws, size)) for model in self.models)
         return tuple(State(zero, variance, nothing, none, nothing[..., 0]) for variance in spread), ()
 
-    def updated(self, posterior: Posterior[State], observation: Observation, linear: Any = None) -> tuple[State, ...]:
+    def updated(self, posterior: Posterior[tuple[State, ...]], observation: Observation, linear: Any = None) -> tuple[State, ...]:
         """Posterior after one more stage.
 
         S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
@@ -144,21 +167,21 @@ class RecordFilter(Filter[State]):
             for model, state in zip(self.models, posterior.states, strict=True)
         )
 
-    def mean_square(self, posterior: Posterior[State], g: FloatArray) -> FloatArray:
+    def mean_square(self, posterior: Posterior[tuple[State, ...]], g: FloatArray) -> FloatArray:
         """E (y - g)^2 (D, n), over the models."""
         each = (state.variance[:, : self.n] + (state.mean[:, : self.n] - g) ** 2 for state in posterior.states)
         pairs = zip(posterior.weights.T, each, strict=True)
         total: FloatArray = sum((w[:, None] * square for w, square in pairs), np.zeros(1))
         return total
 
-    def curve(self, posterior: Posterior[State]) -> FloatArray:
+    def curve(self, posterior: Posterior[tuple[State, ...]]) -> FloatArray:
         """The expected curve at the records (D, n), within the range."""
         means = np.stack([state.mean[:, : self.n] for state in posterior.states], axis=1)
         g = np.einsum("dm,dmj->dj", posterior.weights, means)
         clipped: FloatArray = np.clip(g, -self.half_range, self.half_range)
         return clipped
 
-    def next_intervals(self, posterior: Posterior[State], clip: float) -> tuple[FloatArray, FloatArray]:
+    def next_intervals(self, posterior: Posterior[tuple[State, ...]], clip: float) -> tuple[FloatArray, FloatArray]:
         """Cut g +- c to the public range, (D, n) each: g the predictive mean, c = clip sqrt(E (y - g)^2).
 
         Never narrower than ``NARROWEST`` of the range, which also keeps an interval where all of g +- c lies outside.
@@ -178,7 +201,7 @@ class RecordFilter(Filter[State]):
         return low, np.maximum(high, low + least)
 
     def next_stage(
-        self, posterior: Posterior[State], stage: PlannedStage, s: float, first: bool
+        self, posterior: Posterior[tuple[State, ...]], stage: PlannedStage, s: float, first: bool
     ) -> tuple[Observation, None]:
         """Intervals of the half-width that leaves least variance of f at the test inputs; of each draw its own."""
         B, widths = stage.planned.B, stage.widths
@@ -190,26 +213,26 @@ class RecordFilter(Filter[State]):
         low, high = (np.choose(chosen[:, None], list(ends)) for ends in zip(*intervals, strict=True))
         return Observation(B, low, high, s), None
 
-    def _variance(self, posterior: Posterior[State]) -> FloatArray:
+    def _variance(self, posterior: Posterior[tuple[State, ...]]) -> FloatArray:
         """Variance of f, summed over the test inputs, under each draw's likeliest model (D,)."""
         each = enumerate(posterior.weights.argmax(axis=1))
         return np.array([posterior.states[m].variance[d, self.tests].sum() for d, m in each])
 
-    def _variance_after(self, posterior: Posterior[State], query: Observation) -> FloatArray:
+    def _variance_after(self, posterior: Posterior[tuple[State, ...]], query: Observation) -> FloatArray:
         """The same after a stage; it does not depend on z."""
         assert posterior.scatter is not None
         likeliest = posterior.weights.argmax(axis=1)
         variance = np.empty(len(likeliest))
         for m in np.unique(likeliest):
             d = np.flatnonzero(likeliest == m)
-            one = replace(self, models=(self.models[m],), labels=(0,))
+            one = replace(self, models=(self.models[m],), kernels=(0,))
             state = State(*(part[d] for part in posterior.states[m]))
             before = Posterior((state,), posterior.scatter[d], posterior.weights[d])
             observation = query._replace(low=query.low[d], high=query.high[d], z=np.zeros((len(d), len(query.B))))
             variance[d] = one.updated(before, observation)[0].variance[:, self.tests].sum(axis=1)
         return variance
 
-    def predict(self, posterior: Posterior[State]) -> Mixture:
+    def predict(self, posterior: Posterior[tuple[State, ...]]) -> Mixture:
         """The models' predictions at the test inputs; variances stay above the prior's rounding."""
         pairs = list(zip(self.models, posterior.states, strict=True))
         variances = [np.maximum(state.variance[:, self.tests], 1e-14 * float(m.variance.max())) for m, state in pairs]
@@ -221,7 +244,7 @@ class RecordFilter(Filter[State]):
             fit=self.fit(posterior) if self.biased else (),
         )
 
-    def shared(self, posterior: Posterior[State]) -> tuple[FloatArray, ...]:
+    def shared(self, posterior: Posterior[tuple[State, ...]]) -> tuple[FloatArray, ...]:
         """See ``Filter``."""
         return tuple(state.shared[0][:, self.tests] for state in posterior.states)
 
@@ -260,7 +283,7 @@ def record_filter(
     psi = np.zeros((len(X), 0)) if public is None else bias_features(public.x_box, X)
     return RecordFilter(
         models=tuple(_record_model(model, psi, *features[model.kernel]) for model in models),
-        labels=tuple(numbers[model.kernel] for model in models),
+        kernels=tuple(numbers[model.kernel] for model in models),
         n=len(X),
         X=X,
         X_test=X_test,

@@ -133,7 +133,7 @@ def planned_variance(n: int, half_range: float) -> float:
 
 
 def risk_models(
-    filtered: RecordFilter, posterior: Posterior[State], low: FloatArray, high: FloatArray, importance: FloatArray
+    filtered: RecordFilter, posterior: Posterior[tuple[State, ...]], low: FloatArray, high: FloatArray, importance: FloatArray
 ) -> list[RiskModel]:
     """Each model's expected posterior covariance, for outputs in units of their intervals' widths.
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,20 +47,6 @@ _SHARES: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len
 _USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
 _KNOWN_TO = 0.1  # of log sigma, where it follows from the mean
 _PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for outcomes with tails
-
-
-class Noisy(Protocol):
-    """The noise and weight of a model."""
-
-    @property
-    def noise_variance(self) -> float:
-        """Of an output about f."""
-        ...
-
-    @property
-    def weight(self) -> float:
-        """Prior weight."""
-        ...
 
 
 def split_stage(s: float, alone: bool) -> tuple[float, float | None]:
@@ -202,26 +188,50 @@ def of_two_values(half_range: float, square: FloatArray) -> FloatArray:
     return log_density
 
 
-def model_weights(
-    models: Sequence[Noisy], kernels: Sequence[object], scatter: FloatArray, evidence: FloatArray, half_range: float
-) -> FloatArray:
+class NoiseShares(NamedTuple):
+    """How the models of each kernel share the cases of sigma^2, see ``noise_shares``.
+
+    Attributes:
+        hats: share of each model in each case (m, S); those of one kernel add up to 1.
+        of_kernel: 1 where a model has a kernel, else 0 (K, m).
+        log_prior: log prior weight of each kernel (K,).
+    """
+
+    hats: FloatArray
+    of_kernel: FloatArray
+    log_prior: FloatArray
+
+
+def noise_shares(
+    noise_variances: FloatArray, prior_weights: FloatArray, kernels: Sequence[int], half_range: float
+) -> NoiseShares:
+    """Shares of the models (m) in the cases of sigma^2, linear between the noise variances of each kernel.
+
+    Args:
+        kernels: number of each model's kernel (m,).
+    """
+    labels = np.array(kernels)
+    hats = np.empty((len(labels), len(_SHARES)))
+    of_kernel = (labels == np.unique(labels)[:, None]).astype(float)
+    for row in of_kernel:
+        own = np.flatnonzero(row)
+        hats[own] = _hats(noise_variances[own].tolist(), half_range).T
+    return NoiseShares(hats, of_kernel, np.log(of_kernel @ prior_weights))
+
+
+def model_weights(shares: NoiseShares, scatter: FloatArray, evidence: FloatArray) -> FloatArray:
     """Probabilities of the models in D draws (D, m).
 
     Args:
-        kernels: label of each one's kernel.
-        scatter: log density of the squares (D, S).
+        scatter: log density of the squared residuals (D, S).
         evidence: log density of the sums under each model (D, m).
     """
-    p = probabilities(scatter)
-    families = [[i for i, label in enumerate(kernels) if label == each] for each in dict.fromkeys(kernels)]
-    hats = [_hats([models[i].noise_variance for i in own], half_range) for own in families]
-    prior = [math.log(sum(models[i].weight for i in own)) for own in families]
-    logs = [log + evidence[:, own] @ hat.T for log, own, hat in zip(prior, families, hats, strict=True)]
-    of_kernels = softmax(np.stack(logs), axis=0)  # (K, D, S)
-    weights = np.empty_like(evidence)
-    for own, hat, likely in zip(families, hats, of_kernels, strict=True):
-        weights[:, own] = (p * likely) @ hat
-    return weights
+    of_kernel, p = shares.of_kernel, probabilities(scatter)
+    logs = shares.log_prior[:, None] + np.stack([of_kernel @ (each[:, None] * shares.hats) for each in evidence])
+    logs -= logs.max(axis=1, keepdims=True)
+    likely = np.exp(logs)
+    likely *= p[:, None] / likely.sum(axis=1, keepdims=True)  # (D, K, S)
+    return np.stack([((of_kernel.T @ each) * shares.hats).sum(axis=1) for each in likely])
 
 
 def _hats(variances: Sequence[float], half_range: float) -> FloatArray:

@@ -1,0 +1,600 @@
+"""The posterior of all Gaussian process models at once, given noisy sums of clipped residuals over public cells.
+
+Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w. Entry c of x is the
+sum, over the N_c records of cell c, of (clip(r_j, low_c, high_c) - o_c) / u_c with r_j = y_j - g(x_j), g public, and o_c
+and u_c the middle and the width of the interval. The state of the filter is (a, eta, b): the coefficients of f, the sum
+eta_c of each cell's own noise, which all stages share, eta ~ N(0, diag(n^ (1 + kappa) noise variance)), and the
+coefficients b of the field of clipping's bias. With Phi the means of phi over the cells and ``clipping.clipped`` of one
+residual,
+
+    x = n^ (k - o) / u + T ((a, eta, b) - E) + rest,    T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u,
+
+and the rest holds the noise of clipping (of each record, and of f, common to the records of a cell), the variation of f
+within a cell, and N - n^. Everything here is post-processing of released numbers.
+
+All models are computed together: every array has a leading axis of the A models that are still read. Models of one
+kernel share everything that does not depend on the noise variance, and kernels with fewer features than others are
+padded with features that are 0.
+
+Two parts of the noise are the same in every stage, and would be averaged away if each stage had its own:
+
+* The noise of clipping of a record, because the same e_j is clipped to nearly the same interval. Its usual share,
+  kappa alpha^2 noise variance with kappa = extra / (alpha^2 v) for a residual N(0, v) clipped to +-``CLIP`` sqrt v, is
+  counted as part of eta, and the rest keeps only the excess.
+* The locations of records within a cell.
+
+Whether the records of a cell share one location is unknown. The state assumes that they do, so that intervals cover the
+curve. The evidence must not assume it: n^2 alpha^2 within is large for a short lengthscale, sums over records that are
+spread over a cell do not vary by as much, and short lengthscales would be ruled out by hundreds of nats. The evidence is
+therefore the mean of the densities under four shares of that variance, each share the same in all stages i,
+
+    p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
+
+Along one input f may have change points as well; the state describes the curve without them, and ``breaks`` what they
+add. Where inputs are public, all locations are known: means over a cell are means over its records
+(``cells.OccupiedGrid``), and only what a curve may do between the points at which it is known remains of the variation
+within a cell. Where inputs are private and locations were measured, the part of the variation remains that the noise on
+the locations leaves open.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import FloatArray
+from ..gp.clipping import Clipped, clipped
+from ..gp.pivoted import Features, factorise
+from ..kernels import Kernel
+from ..linalg import column_norms, sturdy_cholesky
+from ..seasons import lifted
+from .breaks import Breaks, BreakState, no_breaks
+from .cells import CellGrid, OccupiedGrid
+from .counts import Counts
+from .engine import Observation
+from .models import Model, family_of, looked_for
+from .scatter import Scatter
+from .stages import CLIP, SAME, IntArray, bias_features, bias_of, ends_of
+
+_TOLERANCE = 1e-10  # share of the prior variance at the cells' centres that the features leave out
+_HERMITE = np.polynomial.hermite_e.hermegauss(15)
+_TINY = 1e-14
+_ROUNDING = 1e-9  # of the prior variance
+_FAILED = 1e4  # subtracted from the log evidence of a model that cannot be computed
+_LOG_TWO_PI = math.log(2 * math.pi)
+ONE_PLACE = True  # whether all records of a cell may share one location; False: every record has its own
+PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one shared location, equally probable; the last is all
+_LOOKS = 4  # stages with narrow intervals; the location is the same in each
+_USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
+KAPPA = float(_USUAL.extra / _USUAL.gain**2)
+"""Variance that clipping adds to a record over the variance of it that it keeps, for the usual interval; 0.17."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelSet:
+    """The mixture's m models of K kernels on the M cells of a public grid with F nodes.
+
+    Attributes:
+        features: of each kernel, phi with pivots among the cells' centres.
+        nodes: of each kernel, phi at the grid's nodes (F, k of this kernel).
+        cells: its means over the cells (K, M, k), k the largest number of features; padded with 0.
+        prior_over_cells: prior covariance of the means of f over the cells (K, M, M).
+        bias: features psi of the field of clipping's bias (M, q); q = 0 where none is modelled.
+        label: the kernel of each model (m,).
+        noise_variance: of an output about f (m,).
+        weight: prior weight (m,).
+        family: equal for models that differ in noise variance or amplitude alone.
+        always_planned_for: whether strategies are planned for the curve whatever its probability (m,).
+        amplitude: prior variance of f (m,).
+        breaks: the change points that f may have.
+        break_variances: prior variances of their heights, under each model (m, A).
+        left_out: variance of f about phi a over a cell (K, M), where locations are known; else None.
+        even: means of phi over cells that are filled evenly (K, M, k), where locations were measured; else None.
+        unknown: share of the variance within a cell that measured locations leave open (M,), or None.
+    """
+
+    grid: CellGrid
+    features: tuple[Features, ...]
+    nodes: tuple[FloatArray, ...]
+    cells: FloatArray
+    prior_over_cells: FloatArray
+    bias: FloatArray
+    label: IntArray
+    noise_variance: FloatArray
+    weight: FloatArray
+    family: tuple[object, ...]
+    always_planned_for: NDArray[np.bool_]
+    amplitude: FloatArray
+    breaks: Breaks
+    break_variances: FloatArray
+    left_out: FloatArray | None = None
+    even: FloatArray | None = None
+    unknown: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    @property
+    def rank(self) -> int:
+        """Number k of features, padding included."""
+        return self.cells.shape[2]
+
+    def kernels_of(self, index: IntArray) -> Iterator[tuple[int, IntArray]]:
+        """Each kernel among some models, and the rows of ``index`` that have it."""
+        labels = self.label[index]
+        for label in dict.fromkeys(labels.tolist()):
+            yield label, np.flatnonzero(labels == label)
+
+    def at(self, label: int, X: FloatArray) -> FloatArray:
+        """Features of a kernel at X (n, D), padded: (n, k)."""
+        phi = self.features[label].at(lifted(X, self.grid.periods)).values()
+        return np.pad(phi, ((0, 0), (0, self.rank - phi.shape[1])))
+
+    def not_known(self, label: IntArray, within: FloatArray) -> FloatArray:
+        """The part of the variance of f within a cell (A, M) that is left open, for models of these kernels (A,)."""
+        if self.left_out is not None:
+            return self.left_out[label]
+        return within if self.unknown is None else self.unknown * within
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class State:
+    """Posterior of (a, eta, b) without change points, under A models that are still read, given all stages so far.
+
+    The covariance is diag(prior) - rows^T rows. A stage that releases r numbers adds r rows. While fewer numbers than
+    cells have been released, the rows are smaller than the covariance.
+
+    Attributes:
+        models: the mixture.
+        index: the models that are read (A,), ascending.
+        mean: (A, N), N = k + M + q.
+        prior: variances before any stage (A, N).
+        rows: (A, R, N), of R numbers released so far.
+        rows_over_cells: the same for the means of f over the cells (A, R, M).
+        rows_over_even: the same for its means over cells filled evenly (A, R, M); (A, R, 0) where these are the same.
+        node_variance: of f at the grid's nodes (A, F).
+        log_evidences: log p(z of all stages | model, share) for each of ``PLACE_SHARES`` (A, 4).
+        squares: |w|^2 of each stage with w = L^-1 (z - E z) (A, S); of the counts first, if they were noisy.
+        breaks: posterior of the change points.
+        log_evidence: log p(z | model) of every model (m,); of one that is not read any more, of the stages before.
+    """
+
+    models: ModelSet
+    index: IntArray
+    mean: FloatArray
+    prior: FloatArray
+    rows: FloatArray
+    rows_over_cells: FloatArray
+    rows_over_even: FloatArray
+    node_variance: FloatArray
+    log_evidences: FloatArray
+    squares: FloatArray
+    breaks: BreakState
+    log_evidence: FloatArray
+
+    @property
+    def label(self) -> IntArray:
+        """The kernel of each model that is read (A,)."""
+        return self.models.label[self.index]
+
+    @property
+    def noise_variance(self) -> FloatArray:
+        """Of each model that is read (A,)."""
+        return self.models.noise_variance[self.index]
+
+    @property
+    def read(self) -> NDArray[np.bool_]:
+        """Whether each of the m models is still read (m,)."""
+        found = np.zeros(len(self.models), dtype=bool)
+        found[self.index] = True
+        return found
+
+    def only(self, index: IntArray) -> State:
+        """The state of some of the models that are read."""
+        if np.array_equal(index, self.index):
+            return self
+        rows = np.searchsorted(self.index, index)
+        return replace(
+            self,
+            index=index,
+            mean=self.mean[rows],
+            prior=self.prior[rows],
+            rows=self.rows[rows],
+            rows_over_cells=self.rows_over_cells[rows],
+            rows_over_even=self.rows_over_even[rows],
+            node_variance=self.node_variance[rows],
+            log_evidences=self.log_evidences[rows],
+            squares=self.squares[rows],
+            breaks=self.breaks.only(rows),
+        )
+
+    @property
+    def misfit(self) -> FloatArray:
+        """Expected |w|^2 of each stage given the change points, see ``measurement.fit``, of every model (m, S)."""
+        explained, found = self.breaks.explained, np.zeros((len(self.models), self.squares.shape[1]))
+        found[self.index] = self.squares
+        found[self.index, self.squares.shape[1] - explained.shape[1] :] -= explained
+        return found
+
+    @cached_property
+    def coefficients(self) -> FloatArray:
+        """Expected coefficients of f (A, k), once the expected change points are taken out."""
+        k = self.models.rank
+        of_breaks = (self.breaks.G @ self.breaks.mean[:, :, None]).swapaxes(1, 2)
+        return np.asarray(self.mean[:, :k] - (of_breaks @ self.rows[:, :, :k])[:, 0])
+
+    @cached_property
+    def mean_over_cells(self) -> FloatArray:
+        """Mean of f over each cell (A, M)."""
+        return self._mean(self.models.cells[self.label], self.models.breaks.cells)
+
+    @cached_property
+    def mean_over_even(self) -> FloatArray:
+        """Mean of f over each cell, if it were filled evenly (A, M)."""
+        assert self.models.even is not None
+        return self._mean(self.models.even[self.label], self.models.breaks.even)
+
+    @cached_property
+    def mean_at_nodes(self) -> FloatArray:
+        """Mean of f at the grid's nodes (A, F)."""
+        means = self.breaks.mean @ self.models.breaks.nodes.T
+        for label, rows in self.models.kernels_of(self.index):
+            nodes = self.models.nodes[label]
+            means[rows] += self.coefficients[rows, : nodes.shape[1]] @ nodes.T
+        return means
+
+    @cached_property
+    def effects_over_cells(self) -> FloatArray:
+        """Effect of a unit of each change point on the means of f over the cells (A, M, J)."""
+        return np.asarray(self.models.breaks.cells - self.rows_over_cells.swapaxes(1, 2) @ self.breaks.G)
+
+    @cached_property
+    def variance_over_cells(self) -> FloatArray:
+        """Variance of the mean of f over each cell (A, M)."""
+        prior = np.diagonal(self.models.prior_over_cells, axis1=1, axis2=2)[self.label]
+        return prior - _norms(self.rows_over_cells) + self.breaks.variance(self.effects_over_cells)
+
+    def _mean(self, phi: FloatArray, shapes: FloatArray) -> FloatArray:
+        """Mean of f where its features (A, n, k) and its change points (n, J) are these: (A, n)."""
+        return np.asarray((phi @ self.coefficients[:, :, None])[..., 0] + self.breaks.mean @ shapes.T)
+
+
+class CurveMoments(NamedTuple):
+    """Posterior moments of f - g over the cells, for any interval about g, under A models.
+
+    Attributes:
+        shift: mean over the cells (A, M).
+        V: covariance of f over the cells (A, M, M).
+        v: its diagonal, above 0 (A, M).
+        within: variance over a cell (A, M), of its records where their locations are known, else were it filled evenly.
+    """
+
+    shift: FloatArray
+    V: FloatArray
+    v: FloatArray
+    within: FloatArray
+
+    def only(self, rows: IntArray) -> CurveMoments:
+        """The moments under some of the models."""
+        return CurveMoments(*(each[rows] for each in self))
+
+
+class Linear(NamedTuple):
+    """The sums as a linear observation of the state, x = mean + T ((a, eta, b) - E) + rest, under A models.
+
+    Attributes:
+        index: the models (A,).
+        mean: E x without change points (A, M).
+        unit: what a unit of f over a cell adds to x (A, M).
+        gain: what a unit of eta adds to x (A, M).
+        bias: what b adds to x (M, q), the same under all models.
+        cells: means of the features over the cells (A, M, k): T = [diag(unit) cells, diag(gain), bias].
+        rest: covariance of the rest (A, M, M).
+        own: the records' own part of its diagonal, independent from cell to cell (A, M).
+        place: the part of ``own`` from one location that all records of a cell share (A, M); 0 where each has its own.
+    """
+
+    index: IntArray
+    mean: FloatArray
+    unit: FloatArray
+    gain: FloatArray
+    bias: FloatArray
+    cells: FloatArray
+    rest: FloatArray
+    own: FloatArray
+    place: FloatArray
+
+    def only(self, index: IntArray) -> Linear:
+        """The same under some of the models."""
+        rows = np.searchsorted(self.index, index)
+        shared = {"index": index, "bias": self.bias}
+        return Linear(**shared, **{name: each[rows] for name, each in self._asdict().items() if name not in shared})
+
+    def weighted(self, B: FloatArray) -> FloatArray:
+        """B T (A, r, N) for a strategy B (r, M)."""
+        of_f = (B * self.unit[:, None]) @ self.cells
+        of_bias = np.broadcast_to(B @ self.bias, (len(of_f), len(B), self.bias.shape[1]))
+        return np.concatenate([of_f, B * self.gain[:, None], of_bias], axis=2)
+
+    @property
+    def T(self) -> FloatArray:
+        """The whole matrix (A, M, N)."""
+        return self.weighted(np.eye(len(self.bias)))
+
+
+def model_set(
+    models: Sequence[Model], grid: CellGrid, *, biased: bool = True, breaks: Breaks | None = None
+) -> ModelSet:
+    """Every model on the grid.
+
+    Args:
+        biased: whether the models account for clipping bias. False only when reading releases made before version 0.3.
+        breaks: the change points that curves may have on this grid; None for none.
+    """
+    breaks = no_breaks(grid) if breaks is None else breaks
+    kernels = list(dict.fromkeys(model.kernel for model in models))
+    features = [factorise(kernel, grid.centres, _TOLERANCE).features for kernel in kernels]
+    nodes = tuple(each.at(grid.nodes).values() for each in features)
+    cells = _padded([grid.averages(each) for each in nodes])
+    noises = [model.noise_variance for model in models]
+    return ModelSet(
+        grid=grid,
+        features=tuple(each.at(grid.centres) for each in features),
+        nodes=nodes,
+        cells=cells,
+        prior_over_cells=cells @ cells.swapaxes(1, 2),
+        bias=bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0)),
+        label=np.array([kernels.index(model.kernel) for model in models]),
+        noise_variance=np.array(noises),
+        weight=np.array([model.weight for model in models]),
+        family=tuple(family_of(model.kernel) for model in models),
+        always_planned_for=np.array([looked_for(model.kernel) for model in models]),
+        amplitude=np.array([model.kernel.variance for model in models]),
+        breaks=breaks,
+        break_variances=np.stack([breaks.variances_under(noise) for noise in noises]),
+        left_out=np.stack([_left_out(kernel, grid, each) for kernel, each in zip(kernels, nodes, strict=True)])
+        if isinstance(grid, OccupiedGrid)
+        else None,
+    )
+
+
+def models_given_locations(models: ModelSet, grid: OccupiedGrid, unknown: FloatArray) -> ModelSet:
+    """The models given the mean locations of records in their cells.
+
+    Args:
+        unknown: share of the variance within a cell that the measured locations leave open (M,).
+    """
+    cells = _padded([grid.averages(each) for each in models.nodes])
+    return replace(
+        models,
+        grid=grid,
+        cells=cells,
+        prior_over_cells=cells @ cells.swapaxes(1, 2),
+        even=models.cells,
+        unknown=unknown,
+        breaks=models.breaks.on(grid),
+    )
+
+
+def _padded(parts: Sequence[FloatArray]) -> FloatArray:
+    """Matrices (n, k) of different k as one array, with columns that are 0."""
+    most = max(each.shape[1] for each in parts)
+    return np.stack([np.pad(each, ((0, 0), (0, most - each.shape[1]))) for each in parts])
+
+
+def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:
+    """Mean over the nodes of each cell of k(x, x) - |phi(x)|^2 (M,); 0 where that is rounding."""
+    rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
+    mean = CellGrid.averages(grid, rest)
+    return np.where(mean > _ROUNDING * kernel.variance, mean, 0.0)
+
+
+def _norms(rows: FloatArray) -> FloatArray:
+    """Squared norms of the columns of A matrices (A, R, n): (A, n)."""
+    return np.asarray(np.einsum("ari,ari->ai", rows, rows))
+
+
+def prior_state(models: ModelSet, counts: Counts) -> State:
+    """The state before any residual is measured."""
+    A, k, M = len(models), models.rank, models.grid.size
+    eta = (1 + KAPPA) * counts.numbers * models.noise_variance[:, None]
+    prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
+    of_kernel = np.stack([column_norms(nodes.T) for nodes in models.nodes])
+    breaks = models.breaks.before(models.break_variances)
+    return State(
+        models=models,
+        index=np.arange(A),
+        mean=np.zeros(prior.shape),
+        prior=prior,
+        rows=np.zeros((A, 0, prior.shape[1])),
+        rows_over_cells=np.zeros((A, 0, M)),
+        rows_over_even=np.zeros((A, 0, 0 if models.even is None else M)),
+        node_variance=of_kernel[models.label],
+        log_evidences=np.zeros((A, len(PLACE_SHARES))),
+        squares=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
+        breaks=breaks,
+        log_evidence=breaks.log_evidence,
+    )
+
+
+def curve_moments(state: State, g: FloatArray) -> CurveMoments:
+    """Posterior moments of f - g, for g at the nodes (F,)."""
+    models, grid, effects = state.models, state.models.grid, state.effects_over_cells
+    averages = partial(CellGrid.averages, grid)  # as if cells were filled evenly
+    shift = state.mean_over_cells - grid.averages(g)
+    smooth = models.prior_over_cells[state.label] - state.rows_over_cells.swapaxes(1, 2) @ state.rows_over_cells
+    V = smooth + state.breaks.covariance(effects, effects)
+    v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
+    square = state.node_variance + (state.mean_at_nodes - g) ** 2
+    if models.even is None:
+        of_mean = np.diagonal(smooth, axis1=1, axis2=2) + shift**2
+        return CurveMoments(shift, V, v, np.maximum(grid.averages(square.T).T - of_mean, 0.0))
+    prior = np.einsum("amk,amk->am", models.even, models.even)[state.label]
+    of_mean = prior - _norms(state.rows_over_even) + (state.mean_over_even - averages(g)) ** 2
+    return CurveMoments(shift, V, v, np.maximum(averages(square.T).T - of_mean, 0.0))
+
+
+def linearise(
+    counts: Counts,
+    state: State,
+    query: Observation,
+    half_range: float,
+    scatter: Scatter | None,
+    moments: CurveMoments | None = None,
+    noise_variance: FloatArray | None = None,
+) -> Linear:
+    """The sums over residuals about g, clipped to [low, high], as a linear observation of the state.
+
+    Args:
+        counts: posterior of the numbers of records.
+        state: after the stages before.
+        query: low (1, M), high (1, M), g (1, F).
+        scatter: residual variance, from the squared residuals, for clipping's bias; None where none is modelled.
+        moments: of f - g, if they were computed before.
+        noise_variance: variance of an output about f (A,) for the moments of clipping, where it is less than that of
+            any model; None for each model's own.
+    """
+    assert query.g is not None
+    low, high, g, models = query.low[0], query.high[0], query.g[0], state.models
+    k, M, n = models.rank, models.grid.size, counts.mean
+    u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
+    if scatter is not None:
+        middle = models.grid.averages(g)
+        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=query.cut)
+        low, high, beta = low - middle, high - middle, bias_of(half_width[None], scatter, half_range)[0]
+    shift, V, v, within = moments or curve_moments(state, g)
+    noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
+    one = clipped(shift, v + within + noise, low, high)
+    common = _common(one, shift, v, within + noise, low, high)
+    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
+    sd, root = np.sqrt(v), np.sqrt(common)
+    off = one.mean + SAME**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T) - centre
+    # One location that all records of a cell share moves all of them and is the same in every stage, so each of L
+    # stages with narrow intervals has L times its variance, and all of them together have it once.
+    people = counts.numbers
+    open_within = models.not_known(state.label, within) + models.breaks.within(state.breaks)
+    within = one.gain**2 * open_within
+    shared = ONE_PLACE and models.bias.shape[1] > 0
+    place = _LOOKS * people**2 * within if shared else np.zeros_like(within)
+    own = people * own + (place if shared else people * within)
+    # Each record adds its own rest, the curvature of clipping in f adds one with the correlations of f between cells,
+    # and N - n^ adds another.
+    rest = _outer(root * n / sd) * V**2 / _outer(sd)  # = outer(n, n) (V / outer(sd, sd))^2 outer(root, root)
+    if counts.covariance.any():
+        rest += counts.covariance * ((V / _outer(sd)) ** 2 * _outer(root) + _outer(off) + _outer(one.gain) * V)
+    biased = (n * beta)[:, None] * models.bias
+    rest += (1 - SAME) * biased @ biased.T
+    rest.reshape(len(rest), -1)[:, :: M + 1] += own
+    rest /= np.outer(u, u)
+    unit = one.gain * n / u
+    coefficients = state.mean[:, :k, None]
+    of_breaks = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
+    mean = (n * off + one.gain * state.mean[:, k : k + M]) / u - unit * of_breaks
+    return Linear(
+        index=state.index,
+        mean=mean,
+        unit=unit,
+        gain=one.gain / u,
+        bias=SAME**0.5 * biased / u[:, None],
+        cells=models.cells[state.label],
+        rest=rest,
+        own=own / u**2,
+        place=place / u**2,
+    )
+
+
+def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: FloatArray) -> State:
+    """The posterior after z = B x + s w, with C the covariance before.
+
+    S = B (T C T^T + rest) B^T + s^2 I = L L^T,    mean += C T^T B^T S^-1 (z - B E x),    C -= Q^T Q, Q = L^-1 B T C.
+
+    Args:
+        state: before; models that ``linear`` leaves out are not read any further.
+        linear: the sums as an observation of the state.
+    """
+    state, models, k = state.only(linear.index), state.models, state.models.rank
+    H = linear.weighted(B)
+    on_rows = H @ state.rows.swapaxes(1, 2)
+    cross = H * state.prior[:, None] - on_rows @ state.rows
+    S = cross @ H.swapaxes(1, 2) + B @ linear.rest @ B.T
+    S.reshape(len(S), -1)[:, :: len(B) + 1] += s**2
+    surprise = z - linear.mean @ B.T
+    of_breaks = (B * linear.unit[:, None]) @ models.breaks.cells - on_rows @ state.breaks.G
+    L, white, log_density = _whitened(S, surprise, s)
+    Q, G = np.linalg.solve(L, cross), np.linalg.solve(L, of_breaks)
+    log_densities = np.repeat(log_density[:, None], len(PLACE_SHARES), axis=1)
+    if linear.place.any():
+        P = (B * linear.place[:, None]) @ B.T
+        for i, share in enumerate(PLACE_SHARES[:-1]):
+            log_densities[:, i] = _whitened(S - (1 - share) * P, surprise, s)[2]
+    # A model that cannot be computed keeps its state and loses its evidence: nothing may fail after it was measured.
+    good = np.isfinite(log_densities).all(axis=1) & np.isfinite(white).all(axis=1)
+    good &= np.isfinite(Q).all(axis=(1, 2)) & np.isfinite(G).all(axis=(1, 2))
+    if not good.all():
+        Q, G, white = (np.where(good[:, None, None], each, 0.0) for each in (Q, G, white[..., None]))
+        white, log_densities = white[..., 0], np.where(good[:, None], log_densities, -_FAILED)
+    of_f = Q[..., :k]
+    even = of_f @ models.even[state.label].swapaxes(1, 2) if models.even is not None else of_f[..., :0]
+    node_variance = state.node_variance.copy()
+    for label, rows in models.kernels_of(state.index):
+        nodes = models.nodes[label]
+        node_variance[rows] -= _norms(of_f[rows, :, : nodes.shape[1]] @ nodes.T)
+    breaks = models.breaks.after(state.breaks, G, white, models.break_variances[state.index])
+    log_evidences = state.log_evidences + log_densities
+    log_evidence = state.log_evidence.copy()
+    smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(PLACE_SHARES))
+    log_evidence[state.index] = smooth + breaks.log_evidence
+    return replace(
+        state,
+        mean=state.mean + (white[:, None] @ Q)[:, 0],
+        rows=np.concatenate([state.rows, Q], axis=1),
+        rows_over_cells=np.concatenate([state.rows_over_cells, of_f @ linear.cells.swapaxes(1, 2)], axis=1),
+        rows_over_even=np.concatenate([state.rows_over_even, even], axis=1),
+        node_variance=node_variance,
+        log_evidences=log_evidences,
+        squares=np.column_stack([state.squares, (white * white).sum(axis=1)]),
+        breaks=breaks,
+        log_evidence=log_evidence,
+    )
+
+
+def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """L and w = L^-1 surprise of S = L L^T (A, r, r), and log N(surprise; 0, S), for surprises (A, r)."""
+    L = cholesky_factors(S, s**2)
+    white = np.linalg.solve(L, surprise[..., None])[..., 0]
+    half_log_det = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    log_density = -0.5 * (white * white).sum(axis=1) - half_log_det - 0.5 * S.shape[1] * _LOG_TWO_PI
+    return L, white, log_density
+
+
+def cholesky_factors(S: FloatArray, least: float) -> FloatArray:
+    """Cholesky factors of A covariances (A, r, r), which rounding may have made indefinite; see ``sturdy_cholesky``."""
+    try:
+        L = np.linalg.cholesky(S)
+        if np.isfinite(L).all():
+            return np.asarray(L)
+    except np.linalg.LinAlgError:
+        pass
+    return np.stack([sturdy_cholesky(each, least) for each in S])
+
+
+def _outer(a: FloatArray) -> FloatArray:
+    """Outer product of each row of (A, M) with itself (A, M, M)."""
+    return a[:, :, None] * a[:, None, :]
+
+
+def _common(
+    one: Clipped, shift: FloatArray, v: FloatArray, spread: FloatArray, low: FloatArray, high: FloatArray
+) -> FloatArray:
+    """Variance of E(clip(r) | f) about its linear part, by Gauss-Hermite quadrature over f (A, M)."""
+    points, weights = _HERMITE
+    clipped_mean = clipped(shift + np.sqrt(v) * points[:, None, None], spread, low, high).mean - one.mean
+    square = np.tensordot(weights / weights.sum(), clipped_mean * clipped_mean, axes=1)
+    common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
+    return common
