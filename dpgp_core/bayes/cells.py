@@ -133,6 +133,40 @@ class CellGrid:
         axes = tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
+    @cached_property
+    def star(self) -> IndexArray:
+        """The middle node of each cell, and its two neighbours along each side of numbers (M, 1 + 2 sides)."""
+        nodes = np.arange(math.prod(self.fine)).reshape(self.fine)
+        middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in self._counts)
+        parts = [nodes[middle]]
+        for d in self.numbers:
+            parts += [nodes[*middle[:d], slice(end, None, 3), *middle[d + 1 :]] for end in (0, 2)]
+        return np.stack([each.ravel() for each in parts], axis=1)
+
+    @property
+    def star_weights(self) -> FloatArray:
+        """Weights of the nodes of ``star`` in a mean over a cell (M, 1 + 2 sides)."""
+        return self.even_star_weights
+
+    @property
+    def even_star_weights(self) -> FloatArray:
+        """The same of cells that are filled evenly, for a function that varies along each side by itself.
+
+        For f(x) = f_0 + sum_d (f_d(x_d) - f_0), with w_d the weights of the three nodes along side d, the mean is
+        (1 - sum_d (1 - w_d1)) f_0 + sum_d (w_d0 f_d0 + w_d2 f_d2).
+        """
+        return self._star_weights(np.full((self.size, len(self.numbers), 3), 1 / 3))
+
+    def _star_weights(self, along: FloatArray) -> FloatArray:
+        """From the weights of the nodes along each side of numbers (M, sides, 3)."""
+        ends = along[:, :, [0, 2]].reshape(self.size, -1)
+        return np.column_stack([1 - ends.sum(axis=1), ends])
+
+    @property
+    def _counts(self) -> list[tuple[int, int]]:
+        """Cells and nodes along each side."""
+        return list(zip(self.shape, self.fine, strict=True))
+
     def polynomial(self, X: FloatArray) -> Interpolation:
         """Values at X (n, D) of a polynomial in each cell, see ``NodeWeights``."""
         weights = self.node_weights(X)
@@ -237,6 +271,16 @@ class OccupiedGrid(CellGrid):
         """Least and largest (M,) at the nodes of each cell, and of the means: people may stand beyond the nodes."""
         (least, most), means = super().extremes(values), self.averages(values)
         return np.minimum(least, means), np.maximum(most, means)
+
+    @cached_property
+    def star_weights(self) -> FloatArray:
+        """See ``CellGrid``; of the records of each cell."""
+        split = self._shares.reshape(self._split)
+        along = []
+        for d in self.numbers:
+            others = tuple(2 * e + 1 for e in range(self.dim) if e != d)
+            along.append(np.moveaxis(split.mean(axis=others), d + 1, -1))
+        return self._star_weights(np.stack([each.reshape(self.size, 3) / 3 for each in along], axis=1))
 
     @cached_property
     def _shares(self) -> FloatArray:

@@ -215,8 +215,8 @@ class CellFilter(Filter[State]):
     def curve(self, posterior: Posterior[State]) -> FloatArray:
         """The expected curve at the nodes (1, F), within the range."""
         state = posterior.states
-        mean = posterior.weights[:, state.index] @ state.mean_at_nodes
-        return np.clip(mean, -self.half_range, self.half_range)
+        mean = state.mean_at_nodes(posterior.weights[0, state.index])
+        return np.clip(mean, -self.half_range, self.half_range)[None]
 
     def intervals(self, posterior: Posterior[CellState], *clips: float) -> list[Observation]:
         """Intervals [low, high] of each cell's residuals about the expected curve, for each half-width.

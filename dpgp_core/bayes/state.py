@@ -42,7 +42,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ class ModelSet:
     Attributes:
         features: of each kernel, phi with pivots among the cells' centres.
         nodes: of each kernel, phi at the grid's nodes (F, k of this kernel).
+        star: of each kernel, phi at the nodes of ``grid.star`` (M (1 + 2 sides), k of this kernel).
         cells: its means over the cells (K, M, k), k the largest number of features; padded with 0.
         prior_over_cells: prior covariance of the means of f over the cells (K, M, M).
         bias: features psi of the field of clipping's bias (M, q); q = 0 where none is modelled.
@@ -102,6 +103,7 @@ class ModelSet:
     grid: CellGrid
     features: tuple[Features, ...]
     nodes: tuple[FloatArray, ...]
+    star: tuple[FloatArray, ...]
     cells: FloatArray
     prior_over_cells: FloatArray
     bias: FloatArray
@@ -158,7 +160,7 @@ class State:
         rows: (A, R, N), of R numbers released so far.
         rows_over_cells: the same for the means of f over the cells (A, R, M).
         rows_over_even: the same for its means over cells filled evenly (A, R, M); (A, R, 0) where these are the same.
-        node_variance: of f at the grid's nodes (A, F).
+        star_variance: variance of f at the nodes of ``grid.star`` (A, M (1 + 2 sides)).
         log_evidences: log p(z of all stages | model, share) for each of ``PLACE_SHARES`` (A, 4).
         squares: |w|^2 of each stage with w = L^-1 (z - E z) (A, S); of the counts first, if they were noisy.
         breaks: posterior of the change points.
@@ -172,7 +174,7 @@ class State:
     rows: FloatArray
     rows_over_cells: FloatArray
     rows_over_even: FloatArray
-    node_variance: FloatArray
+    star_variance: FloatArray
     log_evidences: FloatArray
     squares: FloatArray
     breaks: BreakState
@@ -208,7 +210,7 @@ class State:
             rows=self.rows[rows],
             rows_over_cells=self.rows_over_cells[rows],
             rows_over_even=self.rows_over_even[rows],
-            node_variance=self.node_variance[rows],
+            star_variance=self.star_variance[rows],
             log_evidences=self.log_evidences[rows],
             squares=self.squares[rows],
             breaks=self.breaks.only(rows),
@@ -241,13 +243,21 @@ class State:
         return self._mean(self.models.even[self.label], self.models.breaks.even)
 
     @cached_property
-    def mean_at_nodes(self) -> FloatArray:
-        """Mean of f at the grid's nodes (A, F)."""
-        means = self.breaks.mean @ self.models.breaks.nodes.T
+    def mean_at_star(self) -> FloatArray:
+        """Mean of f at the nodes of ``grid.star`` (A, M (1 + 2 sides))."""
+        means = self.breaks.mean @ self.models.breaks.nodes[self.models.grid.star.ravel()].T
+        for label, rows in self.models.kernels_of(self.index):
+            star = self.models.star[label]
+            means[rows] += self.coefficients[rows, : star.shape[1]] @ star.T
+        return means
+
+    def mean_at_nodes(self, weights: FloatArray) -> FloatArray:
+        """Mean of f at the grid's nodes (F,), averaged over the models that are read with these weights (A,)."""
+        mean = self.models.breaks.nodes @ (weights @ self.breaks.mean)
         for label, rows in self.models.kernels_of(self.index):
             nodes = self.models.nodes[label]
-            means[rows] += self.coefficients[rows, : nodes.shape[1]] @ nodes.T
-        return means
+            mean += nodes @ (weights[rows] @ self.coefficients[rows, : nodes.shape[1]])
+        return mean
 
     @cached_property
     def effects_over_cells(self) -> FloatArray:
@@ -347,6 +357,7 @@ def model_set(
         grid=grid,
         features=tuple(each.at(grid.centres) for each in features),
         nodes=nodes,
+        star=tuple(each[grid.star.ravel()] for each in nodes),
         cells=cells,
         prior_over_cells=cells @ cells.swapaxes(1, 2),
         bias=bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0)),
@@ -405,7 +416,7 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
     A, k, M = len(models), models.rank, models.grid.size
     eta = (1 + KAPPA) * counts.numbers * models.noise_variance[:, None]
     prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
-    of_kernel = np.stack([column_norms(nodes.T) for nodes in models.nodes])
+    of_kernel = np.stack([column_norms(star.T) for star in models.star])
     breaks = models.breaks.before(models.break_variances)
     return State(
         models=models,
@@ -415,7 +426,7 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
         rows=np.zeros((A, 0, prior.shape[1])),
         rows_over_cells=np.zeros((A, 0, M)),
         rows_over_even=np.zeros((A, 0, 0 if models.even is None else M)),
-        node_variance=of_kernel[models.label],
+        star_variance=of_kernel[models.label],
         log_evidences=np.zeros((A, len(PLACE_SHARES))),
         squares=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
         breaks=breaks,
@@ -426,18 +437,18 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
 def curve_moments(state: State, g: FloatArray) -> CurveMoments:
     """Posterior moments of f - g, for g at the nodes (F,)."""
     models, grid, effects = state.models, state.models.grid, state.effects_over_cells
-    averages = partial(CellGrid.averages, grid)  # as if cells were filled evenly
     shift = state.mean_over_cells - grid.averages(g)
     smooth = models.prior_over_cells[state.label] - state.rows_over_cells.swapaxes(1, 2) @ state.rows_over_cells
     V = smooth + state.breaks.covariance(effects, effects)
     v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
-    square = state.node_variance + (state.mean_at_nodes - g) ** 2
+    square = state.star_variance + (state.mean_at_star - g[grid.star.ravel()]) ** 2
+    square = square.reshape(len(square), grid.size, -1)
     if models.even is None:
         of_mean = np.diagonal(smooth, axis1=1, axis2=2) + shift**2
-        return CurveMoments(shift, V, v, np.maximum(grid.averages(square.T).T - of_mean, 0.0))
+        return CurveMoments(shift, V, v, np.maximum((square * grid.star_weights).sum(axis=2) - of_mean, 0.0))
     prior = np.einsum("amk,amk->am", models.even, models.even)[state.label]
-    of_mean = prior - _norms(state.rows_over_even) + (state.mean_over_even - averages(g)) ** 2
-    return CurveMoments(shift, V, v, np.maximum(averages(square.T).T - of_mean, 0.0))
+    of_mean = prior - _norms(state.rows_over_even) + (state.mean_over_even - CellGrid.averages(grid, g)) ** 2
+    return CurveMoments(shift, V, v, np.maximum((square * grid.even_star_weights).sum(axis=2) - of_mean, 0.0))
 
 
 def linearise(
@@ -541,10 +552,10 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
         white, log_densities = white[..., 0], np.where(good[:, None], log_densities, -_FAILED)
     of_f = Q[..., :k]
     even = of_f @ models.even[state.label].swapaxes(1, 2) if models.even is not None else of_f[..., :0]
-    node_variance = state.node_variance.copy()
+    star_variance = state.star_variance.copy()
     for label, rows in models.kernels_of(state.index):
-        nodes = models.nodes[label]
-        node_variance[rows] -= _norms(of_f[rows, :, : nodes.shape[1]] @ nodes.T)
+        star = models.star[label]
+        star_variance[rows] -= _norms(of_f[rows, :, : star.shape[1]] @ star.T)
     breaks = models.breaks.after(state.breaks, G, white, models.break_variances[state.index])
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
@@ -556,7 +567,7 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
         rows=np.concatenate([state.rows, Q], axis=1),
         rows_over_cells=np.concatenate([state.rows_over_cells, of_f @ linear.cells.swapaxes(1, 2)], axis=1),
         rows_over_even=np.concatenate([state.rows_over_even, even], axis=1),
-        node_variance=node_variance,
+        star_variance=star_variance,
         log_evidences=log_evidences,
         squares=np.column_stack([state.squares, (white * white).sum(axis=1)]),
         breaks=breaks,
