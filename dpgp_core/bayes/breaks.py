@@ -259,9 +259,9 @@ def breaks_of(grid: CellGrid, variance: float) -> Breaks:
     Args:
         variance: of large curves, in squared model units.
     """
-    if len(grid.shape) > 1 or not grid.numbers:
+    if grid.dim > 1 or not grid.numbers:
         return no_breaks(grid)
-    sharp = np.repeat([1.0, SHARP], [grid.size - 1, sum(len(_middles(grid, width)) for width in WIDTHS)])
+    sharp = np.repeat([1.0, SHARP], [grid.steps - 1, sum(len(_middles(grid.steps, width)) for width in WIDTHS)])
     return _breaks(grid, sharp, variance * np.array(AMPLITUDES))
 
 
@@ -272,7 +272,7 @@ def no_breaks(grid: CellGrid) -> Breaks:
 
 def _breaks(grid: CellGrid, sharp: FloatArray, variances: FloatArray) -> Breaks:
     nodes = _shapes(grid, grid.nodes, len(sharp))
-    even = CellGrid.averages(grid, nodes)
+    even = grid.even_averages(nodes)
     breaks = Breaks(
         grid=grid,
         nodes=nodes,
@@ -287,9 +287,9 @@ def _breaks(grid: CellGrid, sharp: FloatArray, variances: FloatArray) -> Breaks:
     return breaks.on(grid)
 
 
-def _middles(grid: CellGrid, width: int) -> FloatArray:
+def _middles(steps: int, width: int) -> FloatArray:
     """Of bumps, in cells: their knots, (width, 3 width) / 2 away, are edges of cells."""
-    return np.arange(1.0, grid.size) if width % 2 == 0 else np.arange(0.5, grid.size)
+    return np.arange(1.0, steps) if width % 2 == 0 else np.arange(0.5, steps)
 
 
 def _shapes(grid: CellGrid, X: FloatArray, J: int) -> FloatArray:
@@ -297,10 +297,10 @@ def _shapes(grid: CellGrid, X: FloatArray, J: int) -> FloatArray:
     if not J:
         return np.zeros((len(X), 0))
     low, high = grid.sides[0]
-    along = (X[:, :1] - low) / (high - low) * grid.size
-    shapes = [np.clip(along - np.arange(0.5, grid.size - 1), 0, 1)]
+    along = (X[:, :1] - low) / (high - low) * grid.steps
+    shapes = [np.clip(along - np.arange(0.5, grid.steps - 1), 0, 1)]
     for width in WIDTHS:
-        t = np.abs(along - _middles(grid, width)) / width
+        t = np.abs(along - _middles(grid.steps, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
     return np.hstack(shapes)
 
@@ -309,7 +309,7 @@ def _unsure(grid: CellGrid, J: int) -> FloatArray:
     """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
     if not J:
         return np.zeros((grid.size, 0))
-    points = Grid(box=grid.sides, bins=(grid.size * _FINE,)).centres
+    points = grid.within_each(_FINE)
     phi = _shapes(grid, points, J).reshape(grid.size, _FINE, -1)
     means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_PLACES) + 0.5) / _PLACES])
     return np.asarray(means.var(axis=0))

@@ -127,6 +127,19 @@ class CellGrid:
         means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 
+    def even_averages(self, values: FloatArray) -> FloatArray:
+        """The same of cells that are filled evenly, wherever their records are."""
+        return CellGrid.averages(self, values)
+
+    @property
+    def steps(self) -> int:
+        """Equal parts of the box between which a curve of one input may have change points."""
+        return self.size
+
+    def within_each(self, count: int) -> FloatArray:
+        """Points (M count, D) that lie evenly in each cell, of one side."""
+        return Grid(box=self.sides, bins=(self.size * count,)).centres
+
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Least and largest (M,) of values (F,) at the nodes of each cell."""
         split = values.reshape(self._split)

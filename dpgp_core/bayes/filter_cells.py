@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
+from ..strategies.bayes import risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .breaks import breaks_of
@@ -42,7 +43,7 @@ from .state import (
 from .waves import on_dates
 
 _STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good and not the best
-_ROUGH_GAP, _ROUGH_STEPS = 0.3, 10  # of strategies that intervals are compared by
+_ROUGH_GAP, _ROUGH_STEPS = 0.1, 30  # of strategies that intervals are compared by
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
 _OUT = 1e-3  # probability of people's noise below which its models are read no further
 
@@ -260,15 +261,24 @@ class CellFilter(Filter[State]):
         queries = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
         moments = curve_moments(posterior.states.only(active), self.curve(posterior)[0])
         of_likeliest = moments.only(np.searchsorted(active, index))
-        strategies = []
-        for query in queries:
-            linear = self.linearised(posterior, query, of_likeliest, index)
-            strategies.append(
-                self._strategy(posterior, linear, shares, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS)
-            )
-        risks = np.array([[strategy.risk] for strategy in strategies])
-        best = int(widest(risks, TIED * risks.min(axis=0))[0])
-        return queries[best], strategies[best].B, moments
+        linears = [self.linearised(posterior, query, of_likeliest, index) for query in queries]
+        B = self._strategy(posterior, linears[0], shares, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS).B
+        return queries[self._width(posterior, linears, shares, B, s)], B, moments
+
+    def _width(
+        self, posterior: Posterior[State], linears: Sequence[Linear], shares: FloatArray, B: FloatArray, s: float
+    ) -> int:
+        """The widest interval whose risk exceeds the least by at most ``TIED`` of what the stage saves; else the first.
+
+        All widths are judged by one strategy B (r, M): where noise leaves most of the risk, strategies found for each
+        width differ by as much as the widths do.
+        """
+        try:
+            models = [self.moments(posterior, linear, shares) for linear in linears]
+            risks = np.array([[risk([model], B, s**2)] for model in models])
+        except _NUMERICAL:
+            return 0
+        return int(widest(risks, TIED * (models[0].prior_risk - risks.min(axis=0)))[0])
 
     def plan_stage(
         self, posterior: Posterior[State], linear: Linear, s: float, start: FloatArray | None = None

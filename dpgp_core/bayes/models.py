@@ -128,8 +128,9 @@ def curve_models(
             small amplitudes too: as many models as a plan for many draws can do with.
     """
     groups = bool(level_columns(box))
-    curves = [curve for curve in CURVES if curve.amplitude == LARGE or not (groups or rough is None)]
+    curves = [curve for curve in CURVES if curve.amplitude == LARGE]
     if rough:
+        curves += [c._replace(weight=rough * c.weight) for c in CURVES if c.amplitude != LARGE and not groups]
         kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
     level = LEVEL * AUTO_VARIANCE * half_range**2

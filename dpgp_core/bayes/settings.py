@@ -30,7 +30,7 @@ from .stages import CLIP, counts_apart, stage_multipliers
 from .waves import with_waves
 
 MOST_STAGES = 10
-STAGES, STAGES_OF_FEW, FEW = 6, 2, 30
+STAGES, STAGES_OF_FEW, FEW = 6, 3, 30
 """Stages by default; and where people to a unit of noise, n / s, are fewer than that.
 
 Where little can be learnt, intervals stay as wide as the bounds and there is nothing to look closer at; each small

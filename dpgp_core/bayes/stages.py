@@ -122,7 +122,7 @@ WIDTHS = (1.0, 4.0, math.inf)  # half-widths that a stage chooses among, over th
 # The widest interval is taken, which rests on least, of those that are nearly the best: in plans and draws over
 # records, by shares of the risk that the best takes away: where noise leaves most of the risk, all leave about as much.
 PLANNED_TIED, DRAWN_TIED = 0.1, 0.2
-TIED = 0.05  # over cells, of the least expected risk
+TIED = 0.1  # over cells, of the risk that the stage saves
 BIAS = 0.33  # b0
 FAR_OUT = 0.12  # r, the share of the bias that is left in wide intervals: a few people may be far out
 SAME = 0.8  # of the bias's variance, the share common to all stages

@@ -370,7 +370,7 @@ def model_set(
         breaks=breaks,
         break_variances=np.stack([breaks.variances_under(noise) for noise in noises]),
         left_out=np.stack([_left_out(kernel, grid, each) for kernel, each in zip(kernels, nodes, strict=True)])
-        if isinstance(grid, OccupiedGrid)
+        if not isinstance(grid, CellGrid) or isinstance(grid, OccupiedGrid)
         else None,
     )
 
@@ -402,7 +402,7 @@ def _padded(parts: Sequence[FloatArray]) -> FloatArray:
 def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:
     """Mean over the nodes of each cell of k(x, x) - |phi(x)|^2 (M,); 0 where that is rounding."""
     rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
-    mean = CellGrid.averages(grid, rest)
+    mean = grid.even_averages(rest)
     return np.where(mean > _ROUNDING * kernel.variance, mean, 0.0)
 
 
@@ -447,7 +447,7 @@ def curve_moments(state: State, g: FloatArray) -> CurveMoments:
         of_mean = np.diagonal(smooth, axis1=1, axis2=2) + shift**2
         return CurveMoments(shift, V, v, np.maximum((square * grid.star_weights).sum(axis=2) - of_mean, 0.0))
     prior = np.einsum("amk,amk->am", models.even, models.even)[state.label]
-    of_mean = prior - _norms(state.rows_over_even) + (state.mean_over_even - CellGrid.averages(grid, g)) ** 2
+    of_mean = prior - _norms(state.rows_over_even) + (state.mean_over_even - grid.even_averages(g)) ** 2
     return CurveMoments(shift, V, v, np.maximum((square * grid.even_star_weights).sum(axis=2) - of_mean, 0.0))
 
 
