@@ -132,8 +132,8 @@ class CellGrid:
         return CellGrid.averages(self, values)
 
     @property
-    def steps(self) -> int:
-        """Equal parts of the box between which a curve of one input may have change points."""
+    def parts(self) -> int:
+        """Number of equal parts of the box between which a curve of one input may have change points."""
         return self.size
 
     def within_each(self, count: int) -> FloatArray:

@@ -21,6 +21,7 @@ from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
 from .cells import CellGrid, OccupiedGrid, placed
+from .clusters import Clusters
 
 _LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
 _DENSITY = 2.0  # of that density over its mean squared
@@ -205,10 +206,10 @@ def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     return placed(grid, m, m**2 + about), unknown
 
 
-def public_counts(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
+def public_counts(columns: CellGrid | Clusters, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
     """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
     weights = None if person is None else person_weights(person) / GRID
-    return known_counts(np.bincount(grid.index(X), weights, minlength=grid.size).astype(float))
+    return known_counts(np.bincount(columns.index(X), weights, minlength=columns.size).astype(float))
 
 
 def known_counts(numbers: FloatArray) -> Counts:

@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 from ..gp.uncertainty import Of
 from ..measurement.fit import Fit
 from ..table import Outcome
-from .models import Model
+from .model import Model
 
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)

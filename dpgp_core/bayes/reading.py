@@ -23,52 +23,45 @@ from ..measurement.fit import Fit
 from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid, OccupiedGrid
-from .engine import NOTHING, Filter, Measured, Posterior
-from .filter_cells import CellFilter, cell_filter
-from .filter_records import record_filter
+from .clusters import Clusters
+from .filter import Columns, Filter, Posterior, filter_of
 from .mixture import Joint, Mixture, People
-from .models import Model, across_levels, models_of, rough_share
-from .readers import measured_of, public_of
+from .model import Model, across_levels, models_of, rough_share
+from .periodic import on_dates
+from .queries import NOTHING, Measured
+from .readers import measured_of
+from .record_reading import read_records
 from .settings import noise_sds_for
-from .stages import Public
-from .waves import on_dates
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurvePosterior:
-    """The curve, and people about it, at P test inputs given one release; of the first draw, in model units.
+    """The curve at P test inputs given one release, and the outcomes about it, in model units.
 
     Attributes:
-        filtered: the models at these inputs.
-        posterior: under each model.
-        curve: the models' predictions.
+        curve: the models' predictions, with the local dispersion of outcomes where it was measured.
+        log_evidence: log density of the sums of outcomes under each model (M,).
+        shared: Q (R, P) of each model, see ``mixture.Joint``.
+        of_change_points: what change points add to the covariance of f (P, P), of each model; () for none.
     """
 
     models: tuple[Model, ...]
-    filtered: Filter[Any]
-    posterior: Posterior[Any]
-    measured: Measured
+    X_test: FloatArray
     curve: Mixture
-
-    @property
-    def log_evidence(self) -> FloatArray:
-        """Log density of the sums of outcomes, under each model (M,)."""
-        return np.asarray(self.filtered.log_evidence(self.posterior)[0])
-
-    def with_people(self) -> Mixture:
-        """``curve``, with the scatter of people."""
-        return self.filtered.with_people(self.curve, self.measured.distances)
+    log_evidence: FloatArray
+    shared: tuple[FloatArray, ...]
+    of_change_points: tuple[FloatArray, ...] = ()
 
     def joint(self) -> Joint:
-        """Of f at all test inputs together."""
+        """The joint posterior of f at all test inputs."""
         return Joint(
             models=self.models,
-            X_test=self.filtered.X_test,
+            X_test=self.X_test,
             means=self.curve.means[0],
-            shared=self.filtered.shared(self.posterior),
+            shared=self.shared,
             weights=self.curve.weights[0],
             fit=self.curve.fit,
-            breaks=self.filtered.of_breaks(self.posterior),
+            breaks=self.of_change_points,
         )
 
 
@@ -77,81 +70,87 @@ class Reading:
     """One release and the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
-        measured: of one draw.
-        cells: the mixture on public cells; None where every record has a column of its own.
-        X: inputs of the records then (n, D).
-        public: of the table then; None where stages are read as if outcomes were normal.
+        x_box: declared box of the inputs.
+        filtered: the mixture on public columns; None where every record has a column of its own.
+        measured: the release then, in model units.
+        statistics: the release where every record has a column of its own.
     """
 
     models: tuple[Model, ...]
-    measured: Measured
     x_box: Sequence[tuple[float, float]]
-    cells: CellFilter | None = None
-    X: FloatArray | None = None
-    public: Public | None = None
+    filtered: Filter | None = None
+    measured: Measured | None = None
+    statistics: Statistics | None = None
 
     def at(self, X_test: FloatArray) -> CurvePosterior:
         """The posterior at X_test (P, D).
 
         Raises:
-            ValueError: the columns of X_test do not fit, or one of levels holds something else.
+            ValueError: the columns of X_test do not fit, or a categorical one holds something else.
         """
         check_columns(np.empty((1, len(self.x_box))), X_test)
         check_codes(X_test, self.x_box)
-        filtered: Filter[Any]
-        if self._over_cells is not None:
-            filtered, posterior = self._over_cells
-            filtered = filtered.at(X_test)
-        else:
-            assert self.X is not None
-            filtered = record_filter(self.models, self.X, X_test, public=self.public)
-            posterior = filtered.read(self.measured.stages)
-        curve = filtered.predict(posterior)
+        common: dict[str, Any] = {"models": self.models, "X_test": X_test}
+        if self.statistics is not None:
+            found = read_records(self.statistics, self.models, X_test)
+            return CurvePosterior(curve=found.curve, log_evidence=found.log_evidence, shared=found.shared, **common)
+        filtered, posterior = self._read
+        filtered = filtered.at(X_test)
+        assert self.measured is not None
         return CurvePosterior(
-            models=self.models, filtered=filtered, posterior=posterior, measured=self.measured, curve=curve
+            curve=filtered.with_dispersion(filtered.predict(posterior), self.measured.distances),
+            log_evidence=posterior.state.log_evidence,
+            shared=filtered.shared(posterior),
+            of_change_points=filtered.of_change_points(posterior),
+            **common,
         )
 
     def log_evidence(self) -> FloatArray:
         """Log density of the sums of outcomes, under each model (M,)."""
-        if self._over_cells is not None:
-            filtered, posterior = self._over_cells
-            return np.asarray(filtered.log_evidence(posterior)[0])
-        assert self.X is not None
-        return self.at(self.X[:1]).log_evidence
+        if self.statistics is not None:
+            return read_records(self.statistics, self.models, self.statistics.X[:1]).log_evidence
+        return self._read[1].state.log_evidence
 
     @cached_property
-    def _over_cells(self) -> tuple[CellFilter, Posterior[Any]] | None:
+    def _read(self) -> tuple[Filter, Posterior]:
         """The mixture with counts, and its posterior, the same for any test inputs."""
-        if self.cells is None:
-            return None
+        assert self.filtered is not None
+        assert self.measured is not None
         assert self.measured.counts is not None
-        filtered = self.cells.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
+        filtered = self.filtered.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
         return filtered, filtered.read(self.measured.stages)
 
 
 def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, broken: bool = True) -> Reading:
-    """A released statistic, of records or of cells, read with some models (M), in model units.
+    """A released statistic read with some models (M), in model units.
 
     Args:
-        broken: whether curves may break, see ``breaks``; False for the models alone.
+        broken: whether curves may have change points, see ``changepoints``; False for the models alone.
     """
-    measured, x_box = measured_of(statistics), statistics.x_box
     if isinstance(statistics, Statistics):
-        public = public_of(statistics)
-        return Reading(models=tuple(models), measured=measured, x_box=x_box, X=statistics.X, public=public)
-    cells_of_box: dict[str, Any] = {"box": x_box, "per_side": statistics.per_side, "periods": statistics.periods}
-    places = statistics.counts.places if isinstance(statistics.counts, KnownCounts) else NOTHING
-    grid = OccupiedGrid(**cells_of_box, places=places) if len(places) else CellGrid(**cells_of_box)
-    cells = cell_filter(
-        on_dates(models, grid.periods),
-        grid,
+        return Reading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
+    columns = columns_of(statistics)
+    filtered = filter_of(
+        on_dates(models, columns.periods),
+        columns,
         statistics.n,
         statistics.half_range,
-        two_valued=statistics.reading == "yes/no",
-        biased=statistics.reading != "normal outcomes",
-        broken=broken,
+        is_binary=statistics.reading == "yes/no",
+        models_clipping_bias=statistics.reading != "normal outcomes",
+        change_points=broken,
     )
-    return Reading(models=tuple(models), measured=measured, x_box=x_box, cells=cells)
+    return Reading(models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics))
+
+
+def columns_of(statistics: CellStatistics) -> Columns:
+    """The public columns that a release measured over."""
+    box, periods = statistics.x_box, statistics.periods
+    places = statistics.counts.places if isinstance(statistics.counts, KnownCounts) else NOTHING
+    if statistics.clusters is not None:
+        return Clusters(box=tuple(box), ends=statistics.clusters, places=places, periods=periods)
+    assert statistics.per_side is not None
+    cells: dict[str, Any] = {"box": box, "per_side": statistics.per_side, "periods": periods}
+    return OccupiedGrid(**cells, places=places) if len(places) else CellGrid(**cells)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -217,7 +216,7 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=broken).at(X_test).with_people()
+    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=broken).at(X_test).curve
     if mixture.people is not None:
         mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
@@ -310,12 +309,11 @@ def contrast(joint: Joint) -> Mixture:
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     low, high = statistics.bounds
-    rough = people = None
+    rough = 0.0
     if isinstance(statistics, CellStatistics):
-        people = statistics.n
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
-        rough = rough_share(people, spent**-0.5)
-    noises = noise_sds_for(statistics.reading, statistics.x_box, people)
+        rough = rough_share(statistics.n, spent**-0.5)
+    noises = noise_sds_for(statistics.reading, statistics.x_box)
     return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
 
 

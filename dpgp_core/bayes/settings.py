@@ -20,31 +20,23 @@ from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
 from ..levels import level_columns
-from ..measurement.statistics import CellStatistics, Reading, Statistics
-from ..seasons import Periods, check_periods, periodic
+from ..measurement.statistics import CellStatistics, Reading
+from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
-from .cells import MOST
-from .models import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
-from .spread import Shares, split_budget
-from .stages import CLIP, counts_apart, stage_multipliers
-from .waves import with_waves
+from .budget import BudgetSplit, split_budget
+from .clipping import CLIP
+from .model import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
+from .periodic import with_waves
 
 MOST_STAGES = 10
 STAGES, STAGES_OF_FEW, FEW = 6, 3, 30
-"""Stages by default; and where people to a unit of noise, n / s, are fewer than that.
+"""Stages by default; and stages where there are fewer than ``FEW`` people to a unit of noise, n / s.
 
-Where little can be learnt, intervals stay as wide as the bounds and there is nothing to look closer at; each small
-stage is then planned for the level, which the next one tells better. Of 300 people at epsilon .2 (n / s = 18) curves
-err by 6.3 in six stages, 4.9 in three and 4.7 in two; at epsilon .5 (46) by 3.2, 3.2 and 3.3 (``python -m benchmarks
-inputs``)."""
-MANY_TO_PLACE = 100  # people to a unit of noise, from which positions in cells are measured
-MANY_RECORDS = 100
-"""Above, records of one cell share a column by default, and stages are planned on the way.
-
-Of 300, curves err by a twentieth less so over all kinds of inputs, and a tenth more where inputs are even; intervals
-hold where they held .87, and a plane takes a quarter of the time. Of 100 both are alike (``python -m benchmarks
-inputs``)."""
-ONE_PLAN = 400  # records up to which many numbered draws are made of one plan, which takes seconds less
+Where little can be learnt, intervals stay as wide as the bounds, and each small stage is planned for the mean level,
+which the next stage refines. !Kung heights at epsilon 0.3 (n / s = 20) have an error of 18.4 cm in two stages, 17.6 in
+three and 17.8 in six.
+"""
+MANY_TO_LOCATE = 100  # people to a unit of noise, from which locations in cells are measured
 NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
 FEWER_SDS_OF = {
     "any outcomes": (1 / 32, 1 / 12, 1 / 4, 1.0),
@@ -69,18 +61,15 @@ BEYOND_PRIVATE_INPUTS = (
 )
 
 
-def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]], people: float | None) -> tuple[float, ...]:
-    """Noises of the mixture, over half the range; fewer where it has a model for each share of groups too.
+def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+    """Noise standard deviations of the mixture, over half the range.
 
-    Args:
-        people: how many share the columns of cells; None where every record has a column of its own.
-
-    Groups have three models for one, and time with them. The least noise must be there all the same: without it small
-    counts of two groups, 30,000 people, erred by .4 for .04 (``python -m benchmarks inputs --places groups``).
+    There are fewer where groups multiply the number of models by three. The least one is needed all the same: without
+    it small counts of two groups (30,000 people) have an error of 0.4 instead of 0.04.
     """
     if level_columns(x_box):
         return FEWER_SDS_OF[reading]
-    little = (LITTLE,) if reading == "any outcomes" and people is not None else ()
+    little = (LITTLE,) if reading == "any outcomes" else ()
     return (*little, *NOISE_SDS_OF[reading])
 
 
@@ -105,13 +94,8 @@ class BayesSettings:
         kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
             models. None: the automatic models alone, made from box and bounds.
         noise_variances: one per kernel, in squared model units; None: those of the automatic models.
-        weights: public importance of each test input (P,), >= 0, not all zero; default uniform.
-        stages: number of stages, from 1 to 10; None: six, or two where people are few for the budget.
+        stages: number of stages, from 1 to 10; None: six, or three if there are few people for the budget.
         clip: half-width of an interval over the predictive standard deviation, > 0.
-        binned: records of one public cell share a column of every strategy, so that a million of them (1 to 3 input
-            columns, inputs public) cost hardly more than a thousand. Aimed at where records are, every stage planned
-            from numbers released before. None: above 100 records, where that has a meaning; a plan that exists is
-            measured as it is. Many numbered draws of one plan are faster where it is False.
         periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
             is looked for too, and cells are divided by it. None: nothing does.
         gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Over cells,
@@ -126,10 +110,8 @@ class BayesSettings:
     protects: Protects = "outputs"
     kernels: Sequence[Stationary] | None = None
     noise_variances: Sequence[float] | None = None
-    weights: Sequence[float] | None = None
     stages: int | None = None
     clip: float = CLIP
-    binned: bool | None = None
     gap: float = 1e-3
     periods: Sequence[float | None] | None = None
 
@@ -139,11 +121,6 @@ class BayesSettings:
         check_positive("gap", self.gap)
         if self.protects not in ("outputs", "inputs and outputs"):
             raise ValueError(f"protects must be 'outputs' or 'inputs and outputs', got {self.protects!r}")
-        if self._inputs_too and self.binned:
-            raise ValueError("binned is for public inputs; protects='inputs and outputs' uses cells in any case")
-        if (self._inputs_too or self.binned) and self.weights is not None:
-            name = "binned" if self.binned else "protects='inputs and outputs'"
-            raise ValueError(f"weights have no meaning for {name}; leave them out")
         if self.stages is not None and not 1 <= self.stages <= MOST_STAGES:
             raise ValueError(f"stages must be a whole number from 1 to {MOST_STAGES}, got {self.stages}")
         given, kernels = self.noise_variances, self.kernels
@@ -199,32 +176,16 @@ class BayesSettings:
     def _inputs_too(self) -> bool:
         return self.protects == "inputs and outputs"
 
-    def shares(self, kind: Kind) -> Shares:
-        """Noise multipliers of the stages for the curve together, and of the distances about it."""
-        return split_budget(self.noise_multiplier, kind)
+    def split(self, kind: Kind, people: int) -> BudgetSplit:
+        """Shares of the budget that each measurement takes, from public numbers.
 
-    def multipliers(self, kind: Kind, people: int) -> tuple[float, ...]:
-        """Noise multipliers of the stages; where inputs are private, of the budget left by the counts."""
-        return stage_multipliers(self.curve_multiplier(kind, people), self.stages_of(kind, people))
-
-    def curve_multiplier(self, kind: Kind, people: int) -> float:
-        """Noise multiplier of all stages together."""
-        return self._apart(kind, people)[2] if self._inputs_too else self.shares(kind).curve
-
-    def counts_multiplier(self, kind: Kind, people: int) -> float:
-        """Noise multiplier of the counts of records in cells, where inputs are private."""
-        return self._apart(kind, people)[0]
-
-    def positions_multiplier(self, kind: Kind, people: int) -> float:
-        """Noise multiplier of people's positions in cells, all sides together, where inputs are private; or infinity.
-
-        They are measured where people are many for the budget: else noise leaves open where in its cell a crowd is.
+        Locations in cells are measured if there are many people for the budget; otherwise noise would leave open where
+        in their cells the records are.
         """
-        return self._apart(kind, people)[1]
-
-    def _apart(self, kind: Kind, people: int) -> tuple[float, float, float]:
-        many = people >= MANY_TO_PLACE * self.noise_multiplier and not self.waves
-        return counts_apart(self.shares(kind).curve, positions=many)
+        located = self._inputs_too and people >= MANY_TO_LOCATE * self.noise_multiplier and not self.waves
+        return split_budget(
+            self.noise_multiplier, kind, self.stages_of(kind, people), inputs_too=self._inputs_too, locations=located
+        )
 
     def stages_of(self, kind: Kind, people: int) -> int:
         """Number of stages, from public numbers.
@@ -238,36 +199,29 @@ class BayesSettings:
             return self.stages
         return STAGES_OF_FEW if people < FEW * self.noise_multiplier else STAGES
 
-    def shares_columns(self, n: int, inputs: int) -> bool:
-        """Whether n records of some public numbers as inputs share columns by cells: if ``binned``, or if many."""
-        if self.binned is not None:
-            return self.binned
-        sides = inputs + len(periodic(self.waves))
-        return n > MANY_RECORDS and sides in MOST and not self._inputs_too and self.weights is None
-
     def models(
         self,
         x_box: Sequence[tuple[float, float]],
         half_range: float,
         reading: Reading = "any outcomes",
-        people: int | None = None,
+        people: float = 0.0,
     ) -> tuple[Model, ...]:
         """The mixture, in model units.
 
         Args:
             reading: kind of outcomes that a release was made for.
-            people: how many share the columns of cells, where rough curves can be seen; None where every record has a
-                column of its own, and fewer models serve many draws of one plan.
+            people: how many there are; with enough of them for the budget, rough curves and small deviations from the
+                mean level can be seen.
         """
-        noises = noise_sds_for(reading, x_box, people)
-        if reading == "normal outcomes" and not self.kernels:  # of 0.1, read as it was
+        noises = noise_sds_for(reading, x_box)
+        if reading == "normal outcomes" and not self.kernels:  # as releases of version 0.1 are read
             return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
-        rough = None if people is None else rough_share(people, self.noise_multiplier)
+        rough = rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises, rough)
 
-    def models_of_release(self, statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
+    def models_of_release(self, statistics: CellStatistics) -> tuple[Model, ...]:
         """The mixture, in model units, that a release of this mechanism was read with when it was made."""
         low, high = statistics.bounds
-        people = statistics.n if isinstance(statistics, CellStatistics) else None
-        return self.models(statistics.x_box, (high - low) / statistics.y_scale / 2, statistics.reading, people)
+        half_range = (high - low) / statistics.y_scale / 2
+        return self.models(statistics.x_box, half_range, statistics.reading, statistics.n)

@@ -50,17 +50,19 @@ from numpy.typing import NDArray
 
 from ..arrays import FloatArray
 from ..gp.clipping import Clipped, clipped
+from ..gp.grid import IndexArray
 from ..gp.pivoted import Features, factorise
 from ..kernels import Kernel
 from ..linalg import column_norms, sturdy_cholesky
 from ..seasons import lifted
-from .breaks import Breaks, BreakState, no_breaks
 from .cells import CellGrid, OccupiedGrid
+from .changepoints import ChangePoints, ChangePointState, no_change_points
+from .clipping import CLIP, SAME, bias_features, bias_of, ends_of
+from .clusters import Clusters
 from .counts import Counts
-from .engine import Observation
-from .models import Model, family_of, looked_for
-from .scatter import Scatter
-from .stages import CLIP, SAME, IntArray, bias_features, bias_of, ends_of
+from .model import Model, always_planned_for, family_of
+from .queries import StageMeasurement
+from .residuals import ResidualVariance
 
 _TOLERANCE = 1e-10  # share of the prior variance at the cells' centres that the features leave out
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
@@ -100,20 +102,20 @@ class ModelSet:
         unknown: share of the variance within a cell that measured locations leave open (M,), or None.
     """
 
-    grid: CellGrid
+    grid: CellGrid | Clusters
     features: tuple[Features, ...]
     nodes: tuple[FloatArray, ...]
     star: tuple[FloatArray, ...]
     cells: FloatArray
     prior_over_cells: FloatArray
     bias: FloatArray
-    label: IntArray
+    label: IndexArray
     noise_variance: FloatArray
     weight: FloatArray
     family: tuple[object, ...]
     always_planned_for: NDArray[np.bool_]
     amplitude: FloatArray
-    breaks: Breaks
+    breaks: ChangePoints
     break_variances: FloatArray
     left_out: FloatArray | None = None
     even: FloatArray | None = None
@@ -125,9 +127,9 @@ class ModelSet:
     @property
     def rank(self) -> int:
         """Number k of features, padding included."""
-        return self.cells.shape[2]
+        return int(self.cells.shape[2])
 
-    def kernels_of(self, index: IntArray) -> Iterator[tuple[int, IntArray]]:
+    def kernels_of(self, index: IndexArray) -> Iterator[tuple[int, IndexArray]]:
         """Each kernel among some models, and the rows of ``index`` that have it."""
         labels = self.label[index]
         for label in dict.fromkeys(labels.tolist()):
@@ -138,7 +140,7 @@ class ModelSet:
         phi = self.features[label].at(lifted(X, self.grid.periods)).values()
         return np.pad(phi, ((0, 0), (0, self.rank - phi.shape[1])))
 
-    def not_known(self, label: IntArray, within: FloatArray) -> FloatArray:
+    def not_known(self, label: IndexArray, within: FloatArray) -> FloatArray:
         """The part of the variance of f within a cell (A, M) that is left open, for models of these kernels (A,)."""
         if self.left_out is not None:
             return self.left_out[label]
@@ -168,7 +170,7 @@ class State:
     """
 
     models: ModelSet
-    index: IntArray
+    index: IndexArray
     mean: FloatArray
     prior: FloatArray
     rows: FloatArray
@@ -177,11 +179,11 @@ class State:
     star_variance: FloatArray
     log_evidences: FloatArray
     squares: FloatArray
-    breaks: BreakState
+    breaks: ChangePointState
     log_evidence: FloatArray
 
     @property
-    def label(self) -> IntArray:
+    def label(self) -> IndexArray:
         """The kernel of each model that is read (A,)."""
         return self.models.label[self.index]
 
@@ -197,7 +199,7 @@ class State:
         found[self.index] = True
         return found
 
-    def only(self, index: IntArray) -> State:
+    def only(self, index: IndexArray) -> State:
         """The state of some of the models that are read."""
         if np.array_equal(index, self.index):
             return self
@@ -290,12 +292,13 @@ class CurveMoments(NamedTuple):
     v: FloatArray
     within: FloatArray
 
-    def only(self, rows: IntArray) -> CurveMoments:
+    def only(self, rows: IndexArray) -> CurveMoments:
         """The moments under some of the models."""
         return CurveMoments(*(each[rows] for each in self))
 
 
-class Linear(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Linear:
     """The sums as a linear observation of the state, x = mean + T ((a, eta, b) - E) + rest, under A models.
 
     Attributes:
@@ -310,7 +313,7 @@ class Linear(NamedTuple):
         place: the part of ``own`` from one location that all records of a cell share (A, M); 0 where each has its own.
     """
 
-    index: IntArray
+    index: IndexArray
     mean: FloatArray
     unit: FloatArray
     gain: FloatArray
@@ -320,11 +323,11 @@ class Linear(NamedTuple):
     own: FloatArray
     place: FloatArray
 
-    def only(self, index: IntArray) -> Linear:
+    def only(self, index: IndexArray) -> Linear:
         """The same under some of the models."""
         rows = np.searchsorted(self.index, index)
-        shared = {"index": index, "bias": self.bias}
-        return Linear(**shared, **{name: each[rows] for name, each in self._asdict().items() if name not in shared})
+        parts = {name: each[rows] for name, each in vars(self).items() if name not in ("index", "bias")}
+        return replace(self, index=index, **parts)
 
     def weighted(self, B: FloatArray) -> FloatArray:
         """B T (A, r, N) for a strategy B (r, M)."""
@@ -339,15 +342,19 @@ class Linear(NamedTuple):
 
 
 def model_set(
-    models: Sequence[Model], grid: CellGrid, *, biased: bool = True, breaks: Breaks | None = None
+    models: Sequence[Model],
+    grid: CellGrid | Clusters,
+    *,
+    models_clipping_bias: bool = True,
+    breaks: ChangePoints | None = None,
 ) -> ModelSet:
     """Every model on the grid.
 
     Args:
-        biased: whether the models account for clipping bias. False only when reading releases made before version 0.3.
+        models_clipping_bias: whether the models account for clipping bias. False only when reading releases made before version 0.3.
         breaks: the change points that curves may have on this grid; None for none.
     """
-    breaks = no_breaks(grid) if breaks is None else breaks
+    breaks = no_change_points(grid) if breaks is None else breaks
     kernels = list(dict.fromkeys(model.kernel for model in models))
     features = [factorise(kernel, grid.centres, _TOLERANCE).features for kernel in kernels]
     nodes = tuple(each.at(grid.nodes).values() for each in features)
@@ -360,17 +367,17 @@ def model_set(
         star=tuple(each[grid.star.ravel()] for each in nodes),
         cells=cells,
         prior_over_cells=cells @ cells.swapaxes(1, 2),
-        bias=bias_features(grid.box, grid.centres) if biased else np.zeros((grid.size, 0)),
+        bias=bias_features(grid.box, grid.centres) if models_clipping_bias else np.zeros((grid.size, 0)),
         label=np.array([kernels.index(model.kernel) for model in models]),
         noise_variance=np.array(noises),
         weight=np.array([model.weight for model in models]),
         family=tuple(family_of(model.kernel) for model in models),
-        always_planned_for=np.array([looked_for(model.kernel) for model in models]),
+        always_planned_for=np.array([always_planned_for(model.kernel) for model in models]),
         amplitude=np.array([model.kernel.variance for model in models]),
         breaks=breaks,
         break_variances=np.stack([breaks.variances_under(noise) for noise in noises]),
         left_out=np.stack([_left_out(kernel, grid, each) for kernel, each in zip(kernels, nodes, strict=True)])
-        if not isinstance(grid, CellGrid) or isinstance(grid, OccupiedGrid)
+        if isinstance(grid, Clusters | OccupiedGrid)
         else None,
     )
 
@@ -399,7 +406,7 @@ def _padded(parts: Sequence[FloatArray]) -> FloatArray:
     return np.stack([np.pad(each, ((0, 0), (0, most - each.shape[1]))) for each in parts])
 
 
-def _left_out(kernel: Kernel, grid: CellGrid, nodes: FloatArray) -> FloatArray:
+def _left_out(kernel: Kernel, grid: CellGrid | Clusters, nodes: FloatArray) -> FloatArray:
     """Mean over the nodes of each cell of k(x, x) - |phi(x)|^2 (M,); 0 where that is rounding."""
     rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
     mean = grid.even_averages(rest)
@@ -454,9 +461,9 @@ def curve_moments(state: State, g: FloatArray) -> CurveMoments:
 def linearise(
     counts: Counts,
     state: State,
-    query: Observation,
+    query: StageMeasurement,
     half_range: float,
-    scatter: Scatter | None,
+    residuals: ResidualVariance | None,
     moments: CurveMoments | None = None,
     noise_variance: FloatArray | None = None,
 ) -> Linear:
@@ -465,20 +472,19 @@ def linearise(
     Args:
         counts: posterior of the numbers of records.
         state: after the stages before.
-        query: low (1, M), high (1, M), g (1, F).
-        scatter: residual variance, from the squared residuals, for clipping's bias; None where none is modelled.
+        query: intervals of the residuals, and g.
+        residuals: posterior of the residual variance, for clipping bias; None where that is not modelled.
         moments: of f - g, if they were computed before.
         noise_variance: variance of an output about f (A,) for the moments of clipping, where it is less than that of
             any model; None for each model's own.
     """
-    assert query.g is not None
-    low, high, g, models = query.low[0], query.high[0], query.g[0], state.models
+    low, high, g, models = query.low, query.high, query.g, state.models
     k, M, n = models.rank, models.grid.size, counts.mean
     u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
-    if scatter is not None:
+    if residuals is not None:
         middle = models.grid.averages(g)
-        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, cut=query.cut)
-        low, high, beta = low - middle, high - middle, bias_of(half_width[None], scatter, half_range)[0]
+        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
+        low, high, beta = low - middle, high - middle, bias_of(half_width, residuals, half_range)
     shift, V, v, within = moments or curve_moments(state, g)
     noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
     one = clipped(shift, v + within + noise, low, high)
@@ -556,7 +562,7 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
     for label, rows in models.kernels_of(state.index):
         star = models.star[label]
         star_variance[rows] -= _norms(of_f[rows, :, : star.shape[1]] @ star.T)
-    breaks = models.breaks.after(state.breaks, G, white, models.break_variances[state.index])
+    breaks = models.breaks.after(state.breaks, G.astype(float), white, models.break_variances[state.index])
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(PLACE_SHARES))
@@ -578,8 +584,8 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
 def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """L and w = L^-1 surprise of S = L L^T (A, r, r), and log N(surprise; 0, S), for surprises (A, r)."""
     L = cholesky_factors(S, s**2)
-    white = np.linalg.solve(L, surprise[..., None])[..., 0]
-    half_log_det = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    white: FloatArray = np.linalg.solve(L, surprise[..., None])[..., 0].astype(float)
+    half_log_det: FloatArray = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
     log_density = -0.5 * (white * white).sum(axis=1) - half_log_det - 0.5 * S.shape[1] * _LOG_TWO_PI
     return L, white, log_density
 

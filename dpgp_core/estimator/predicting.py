@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty
-from ..bayes.models import weights_of
+from ..bayes.model import weights_of
 from ..bayes.reading import Reading
 from ..gp.uncertainty import Of
 from ..reading.writing import Declared
@@ -40,9 +40,9 @@ class FittedReading:
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
         """Predictions at X_test (P, D), some rows at a time; over cells, intervals are cut to the bounds."""
-        cut: tuple[Of, ...] = () if self.reading.cells is None else ("outputs", "function")
+        cut: tuple[Of, ...] = () if self.reading.filtered is None else ("outputs", "function")
         for start in range(0, len(X_test), _ROWS):
-            some = self.reading.at(X_test[start : start + _ROWS]).with_people()
+            some = self.reading.at(X_test[start : start + _ROWS]).curve
             yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=cut)
 
 

@@ -147,10 +147,8 @@ class DPGaussianProcessRegressor(Predicting):
                 reading=Reading(
                     models=plan.models,
                     measured=release.measured[0],
-                    x_box=plan.public.x_box,
-                    cells=plan.cells,
-                    X=None if plan.cells else dataset.X.copy(),
-                    public=plan.public,
+                    x_box=plan.outcome.x_box,
+                    filtered=plan.filtered,
                 ),
                 outcome=dataset.outcome,
                 columns=dataset.columns,

@@ -27,7 +27,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from ..arrays import FloatArray
-from ..bayes.filter_records import RecordModel, record_filter
+from ..bayes.record_reading import RecordModel, record_models
 from ..bayes.settings import reading_for
 from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
@@ -62,7 +62,7 @@ class Held(NamedTuple):
         epsilon = None if mechanism.one_plan else rung(mechanism.guarantee.budget.epsilon)
         if epsilon not in self.plans:
             planned = mechanism if epsilon is None else with_epsilon(mechanism, epsilon)
-            self.plans[epsilon] = planned.for_many_draws(self.train.n).plan_for(self.train, self.X_test)
+            self.plans[epsilon] = planned.plan_for(self.train, self.X_test)
         return self.plans[epsilon]
 
 
@@ -235,16 +235,15 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
 
-    def mixed(people: int | None) -> tuple[FloatArray, float]:
+    def mixed(people: int) -> tuple[FloatArray, float]:
         """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
         models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
-        filtered = record_filter(models, dataset.X, X_test)
-        each = (_exact_posterior(model, filtered.tests, y) for model in filtered.models)
+        each = (_exact_posterior(model, y) for model in record_models(models, dataset.X, X_test))
         means, left_out, evidence = zip(*each, strict=True)
         weights = softmax(evidence)
         return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
 
-    mean, square = mixed(None)
+    mean, square = mixed(0)
     if dataset.n <= _FEW:
         rougher, rougher_square = mixed(dataset.n)
         mean = rougher if rougher_square < _CLEARLY * square else mean
@@ -278,12 +277,12 @@ def error_without_privacy(
     return float(min(errors))
 
 
-def _exact_posterior(model: RecordModel, tests: slice, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+def _exact_posterior(model: RecordModel, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
     """Mean of f at the test inputs (P,), y - f of each record left out (n,), log prior weight + log p(y) + constant.
 
     A record that is left out is missed by (y - f) / (1 - h), h its leverage.
     """
-    phi, at_tests, D = model.phi[: len(y)], model.phi[tests], model.noise
+    phi, at_tests, D = model.phi[: len(y)], model.phi[len(y) :], model.noise
     factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)
     b = phi.T @ (y / D)
     weights = cho_solve(factor, b)

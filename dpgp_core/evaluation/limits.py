@@ -21,11 +21,7 @@ import numpy as np
 from scipy.integrate import quad
 
 from ..arrays import FloatArray
-from ..bayes.engine import run_stages
-from ..bayes.filter_records import record_filter
-from ..bayes.models import Model
-from ..bayes.readers import RecordsInFloats
-from ..bayes.stages import Public
+from ..bayes.model import Model
 from ..checks import check_positive
 from ..gp.clipping import clipped_moments
 from ..gp.pivoted import factorise
@@ -34,6 +30,7 @@ from ..linalg import check_columns
 from ..mechanisms import BayesCloaking
 from ..strategies.bayes import bayes, risk_without_privacy
 from ..strategies.risk_model import RiskModel
+from ..table import Dataset, Outcome, declared_columns
 
 _TOLERANCE = 1e-12  # of the prior variance, left out of features and worlds
 _NOT_NOISE = 1e-6  # of the prior variance, where the information is about f itself
@@ -165,7 +162,7 @@ def reached(
     """Simulate Bayes cloaking in worlds of its own prior: errors of the mean of clipped outputs. No data set enters.
 
     Args:
-        worlds: W >= 2, side by side.
+        worlds: W >= 2.
         seed: of worlds and noise; the same worlds at every budget.
         gap: of the strategies.
 
@@ -175,13 +172,22 @@ def reached(
     if worlds < 2:
         raise ValueError(f"worlds must be at least 2 for a standard error, got {worlds}")
     mechanism = BayesCloaking(epsilon=epsilon, delta=delta, kernels=[kernel], noise_variances=[noise_variance], gap=gap)
-    plan = mechanism.plan(X, X_test, x_box=x_box, half_range=half_range)
     drawn, noises = np.random.default_rng(seed).spawn(2)
     y, f = made_up(kernel, noise_variance, X, X_test, worlds, drawn)
-    reader = RecordsInFloats(np.clip(y, -half_range, half_range), lambda rows: noises.standard_normal((worlds, rows)))
-    filtered = record_filter(plan.models, X, X_test, public=Public(x_box, half_range))
-    _, posterior = run_stages(filtered, plan.stages, reader, draws=worlds)
-    predicted = np.clip(filtered.predict(posterior).mean, -half_range, half_range)
+    data = Dataset(
+        name="simulated",
+        X=X,
+        y=y[0],
+        columns=declared_columns([f"x{d}" for d in range(len(x_box))], x_box),
+        outcome=Outcome(name="y", bounds=(-half_range, half_range), scale=1.0),
+        privacy_unit="one record",
+        source="simulated from the prior",
+        licence="none",
+        bounds_reason="declared",
+    )
+    plan = mechanism.plan_for(data, X_test)
+    releases = (mechanism.measure(plan, replace(data, y=each), X_test, noises, mean=False) for each in y)
+    predicted = np.vstack([release.samples for release in releases])
     truth = clipped_moments(f, noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())

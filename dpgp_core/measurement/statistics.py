@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..levels import Interval, LevelSide, check_codes
-from ..seasons import Periods, phase_cells
+from ..seasons import Periods, lifted_box, phase_cells
 from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
@@ -46,6 +46,11 @@ def split_by_cell(cells: Sequence[int], nodes: Sequence[int]) -> tuple[int, ...]
 def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
     """Numbers of cells and of nodes of a box."""
     return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
+
+
+def nodes_of_cluster(numbers: int) -> int:
+    """Number of nodes in a cluster of so many sides of numbers: all products of three along up to two, else a star."""
+    return NODES**numbers if numbers <= 2 else 1 + 2 * numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -284,13 +289,15 @@ class Statistics(Released):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellStatistics(Released):
-    """All of one release over public cells.
+    """All of one release over public columns: cells of the box, or clusters of records with public inputs.
 
     Args:
         counts: strategy and noise of the counts; the counts themselves where inputs are public.
         z: the noisy counts (r,); none where they are public.
         per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
-            all are divided by periods.
+            all are divided by periods. None where the columns are clusters.
+        clusters: low and high end of each cluster along each side, periods included (2, M, S); None where the columns
+            are cells.
         bounds: declared (low, high) of the output.
         periods: of each input, whose phase divides the cells too; () where none has one.
         positions: of records in their cells, if they were measured.
@@ -299,10 +306,11 @@ class CellStatistics(Released):
     counts: CellCounts | KnownCounts
     z: FloatArray
     n: int
-    per_side: int
+    per_side: int | None
     bounds: tuple[float, float]
     reading: Reading = "any outcomes"
     periods: Periods = ()
+    clusters: FloatArray | None = None
     positions: MeasuredPositions | None = None
 
     def __post_init__(self) -> None:
@@ -311,14 +319,16 @@ class CellStatistics(Released):
             raise ValueError(f"n must be at least 1, got {self.n}")
         counts = self.counts
         _check("z", self.z, len(counts.B) if isinstance(counts, CellCounts) else 0)
-        cells, nodes = sizes_of(self.x_box, self.per_side, self.periods)
+        if (self.per_side is None) == (self.clusters is None):
+            raise ValueError("the columns must be cells or clusters: give per_side or clusters, and not both")
+        cells, nodes = self._sizes()
         columns = counts.B.shape[1] if isinstance(counts, CellCounts) else len(counts.numbers)
         if {columns, *(each.B.shape[1] for each in self.measurements)} != {cells}:
             raise ValueError(f"every strategy must have {cells} columns, one per cell of the box")
         if isinstance(counts, KnownCounts):
             self._check_known(counts, nodes)
         curves = [stage.g for stage in self.stages] + ([] if self.distances is None else [self.distances.g])
-        sides = sum(fine > each for each, fine in zip(*self._along, strict=True))
+        sides = len(self._numbers)
         if self.positions is not None and len(self.positions.z) != sides:
             raise ValueError(f"positions must have {sides} rows, one for each side of numbers")
         if any(len(g) != nodes for g in curves):
@@ -331,19 +341,40 @@ class CellStatistics(Released):
         return (*super().measured, *positions)
 
     @property
-    def _along(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Cells and nodes along each side."""
-        given = self.x_box, self.per_side, self.periods
-        return cells_along(*given), nodes_along(*given)
+    def _numbers(self) -> list[int]:
+        """Sides that are of numbers, or phases."""
+        return [d for d, side in enumerate(lifted_box(self.x_box, self.periods)) if not isinstance(side, LevelSide)]
+
+    def _sizes(self) -> tuple[int, int]:
+        """Numbers of columns and of nodes."""
+        if self.per_side is not None:
+            return sizes_of(self.x_box, self.per_side, self.periods)
+        assert self.clusters is not None
+        low, high = np.array(lifted_box(self.x_box, self.periods)).T
+        ends, fewest = self.clusters, 1
+        if ends.ndim != 3 or ends.shape[0] != 2 or ends.shape[1] < fewest or ends.shape[2] != len(low):
+            raise ValueError(f"clusters must have the shape (2, M, {len(low)}), got {ends.shape}")
+        if not (
+            np.isfinite(ends).all()
+            and (low <= ends[0]).all()
+            and (ends[0] <= ends[1]).all()
+            and (ends[1] <= high).all()
+        ):
+            raise ValueError("the ends of the clusters must lie within the box, the low one first")
+        return ends.shape[1], ends.shape[1] * nodes_of_cluster(len(self._numbers))
 
     def _check_known(self, counts: KnownCounts, nodes: int) -> None:
         """Raise ValueError unless the numbers add up to n, and the places of each cell to its number."""
         if counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
-        if not len(counts.places):
+        if not len(counts.places) and self.per_side is not None:
             return
         _check("places", counts.places, nodes)
-        by_cell = counts.places.reshape(split_by_cell(*self._along))
+        if self.per_side is None:
+            by_cell = counts.places.reshape(len(counts.numbers), -1)
+        else:
+            given = self.x_box, self.per_side, self.periods
+            by_cell = counts.places.reshape(split_by_cell(cells_along(*given), nodes_along(*given)))
         of_nodes = tuple(range(1, by_cell.ndim, 2))
         sums, most = by_cell.sum(axis=of_nodes).ravel(), np.abs(by_cell).max(axis=of_nodes).ravel()
         if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > _PLACES * (counts.numbers + _OFF)).any():

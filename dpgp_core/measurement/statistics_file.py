@@ -15,7 +15,8 @@ import numpy as np
 
 from .. import checks
 from ..arrays import FloatArray
-from ..seasons import Periods, check_periods
+from ..levels import Interval, LevelSide
+from ..seasons import Periods, check_periods, lifted_box
 from ..table import Column, declared_columns
 from .described_arrays import AGAIN, FILE, SCHEMA, Array, check_schema, number, pack, pair, unpack, whole
 from .integers import GRID
@@ -29,6 +30,7 @@ from .statistics import (
     Stage,
     StageSquares,
     Statistics,
+    nodes_of_cluster,
     sizes_of,
 )
 
@@ -36,6 +38,7 @@ KIND = "counts and residual sums over public cells"  # of statistics over cells;
 READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no", "normal outcomes")  # files of before do not say: the last
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
+_MOST_CLUSTERS, _MOST_SIDES = 4096, 40
 _PUBLIC_COUNTS = {"known": "inputs are public"}
 _REMEDY = re.compile(r";|\. (?=[A-Z])")  # the part after it is for whoever declares
 _NOISE = 1000.0  # standard deviations that no noise reaches: below e^-1000 for Laplace's, far less for Gauss's
@@ -80,7 +83,11 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
     if statistics.x_levels is not None:
         inputs["levels"] = [None if each is None else list(each) for each in statistics.x_levels]
     if isinstance(statistics, CellStatistics):
-        card |= {"kind": KIND, "file": FILE, "records": statistics.n, "cells_per_side": statistics.per_side}
+        card |= {"kind": KIND, "file": FILE, "records": statistics.n}
+        if statistics.clusters is None:
+            card["cells_per_side"] = statistics.per_side
+        else:
+            card["clusters"] = statistics.clusters.shape[1]
         card["counts"] = _counts_card(statistics)
         inputs |= {"periods": list(statistics.periods)} if statistics.periods else {}
     else:
@@ -133,6 +140,7 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         real["X"] = statistics.X
     elif isinstance(statistics.counts, KnownCounts):
         real |= {"N": statistics.counts.numbers, "places": statistics.counts.places}
+        real |= {} if statistics.clusters is None else {"clusters": statistics.clusters}
     else:
         strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
     if isinstance(statistics, CellStatistics) and statistics.positions is not None:
@@ -169,6 +177,7 @@ def _announced(card: Mapping[str, Any]) -> _Shapes:
         measured = [] if "known" in counts else [(0, whole(counts["numbers"]))]
         shapes = {} if measured else {"N": ((n,), _REAL)}
         shapes |= {"places": ((nodes,), _REAL)} if counts.get("places") is True and not measured else {}
+        shapes |= {"clusters": ((2, n, len(_sides(card))), _REAL)} if "clusters" in card else {}
         if (part := card.get("positions")) is not None:
             shapes["positions"] = (whole(part["sides"]), n), _REAL
         for i, r in measured + [(i, r) for i, (r, _) in enumerate(stages, start=1)]:
@@ -190,6 +199,12 @@ def _reals(i: int, length: int, *names: str) -> _Shapes:
 
 def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
     """Numbers of cells and nodes, within memory."""
+    if "clusters" in card:
+        clusters, sides = whole(card["clusters"]), _sides(card)
+        numbers = sum(not isinstance(side, LevelSide) for side in sides)
+        if 1 <= clusters <= _MOST_CLUSTERS and len(sides) <= _MOST_SIDES:
+            return clusters, clusters * nodes_of_cluster(numbers)
+        raise ValueError(f"the statistics must have between 1 and {_MOST_CLUSTERS} clusters; {AGAIN}")
     dim, per_side = len(card["inputs"]["names"]), whole(card["cells_per_side"])
     if 1 <= dim <= 10 and 1 <= per_side <= _MOST_CELLS ** (1 / dim):
         box = tuple(each.box for each in _columns(card))
@@ -197,6 +212,11 @@ def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
         if cells <= _MOST_CELLS:
             return cells, nodes
     raise ValueError(f"the statistics must have between 1 and {_MOST_CELLS} cells; {AGAIN}")
+
+
+def _sides(card: Mapping[str, Any]) -> tuple[Interval, ...]:
+    """Sides of the box, and of periods."""
+    return lifted_box(tuple(each.box for each in _columns(card)), _periods(card))
 
 
 def _columns(card: Mapping[str, Any]) -> tuple[Column, ...]:
@@ -241,7 +261,8 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         counts=_counts(card["counts"], floats),
         z=floats.get("z_0", np.zeros(0)),
         n=whole(card["records"]),
-        per_side=whole(card["cells_per_side"]),
+        per_side=None if "clusters" in card else whole(card["cells_per_side"]),
+        clusters=floats.get("clusters"),
         bounds=pair(output["bounds"]),
         periods=_periods(card),
         positions=_positions(card, floats),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, NewType, Self
+from typing import Any, ClassVar, NamedTuple, NewType
 
 import numpy as np
 
@@ -217,10 +217,6 @@ class Mechanism(ABC):
                 "promise is to people, or one row of each person"
             )
         return self.guarantee.for_unit(dataset.privacy_unit)
-
-    def for_many_draws(self, n: int) -> Self:
-        """The same, planned once for many numbered draws of n records, where a release is planned on the way."""
-        return self
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
         """Public plan for the inputs, box and range of a data set and test inputs; None where nothing is planned."""

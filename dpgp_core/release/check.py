@@ -17,7 +17,7 @@ from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..bayes.mixture import Mixture, MixtureUncertainty
-from ..bayes.models import Model
+from ..bayes.model import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
 from ..gp.uncertainty import Of
@@ -128,7 +128,7 @@ class LoadedRelease:
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:
         """The mixture at X (P, D), one draw, in the output's unit."""
-        return uncertainty_read(self.statistics, self._reading.at(X).with_people())
+        return uncertainty_read(self.statistics, self._reading.at(X).curve)
 
 
 def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
@@ -177,6 +177,8 @@ def _loaded(
 ) -> LoadedRelease:
     """The statistic, and the models of the mechanism for it."""
     statistics = statistics_from_files(described, content)
+    if not isinstance(statistics, CellStatistics):
+        raise ValueError("the release was made before version 0.3 of dpgp; read it with version 0.2")
     models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 

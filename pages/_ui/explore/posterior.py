@@ -137,7 +137,7 @@ def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: Float
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
-        uncertainty=uncertainty_read(statistics, predicted.with_people()),
+        uncertainty=uncertainty_read(statistics, predicted.curve),
         log_evidence=predicted.log_evidence,
         groups=tuple(", ".join(levels) for levels in itertools.product(*declared)),
     )

@@ -11,6 +11,7 @@ the mixture has as many as there are kernels.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,13 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
+from ..gp.grid import IndexArray
+from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import bayes, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
-from .stages import IntArray, each_column
 from .state import ModelSet
 
-LOOKED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
+PLANNED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
 _GIVEN_UP = 1e-6  # probability below which they are looked for no more
 _LEAST_WEIGHT = 0.02  # of a kernel that is planned for
 _FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
@@ -49,7 +51,20 @@ class Moments(NamedTuple):
     variance: FloatArray
 
 
-def likeliest(models: ModelSet, weights: FloatArray, among: IntArray) -> tuple[IntArray, FloatArray]:
+def quantised(strategy: Strategy) -> Strategy:
+    """The strategy with B as it will be measured: multiples of 2^-20 whose columns are checked in integers."""
+    return replace(strategy, B=strategy_integers(strategy.B) / GRID)
+
+
+def identity_strategy(columns: int) -> Strategy:
+    """Every column by itself, B = I. It is always valid, and is used where the best strategy cannot be found.
+
+    Stages are planned after the budget was charged, and whether that fails may depend on private values.
+    """
+    return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
+
+
+def likeliest(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:
     """One model of each family of kernels that counts, ascending, and the weight of the whole family.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
@@ -67,7 +82,7 @@ def likeliest(models: ModelSet, weights: FloatArray, among: IntArray) -> tuple[I
     enough, chosen = min(_LEAST_WEIGHT, max(shares)), dict[int, float]()
     for (index, _), share in zip(largest, shares, strict=True):
         sought = models.always_planned_for[index] and share > _GIVEN_UP
-        least = LOOKED_FOR * models.weight[index] if sought else 0.0
+        least = PLANNED_FOR * models.weight[index] if sought else 0.0
         if share >= enough or least:
             chosen[index] = max(share, least)
     ordered = sorted(chosen)
@@ -108,7 +123,7 @@ def solved(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -
         first = best(max_iterations=_FIRST_STEPS)
         if first.iterations < _FIRST_STEPS:
             return first
-        alone = each_column(len(model.noise))
+        alone = identity_strategy(len(model.noise))
         if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
             return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
     return best(max_iterations=max_iterations)

@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..gp.grid import Grid
+from ..gp.grid import IndexArray
 from .cells import CellGrid, lagrange
-from .stages import IntArray
+from .clusters import Clusters
 
 EFFECTS = 3  # breaks of one curve, at most
 SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
@@ -45,7 +45,7 @@ _EVEN = 2 / 27  # variance of a cell's nodes, at 1/6, 1/2 and 5/6 of it
 _TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
 
 
-class BreakState(NamedTuple):
+class ChangePointState(NamedTuple):
     """Posterior of the change points' heights given the released numbers, under A models.
 
     Attributes:
@@ -64,9 +64,12 @@ class BreakState(NamedTuple):
     squares: FloatArray
     log_evidence: FloatArray
 
-    def only(self, rows: IntArray) -> BreakState:
+    def only(self, rows: IndexArray) -> ChangePointState:
         """The state under some of the models."""
-        return BreakState(*(each if isinstance(each, tuple) else each[rows] for each in self))
+        G, white, means, squares, evidence = (
+            each[rows] for each in (self.G, self.white, self.means, self.squares, self.log_evidence)
+        )
+        return ChangePointState(G, white, self.numbers, means, squares, evidence)
 
     @property
     def mean(self) -> FloatArray:
@@ -99,7 +102,7 @@ class BreakState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Breaks:
+class ChangePoints:
     """The breaks that there may be; J = 0 where curves have none.
 
     Attributes:
@@ -113,7 +116,7 @@ class Breaks:
         variances: A^2 (K,).
     """
 
-    grid: CellGrid
+    grid: CellGrid | Clusters
     nodes: FloatArray
     cells: FloatArray
     even: FloatArray
@@ -161,7 +164,7 @@ class Breaks:
         parts = (spread, np.zeros_like(phi), phi), (1 - spread, people, phi - people)
         return tuple(part for part in parts if part[0].any())
 
-    def on(self, grid: CellGrid) -> Breaks:
+    def on(self, grid: CellGrid | Clusters) -> ChangePoints:
         """The same where people's places in the cells are known.
 
         A mean over people is that of the parabola through a cell's nodes, which is exact for bumps; a step bends in the
@@ -180,17 +183,19 @@ class Breaks:
         """Prior variances A^2 of the heights (K,) under a model of this noise variance."""
         return np.minimum(self.variances, _MOST * noise_variance)
 
-    def within(self, state: BreakState) -> FloatArray:
+    def within(self, state: ChangePointState) -> FloatArray:
         """What the unknown u adds to the variance of the mean over each cell (A, M)."""
         return np.asarray(self.spread * (state.square @ self.unsure.T))
 
-    def before(self, variances: FloatArray) -> BreakState:
+    def before(self, variances: FloatArray) -> ChangePointState:
         """The state before anything was released, where A^2 under each model are these (A, K)."""
         A, J = len(variances), len(self.sharp)
         none, nothing = np.zeros((A, EFFECTS, J)), np.zeros((A, 0))
-        return _found(BreakState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
+        return _found(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
-    def after(self, state: BreakState, G: FloatArray, white: FloatArray, variances: FloatArray) -> BreakState:
+    def after(
+        self, state: ChangePointState, G: FloatArray, white: FloatArray, variances: FloatArray
+    ) -> ChangePointState:
         """The state after a stage of r numbers: G (A, r, J), w (A, r) and A^2 (A, K)."""
         read = state._replace(
             G=np.concatenate([state.G, G], axis=1),
@@ -205,7 +210,7 @@ def _T(matrices: FloatArray) -> FloatArray:
     return matrices.swapaxes(1, 2)
 
 
-def _found(state: BreakState, variances: FloatArray) -> BreakState:
+def _found(state: ChangePointState, variances: FloatArray) -> ChangePointState:
     """The single effects, each given the expected others, until no bound of the evidence rises any more.
 
     log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
@@ -253,27 +258,27 @@ def _one_round(
     return means, squares, (white * whole).sum(axis=1) - 0.5 * lost + least.sum(axis=1)
 
 
-def breaks_of(grid: CellGrid, variance: float) -> Breaks:
+def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints:
     """Steps between cells, and bumps, where there is one side and it is of numbers; else none.
 
     Args:
         variance: of large curves, in squared model units.
     """
     if grid.dim > 1 or not grid.numbers:
-        return no_breaks(grid)
-    sharp = np.repeat([1.0, SHARP], [grid.steps - 1, sum(len(_middles(grid.steps, width)) for width in WIDTHS)])
+        return no_change_points(grid)
+    sharp = np.repeat([1.0, SHARP], [grid.parts - 1, sum(len(_middles(grid.parts, width)) for width in WIDTHS)])
     return _breaks(grid, sharp, variance * np.array(AMPLITUDES))
 
 
-def no_breaks(grid: CellGrid) -> Breaks:
+def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
     """Of curves that have none."""
     return _breaks(grid, np.zeros(0), np.zeros(0))
 
 
-def _breaks(grid: CellGrid, sharp: FloatArray, variances: FloatArray) -> Breaks:
+def _breaks(grid: CellGrid | Clusters, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
     nodes = _shapes(grid, grid.nodes, len(sharp))
     even = grid.even_averages(nodes)
-    breaks = Breaks(
+    breaks = ChangePoints(
         grid=grid,
         nodes=nodes,
         cells=even,
@@ -292,20 +297,20 @@ def _middles(steps: int, width: int) -> FloatArray:
     return np.arange(1.0, steps) if width % 2 == 0 else np.arange(0.5, steps)
 
 
-def _shapes(grid: CellGrid, X: FloatArray, J: int) -> FloatArray:
+def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     """Phi at X (n, D): (n, J)."""
     if not J:
         return np.zeros((len(X), 0))
     low, high = grid.sides[0]
-    along = (X[:, :1] - low) / (high - low) * grid.steps
-    shapes = [np.clip(along - np.arange(0.5, grid.steps - 1), 0, 1)]
+    along = (X[:, :1] - low) / (high - low) * grid.parts
+    shapes = [np.clip(along - np.arange(0.5, grid.parts - 1), 0, 1)]
     for width in WIDTHS:
-        t = np.abs(along - _middles(grid.steps, width)) / width
+        t = np.abs(along - _middles(grid.parts, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
     return np.hstack(shapes)
 
 
-def _unsure(grid: CellGrid, J: int) -> FloatArray:
+def _unsure(grid: CellGrid | Clusters, J: int) -> FloatArray:
     """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
     if not J:
         return np.zeros((grid.size, 0))

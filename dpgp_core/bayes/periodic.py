@@ -11,13 +11,13 @@ from dataclasses import replace
 from ..kernels import EQ, AcrossLevels, Kernel, Matern32, OneRougher
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
-from .models import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Curve, Model, kernel_of
+from .model import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model, PriorComponent, kernel_of
 
 SHARE = 0.5  # of the prior variance of a curve that its waves have, if they are large
 SIZES = (1.0, 1 / 25)  # of that; a season of one part in twenty is seen by the small ones
-TRENDS = tuple(Curve(EQ, share, 1 - SHARE, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2))  # beside a wave
-FEW_TRENDS = TRENDS[2:]  # those of plans for many draws, and of planes, whose cells show no others
-ROUGH_TREND = Curve(Matern32, 1 / 8, 0.05, 1.0)
+TRENDS = tuple(PriorComponent(EQ, share, 1 - SHARE, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2))  # beside a wave
+FEW_TRENDS = TRENDS[2:]  # of several inputs, whose cells show no others
+ROUGH_TREND = PriorComponent(Matern32, 1 / 8, 0.05, 1.0)
 SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
 SLOW = 1.0  # of each side of the box: a wave may change over it
 
@@ -55,7 +55,7 @@ def with_waves(
     half_range: float,
     periods: Periods,
     noise_sds: Sequence[float] = AUTO_NOISE_SDS,
-    rough: float | None = None,
+    rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """``plain`` and, of as much weight, models with waves: trends times kinds of wave times sizes times the noises.
 
@@ -68,8 +68,7 @@ def with_waves(
     Args:
         plain: models without waves.
         periods: of each input; () where none has one, and then there is nothing but ``plain``.
-        rough: share of their weight that waves beside rough trends have, see ``rough_share``. None: few trends, and
-            large waves alone.
+        rough: share of their weight that periodic components with rough trends have, see ``rough_share``.
 
     Raises:
         ValueError: there are not as many periods as sides, or one is too long for its side.
@@ -90,11 +89,11 @@ def with_waves(
 
 
 def _waves(
-    box: Sequence[tuple[float, float]], half_range: float, periods: Periods, rough: float | None
+    box: Sequence[tuple[float, float]], half_range: float, periods: Periods, rough: float
 ) -> list[tuple[Kernel, float]]:
     """Kernels and their weights."""
     columns, one_side = level_columns(box), len(number_sides(box)) == 1
-    trends = TRENDS if one_side and rough is not None else FEW_TRENDS
+    trends = TRENDS if one_side else FEW_TRENDS
     if rough and one_side and not columns:
         trends += (ROUGH_TREND._replace(weight=rough),)
     waved = [
@@ -110,7 +109,7 @@ def _waves(
         )
         for trend in trends
         for smooth in SMOOTH
-        for size in (SIZES[:1] if rough is None else SIZES)
+        for size in SIZES
     ]
     if not columns:
         return [*waved]

@@ -1,0 +1,94 @@
+"""How one privacy budget is split over everything that Bayes cloaking measures.
+
+A release whose noise multiplier is s is (1 / s)-GDP. A part with the share p of 1 / s^2 has the noise multiplier
+s / sqrt(p) and is (sqrt(p) / s)-GDP. Parts are measured one after another, each query a function of numbers released
+before, so all of them together are exactly (1 / s)-GDP if the shares add up to 1 (adaptive composition: Dong, Roth & Su
+2022, corollary 3.3). ``BudgetSplit`` asserts that they do.
+
+1. Local dispersion takes 5 %, and where outcomes may be skewed, the number of outcomes above the curve another 3 %. For
+   yes/no outcomes both follow from the curve and take nothing.
+2. Of the rest, the curve's part, private inputs take 15 % for the counts of records in cells, and 2 % for their
+   locations within the cells if there are many people for the budget.
+3. The rest is divided over the stages in proportion to 1, 2, 4, 8, 8, ...: early stages only centre the intervals of
+   later ones. Of every stage but the first, a tenth goes to the squared residuals about the curve so far.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..table import Kind
+
+DISPERSION, ABOVE = 0.05, 0.03  # shares of 1 / s^2
+COUNTS, LOCATIONS = 0.15, 0.02  # shares of the curve's part
+SQUARES = 0.1  # share of a stage
+LARGEST_STAGE = 8  # share of a stage over that of the first
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetSplit:
+    """Shares of 1 / s^2 of all measurements of one release; 0 for what is not measured.
+
+    Args:
+        noise_multiplier: s of the whole release.
+        counts: share of the counts of records in cells.
+        locations: share of the locations of records within cells, all sides together.
+        sums: share of the sums of clipped outcomes of each stage.
+        squares: share of the squared residuals of each stage; 0 for the first.
+        dispersion: share of the distances from the curve.
+        above: share of the number of outcomes above the curve.
+    """
+
+    noise_multiplier: float
+    counts: float
+    locations: float
+    sums: tuple[float, ...]
+    squares: tuple[float, ...]
+    dispersion: float
+    above: float
+
+    def __post_init__(self) -> None:
+        parts = (self.counts, self.locations, *self.sums, *self.squares, self.dispersion, self.above)
+        assert min(parts) >= 0, "a share of the budget is negative"
+        assert abs(math.fsum(parts) - 1) < _ROUNDING, "the shares of the budget do not add up to 1"
+
+    def multiplier(self, share: float) -> float:
+        """Noise multiplier of a part with this share; infinite for 0."""
+        return self.noise_multiplier / math.sqrt(share) if share else math.inf
+
+    @property
+    def curve(self) -> float:
+        """Noise multiplier of all that is measured of the curve, counts and locations included."""
+        return self.multiplier(1 - self.dispersion - self.above)
+
+
+def split_budget(
+    noise_multiplier: float, kind: Kind, stages: int, *, inputs_too: bool = False, locations: bool = False
+) -> BudgetSplit:
+    """Split a budget over all measurements.
+
+    Args:
+        noise_multiplier: s of the whole release.
+        kind: of the outcome.
+        stages: number of stages.
+        inputs_too: whether inputs are private.
+        locations: whether locations within cells are measured.
+    """
+    dispersion = 0.0 if kind == "yes/no" else DISPERSION
+    above = 0.0 if kind in ("yes/no", "number") else ABOVE
+    curve = 1 - dispersion - above
+    counts, of_locations = (COUNTS * curve, LOCATIONS * curve * locations) if inputs_too else (0.0, 0.0)
+    parts = [min(2**i, LARGEST_STAGE) for i in range(stages)]
+    each = [(curve - counts - of_locations) * part / sum(parts) for part in parts]
+    squares = [0.0, *(SQUARES * share for share in each[1:])]
+    return BudgetSplit(
+        noise_multiplier=noise_multiplier,
+        counts=counts,
+        locations=of_locations,
+        sums=tuple(share - square for share, square in zip(each, squares, strict=True)),
+        squares=tuple(squares),
+        dispersion=dispersion,
+        above=above,
+    )

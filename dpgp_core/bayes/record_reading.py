@@ -1,0 +1,122 @@
+"""Reading a statistic in which every record has a column of its own, as other mechanisms than Bayes cloaking release it.
+
+Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with public B (r, n), o and u
+the middle and the width of each record's public interval, and w standard normal. With ``clipping.clipped``,
+z ~ B ((k + alpha (y - m) + rest - o) / u) + s w: a linear observation of y, A = B diag(alpha / u), with the noise
+covariance B diag(extra / u^2) B^T + s^2 I, whose moments k, alpha and extra come from the posterior m, v that earlier
+stages leave. No matrix of n x n is formed: K = Phi Phi^T + diag(noise). Everything here is post-processing of z.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import softmax
+
+from ..arrays import FloatArray
+from ..gp.clipping import clipped
+from ..gp.pivoted import factorise
+from ..linalg import column_norms, sturdy_cholesky
+from ..measurement.statistics import Statistics
+from .mixture import Mixture
+from .model import Model
+
+_EXACT, _LOOSE = 1e-12, 1e-6  # share of the prior variance left out of the features of few and of many inputs
+_MANY = 1000  # records
+_LOG_TWO_PI = math.log(2 * math.pi)
+
+
+class RecordModel(NamedTuple):
+    """One model at n records and P test inputs: the covariance of (y, f_*) is phi phi^T + a diagonal.
+
+    Attributes:
+        phi: features (n + P, k), records first.
+        noise: variance of y that the features leave, (n,): the noise variance and the kernel's residual.
+        variance: prior variance of y at the records and of f at the test inputs (n + P,).
+        weight: prior weight of the model.
+    """
+
+    phi: FloatArray
+    noise: FloatArray
+    variance: FloatArray
+    weight: float
+
+
+def record_models(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> list[RecordModel]:
+    """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
+
+    Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
+    """
+    n, both, tolerance = len(X), np.vstack([X, X_test]), _EXACT if len(X) <= _MANY else _LOOSE
+    features, found = dict[object, FloatArray](), []
+    for model in models:
+        if model.kernel not in features:
+            features[model.kernel] = factorise(model.kernel, X, tolerance).features.at(both).values()
+        phi, variance = features[model.kernel], model.kernel.diagonal(both)
+        noise = model.noise_variance + np.maximum(variance[:n] - column_norms(phi[:n].T), 0.0)
+        variance = variance + np.where(np.arange(len(both)) < n, model.noise_variance, 0.0)
+        found.append(RecordModel(phi, noise, variance, model.weight))
+    return found
+
+
+class RecordPosterior(NamedTuple):
+    """Posterior of f at P test inputs under each of m models, in model units.
+
+    Attributes:
+        curve: the mixture of the models' predictions.
+        shared: Q (R, P) of each model: the covariance of f is K_** - Q^T Q.
+        log_evidence: log p(z | model) (m,).
+    """
+
+    curve: Mixture
+    shared: tuple[FloatArray, ...]
+    log_evidence: FloatArray
+
+
+def read_records(statistics: Statistics, models: Sequence[Model], X_test: FloatArray) -> RecordPosterior:
+    """The posterior at X_test (P, D), in which outcomes are read as normal."""
+    n, means, variances, shared, evidence = len(statistics.X), [], [], [], []
+    for model in record_models(models, statistics.X, X_test):
+        mean, variance, Q, log_density = _read(statistics, model)
+        means.append(mean[n:])
+        variances.append(np.maximum(variance[n:], 1e-14 * float(model.variance.max())))
+        shared.append(Q[:, n:])
+        evidence.append(log_density)
+    log_evidence = np.array(evidence)
+    curve = Mixture(
+        means=np.array([means]),
+        variances=np.array([variances]),
+        noise_variances=np.array([model.noise_variance for model in models]),
+        weights=softmax(np.log([model.weight for model in models]) + log_evidence)[None],
+    )
+    return RecordPosterior(curve, tuple(shared), log_evidence)
+
+
+def _read(statistics: Statistics, model: RecordModel) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Mean and variance of y at the records and f at the test inputs (n + P,), Q (R, n + P), and log p(z | model).
+
+    S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
+    Q' = L^-1 A K_post,    mean += Q'^T L^-1 (z - E z),    variance -= column norms of Q'.
+    """
+    n, phi, variance = len(statistics.X), model.phi, model.variance
+    mean, Q, log_density = np.zeros(len(variance)), np.zeros((0, len(variance))), 0.0
+    for stage in statistics.stages:
+        m = stage.measurement
+        low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
+        width, middle, B = high - low, (high + low) / 2, m.B
+        k, gain, extra = clipped(mean[:n], variance[:n], low, high)
+        A, scaled = B * (gain / width), B * (np.sqrt(extra) / width)
+        cross = (A @ phi[:n]) @ phi.T - (A @ Q[:, :n].T) @ Q
+        cross[:, :n] += A * model.noise
+        S = cross[:, :n] @ A.T + scaled @ scaled.T + m.noise_sd**2 * np.eye(len(B))
+        L = sturdy_cholesky(S, m.noise_sd**2)
+        surprise = stage.z - B @ ((k - middle) / width)
+        white = solve_triangular(L, np.column_stack([surprise, cross]), lower=True, check_finite=False)
+        w, new = white[:, 0], white[:, 1:]
+        log_density -= 0.5 * float(w @ w) + float(np.log(L.diagonal()).sum()) + 0.5 * len(B) * _LOG_TWO_PI
+        mean, variance, Q = mean + w @ new, variance - column_norms(new), np.vstack([Q, new])
+    return mean, variance, Q, log_density

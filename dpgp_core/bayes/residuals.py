@@ -1,0 +1,224 @@
+"""Residual variance of the outcomes about the curve, from noisy sums of squared residuals; the models' probabilities.
+
+The evidence of clipped sums determines the noise variance only if outcomes are normal, and is confidently wrong if they
+are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A
+three predicted standard deviations, and only these numbers determine the noise variance sigma^2, through
+p(sigma^2 | squares) on a fine grid. Given sigma^2, the evidence determines how likely each kernel is (a cut posterior,
+Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < ...; for a sigma^2 between two of them both
+count, linearly in sigma^2, so that the variances of the mixture are right on average, however coarse the v are.
+
+There may be a few outliers: most people pay nothing, and one in twenty pays a great deal. Squares that are clipped at A
+show a share p of outliers as p A^2, whatever A is. Read as squares of normal outcomes they would imply less variance
+the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be published as 17, with
+unjustified certainty. Each sigma^2 is therefore one case without outliers, and one case for each share p of
+``OUTLIER_SHARES`` whose members, sqrt(p) sigma of the mean and sigma / sqrt(p) away, make up all of the variance:
+
+    E min(r^2, A^2) = min(t^2, p A^2),    t^2 = sigma^2 + E (f - g)^2.
+
+Outliers whose number p n is below the noise could be anywhere within the bounds, and if they were assumed, no release
+would say anything. So such cases count only if one of them explains the squares better than the case without outliers
+does, by ``_GAIN`` of log likelihood. Telling the two apart needs different A: once sigma is known, squares are clipped
+further out (``thresholds_of_squares``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, softmax
+
+from ..arrays import FloatArray
+
+THRESHOLD = 3.0  # A over the predictive standard deviation
+_WIDE = 9.0  # the same once sigma is known, if there are enough people for squares to be seen at all
+_KNOWN = 0.25  # variance of log sigma^2 below which sigma counts as known
+ROUNDS = 4  # curve, residual variance and models, where each follows from the others
+# standard deviations that are distinguished, over half the range, each 1.16 times the last; none can exceed it
+_POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
+OUTLIER_SHARES: FloatArray = np.array([0.01, 0.02, 0.04, 0.08, 0.16, 0.32])
+_TWO_GROUPS = 0.2  # share of the smaller of two groups
+_LOOSE = 0.3  # relative standard deviation of a share of outliers, which is not quite the same at every A
+_COARSE = 0.1  # relative standard deviation of sums of squares, which are computed on a grid of sigma^2
+_GAIN = 4.0  # log likelihood; without outliers one release in a hundred reaches it by chance
+_GRID: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(OUTLIER_SHARES))
+_USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
+_KNOWN_TO = 0.1  # standard deviation of log sigma, where it follows from the mean
+_PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for heavy tails
+
+
+class ResidualVariance(NamedTuple):
+    """Posterior of the residual variance, as the clipping bias needs it.
+
+    Attributes:
+        variance: E sigma^2.
+        outliers: probability of each of ``OUTLIER_SHARES`` (K,); 0 where no squares speak for outliers.
+        outlier_sd: E sigma given that share (K,).
+    """
+
+    variance: float
+    outliers: FloatArray
+    outlier_sd: FloatArray
+
+
+def variances_of(half_range: float) -> FloatArray:
+    """sigma^2 of all cases (S,), evenly spaced in log sigma: without outliers, then for each of ``OUTLIER_SHARES``."""
+    return half_range**2 * _GRID
+
+
+def log_prior() -> FloatArray:
+    """Log density of the cases before any square is measured (S,): sigma is log-normal about 0.15 of half the range."""
+    share = 0.5 * np.log(variances_of(1.0))
+    prior: FloatArray = -0.5 * ((share - math.log(_USUAL)) / _SPREAD) ** 2
+    return prior
+
+
+def has_outliers(log_densities: FloatArray) -> bool:
+    """Whether the squares identify outliers, given the log densities of the cases (S,)."""
+    found = log_densities - log_prior()
+    return bool(found[_POINTS:].max() - found[:_POINTS].max() > _GAIN)
+
+
+def probabilities(log_densities: FloatArray) -> FloatArray:
+    """Probabilities of the cases (S,), given their log densities."""
+    p: FloatArray = softmax(log_densities)
+    if not has_outliers(log_densities):
+        p[_POINTS:] = 0.0
+        p /= p.sum()
+    return p
+
+
+def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
+    """Expectations under the cases' log densities (S,)."""
+    p, variances = probabilities(log_densities), variances_of(half_range)
+    of_shares = p[_POINTS:].reshape(len(OUTLIER_SHARES), _POINTS)
+    outliers = of_shares.sum(axis=1)
+    sd = of_shares @ np.sqrt(variances[:_POINTS]) / np.where(outliers > 0, outliers, 1.0)
+    return ResidualVariance(float(p @ variances), outliers, sd)
+
+
+def thresholds_of_squares(
+    log_densities: FloatArray, mean_square: FloatArray, n: int, s: float, half_range: float, *, far: bool
+) -> FloatArray:
+    """Clipping thresholds A^2 of the squares of each column (M,), at most the whole range squared.
+
+    A is ``THRESHOLD`` predicted standard deviations. Once sigma is known it is larger: so large that the squares of n
+    normal outcomes add up to twice the noise, up to ``_WIDE``, and in every other stage at least half the range, where
+    outliers may be.
+
+    Args:
+        log_densities: of the cases (S,).
+        mean_square: E (y - g)^2 (M,).
+        s: standard deviation of the noise on these squares.
+        far: whether A is at least half the range in this stage, if sigma is known.
+    """
+    p, logs = probabilities(log_densities), np.log(variances_of(1.0))
+    known = p @ logs**2 - (p @ logs) ** 2 < _KNOWN
+    wide = min(max(math.sqrt(n / (2 * s)), THRESHOLD), _WIDE)
+    most = (wide if known else THRESHOLD) ** 2 * mean_square
+    if far and wide > THRESHOLD and known:
+        most = np.maximum(most, half_range**2)
+    return np.minimum(most, (2 * half_range) ** 2)
+
+
+def log_density(
+    half_range: float, curve_mse: FloatArray, threshold: FloatArray, people: FloatArray, s: float, z: float
+) -> FloatArray:
+    """Log p(z | case) up to a constant, for every sigma^2 without outliers and with each share of them (S,).
+
+    With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
+    for normal outcomes. The standard deviation of E (f - g)^2 is about its own size. If A is small, two groups of people
+    have a smaller mean than that, and sigma^2 would be underestimated. In each measurement, two groups are therefore as
+    likely as normal outcomes: a fifth are outliers and the others on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
+
+    Args:
+        curve_mse: E (f - g)^2 in each column (M,), in squared model units.
+        threshold: A of each column (M,).
+        people: numbers of records in the columns (M,).
+        s: standard deviation of the noise on z.
+        z: the sum of squares, as released.
+    """
+    square = variances_of(half_range)[:_POINTS, None] + curve_mse
+    a = threshold / np.sqrt(square)
+    beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
+    normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
+    two_groups = np.minimum(1 / a**2, _TWO_GROUPS) @ people
+    of_outliers = np.minimum((1 / a**2) @ people, OUTLIER_SHARES[:, None] * people.sum())
+    each = np.minimum(_PEAKED / a**4, 0.25)
+    unsure = people @ np.minimum(curve_mse / threshold**2, 0.5)
+    own = s**2 + each @ people + unsure**2
+
+    def likely(mean: FloatArray, loose: float) -> FloatArray:
+        variance = own + (loose * mean) ** 2
+        density: FloatArray = -0.5 * (z + 0.5 * people.sum() - mean) ** 2 / variance - 0.5 * np.log(variance)
+        return density
+
+    near = np.logaddexp(likely(normal @ people, _COARSE), likely(two_groups, _COARSE)) - math.log(2)
+    return np.concatenate([near, likely(of_outliers, _LOOSE).ravel()])
+
+
+def of_binary(half_range: float, square: float) -> FloatArray:
+    """Log densities of the cases (S,) where every outcome is +-half_range, so that sigma^2 = h^2 - E f^2.
+
+    Args:
+        half_range: h, in model units.
+        square: E f^2 over the records.
+    """
+    sigma = max(half_range**2 - square, float(_GRID[0]) * half_range**2)
+    difference = 0.5 * np.log(variances_of(half_range) / sigma)
+    log_densities: FloatArray = -0.5 * (difference / _KNOWN_TO) ** 2
+    return log_densities
+
+
+class NoiseShares(NamedTuple):
+    """How the models of each kernel share the cases of sigma^2, see ``noise_shares``.
+
+    Attributes:
+        hats: share of each model in each case (m, S); those of one kernel add up to 1.
+        of_kernel: 1 where a model has a kernel, else 0 (K, m).
+        log_prior: log prior weight of each kernel (K,).
+    """
+
+    hats: FloatArray
+    of_kernel: FloatArray
+    log_prior: FloatArray
+
+
+def noise_shares(
+    noise_variances: FloatArray, prior_weights: FloatArray, kernels: Sequence[int], half_range: float
+) -> NoiseShares:
+    """Shares of the models (m) in the cases of sigma^2, linear between the noise variances of each kernel.
+
+    Args:
+        kernels: number of each model's kernel (m,).
+    """
+    labels = np.array(kernels)
+    hats = np.empty((len(labels), len(_GRID)))
+    of_kernel = (labels == np.unique(labels)[:, None]).astype(float)
+    for row in of_kernel:
+        own = np.flatnonzero(row)
+        hats[own] = _hats(noise_variances[own].tolist(), half_range).T
+    return NoiseShares(hats, of_kernel, np.log(of_kernel @ prior_weights))
+
+
+def model_weights(shares: NoiseShares, log_densities: FloatArray, evidence: FloatArray) -> FloatArray:
+    """Probabilities of the models (m,).
+
+    Args:
+        log_densities: of the cases of sigma^2 (S,).
+        evidence: log density of the sums under each model (m,).
+    """
+    logs = shares.log_prior[:, None] + shares.of_kernel @ (evidence[:, None] * shares.hats)
+    likely = softmax(logs, axis=0) * probabilities(log_densities)  # (K, S)
+    return np.asarray(((shares.of_kernel.T @ likely) * shares.hats).sum(axis=1))
+
+
+def _hats(variances: Sequence[float], half_range: float) -> FloatArray:
+    """Share of each variance in each sigma^2 of the grid (S, L), linear between two; equal ones share equally."""
+    distinct = sorted(set(variances))
+    grid = np.clip(variances_of(half_range), distinct[0], distinct[-1])
+    hats = np.stack([np.interp(grid, distinct, row) for row in np.eye(len(distinct))], axis=1)
+    chosen = [distinct.index(v) for v in variances]
+    return np.asarray(hats[:, chosen] / np.bincount(chosen)[chosen])
