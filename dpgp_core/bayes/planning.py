@@ -43,7 +43,7 @@ def plan_stages(
     Above ``MANY`` records, each stage is planned with leading eigenvectors of the covariance left (see ``leading``),
     in a basis that the models share, with noises of one shape, and starts from the stage before: risks, bounds and
     gaps are those of this compressed covariance, not of the whole one. ``leading`` leaves out at most ``LEFT_OUT`` of
-    the noise along any direction; for the common basis no such bound is proven (benchmarks/results/accuracy.md
+    the noise along any direction; for the common basis no such bound is proven (benchmarks/results/speed.md
     compares with the whole covariance).
 
     Args:
