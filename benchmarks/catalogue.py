@@ -22,6 +22,7 @@ class Benchmark(NamedTuple):
 
 
 CATALOGUE = (
+    Benchmark("summary", "summary", 0.05, "summary tables of the kept results, from their CSV files"),
     Benchmark("outcomes", "outcomes", 45, "error and intervals whatever outcomes are like, beside peers"),
     Benchmark("inputs", "inputs", 30, "error and intervals wherever inputs stand, and for rough curves"),
     Benchmark("random_worlds", "random_worlds", 6, "error and intervals in worlds that nobody had in mind"),

@@ -4,11 +4,11 @@
     python -m benchmarks outcomes --worlds gamma yes_no --sizes 300 3000 --epsilons 1 --protects inputs --repeats 10
 
 The curve is the mean of outcomes that are clipped to the bounds, at 41 inputs (81 on a plane). Each repeat draws its
-own records and its own numbered noise. error: root mean squared error over all repeats; bias: of the repeats' mean
-curve, its root mean square; inside: share of points inside the 95 % interval for the curve, on average, and in the
-least of five fifths of the inputs. Beside it what is published at the same budget by cloaking (one stage, which clips
-to the bounds only), by polynomials (AdaSSP) and binned means of the best degree and number of bins in hindsight, inputs
-protected. protects: "outputs", or "inputs" for both.
+own records and its own numbered noise. error: root mean square over all repeats; bias: root mean square error of the
+mean curve of the repeats; coverage: share of points at which the 95 % interval for the curve covers it, on average, and
+in the worst fifth of the inputs. ``--protects`` takes "outputs", or "inputs" for inputs and outputs; also "cloaking"
+(one stage, which clips to the bounds only, outputs protected), "polynomial" (AdaSSP) and "bins" (binned means), the
+last two with inputs and outputs protected, at the degree or number of bins that has the least error.
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ def rows(given: Namespace) -> Iterator[dict[str, object]]:
             found = hindsight(name, n, epsilon, which, given.repeats)
         else:
             found = measured(name, n, contender(which, epsilon, name), given.repeats)
-        cells = {field: f"{number:.4f}" for field, number in found._asdict().items()}
+        columns = {"inside": "coverage", "least": "coverage_worst_fifth"}
+        cells = {columns.get(field, field): f"{number:.4f}" for field, number in found._asdict().items()}
         yield {"world": name, "n": n, "epsilon": epsilon, "protects": which} | cells
 
 

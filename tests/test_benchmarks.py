@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import subprocess
 import sys
+from datetime import date
 
 import numpy as np
 import pytest
 
 from benchmarks import __main__ as runner
+from benchmarks import summary
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.shared import judged, table
 from benchmarks.shared.apart import ROOT
@@ -88,6 +91,47 @@ def test_documents_name_benchmarks_that_there_are():
             assert not re.findall(r"-m benchmarks\.\w", text), path.name
             found += len(named)
     assert found > 15
+
+
+RESULTS = sorted((ROOT / "benchmarks/results").glob("*.csv"))
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_kept_results_are_tidy(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert len(set(head)) == len(head)
+    assert {len(row) for row in rows} == {len(head)}
+    assert len(set(map(tuple, rows))) == len(rows)
+    for row in (dict(zip(head, each, strict=True)) for each in rows):
+        assert date(2026, 1, 1) < date.fromisoformat(row["measured"])
+        assert all(0 <= float(row[name]) <= 1 for name in row if name.startswith("coverage") and row[name])
+        assert row.get("protects", "outputs") in {"outputs", "inputs and outputs", ""}
+
+
+def test_every_file_of_results_is_described():
+    text = (ROOT / "benchmarks/results/README.md").read_text(encoding="utf-8")
+    assert [path.name for path in RESULTS if f"[{path.name}]({path.name})" not in text] == []
+
+
+@pytest.mark.parametrize("name", summary.TABLES)
+def test_documents_have_the_summary_tables_that_are_printed(name, capsys):
+    table.show(summary.TABLES[name]())
+    documents = [ROOT / "docs/benchmarks.md", *ROOT.glob("benchmarks/results/*.md")]
+    assert any(capsys.readouterr().out in path.read_text(encoding="utf-8") for path in documents)
+
+
+def test_the_figure_of_the_results_is_drawn_from_them():
+    assert summary.FIGURE.read_text(encoding="utf-8") == summary.figure(), "run: python -m benchmarks summary --figure"
+    assert summary.FIGURE.name in (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_inputs_are_printed_in_the_columns_of_their_results(capsys):
+    asked = "--places even --outcomes normal --sizes 50 --epsilons 1 --repeats 1 --protects inputs"
+    runner.main(["inputs", *asked.split()])
+    printed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| inputs"))
+    with (ROOT / "benchmarks/results/inputs.csv").open(encoding="utf-8") as file:
+        assert printed.strip("| ").split(" | ") == file.readline().strip().split(",")[:-1]
 
 
 def test_rows_are_printed_under_the_names_of_their_cells(capsys):

@@ -197,6 +197,8 @@ MEASURED = {
     "cloaking.results",
     "environment",
     "look.offers",
+    "look.sheet",
+    "look.sheet_figure",
     "menu",
     "model",
     "opening",

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -97,7 +98,7 @@ class ChangePointState(NamedTuple):
         fitted = (self.G @ self.mean[:, :, None])[..., 0]
         each = (2 * self.white - fitted) * fitted - self.variance(self.G)
         ends = np.cumsum([0, *self.numbers])
-        stages = [each[:, first:last].sum(axis=1) for first, last in zip(ends, ends[1:], strict=False)]
+        stages = [each[:, first:last].sum(axis=1) for first, last in pairwise(ends)]
         return np.stack(stages, axis=1) if stages else np.zeros((len(each), 0))
 
 

@@ -1,6 +1,7 @@
 """Clipping: the intervals that a stage clips residuals to, and the bias that clipping has on the curve.
 
-Sums in a narrow interval are precise and may be biased; sums in a wide interval are neither. Narrow intervals are better
+Sums in a narrow interval are precise and may be biased; sums in a wide interval are neither. Narrow intervals are
+better
 while noise dominates, and wide ones if there are many records. Before each stage, the filter takes a width of nearly
 least expected risk given the numbers released so far (``widest_near_optimal``).
 
@@ -9,11 +10,12 @@ median if c is small and the mean if c is large. A stage of half-width c therefo
 with h an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), with lengthscales of a quarter of the box. Along
 categorical inputs [g = g'] replaces EQ, because the skewness of groups may be similar or not. The standard deviation is
 
-    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = 0.33, r = 0.12,
+    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = 0.33, r =
+    0.12,
 
 and 0 if no outcome can lie beyond an end. Mean and median are never more than sigma apart, and nearly that only for
-outcomes of two values; the sigma of those is up to half the range, and no other outcomes have nearly as much. Four fifths
-of the variance belong to one field that all stages share, the rest to a field of each stage.
+outcomes of two values; the sigma of those is up to half the range, and no other outcomes have nearly as much. Four
+fifths of the variance belong to one field that all stages share, the rest to a field of each stage.
 
 | E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|

@@ -1,7 +1,8 @@
 """Clusters of neighbouring records with public inputs: the columns of a strategy adapt to where the records are.
 
 Every distinct place is a column of its own while there are at most ``MOST``. Otherwise the records are split in two,
-again and again, at the median of one side of the box, until there are ``MOST`` clusters. All of this reads public inputs
+again and again, at the median of one side of the box, until there are ``MOST`` clusters. All of this reads public
+inputs
 alone. A cluster is the smallest box that holds its records. Public functions are of second degree in it along each side
 of numbers and are known at a few nodes, so a mean over the records of a cluster is a weighted sum over its nodes.
 """
@@ -25,7 +26,8 @@ from ..seasons import Periods, lifted, lifted_box
 from .cells import Interpolation, lagrange
 
 MOST = 96
-"""Clusters at most. With 64 to 128 errors are the same within their standard errors, and time grows with their square."""
+"""Clusters at most. With 64 to 128 errors are the same within their standard errors, and time grows with their
+square."""
 MANY = 50_000  # records on several sides above which equal cells are used instead: they find a record's column at once
 _EXTENT = 0.3  # weight of the extent of a cluster beside its number of records, when the next one to split is chosen
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
@@ -108,8 +110,8 @@ class Clusters:
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Location of each X (n, D) within its cluster along each side (S, n), from 0 to 1; 1/2 along one of no width."""
-        return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
+        """Location of each X (n, D) within its cluster along each side (S, n), from 0 to 1; 1/2 along one of no
+        width.""" return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
         low, width = self.ends[0, clusters], (self.ends[1] - self.ends[0])[clusters]
@@ -262,8 +264,8 @@ def _by_place(L: FloatArray) -> list[IndexArray]:
 
 
 def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
-    """Rows of ``MOST`` clusters: always the largest one is split, at the median of the side along which it is longest."""
-    widths, n = np.array([high - low for low, high in sides]), len(L)
+    """Rows of ``MOST`` clusters: always the largest one is split, at the median of the side along which it is
+    longest.""" widths, n = np.array([high - low for low, high in sides]), len(L)
     heap, made = list[tuple[float, int, int, IndexArray]](), 0
 
     def add(rows: IndexArray) -> None:

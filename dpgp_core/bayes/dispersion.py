@@ -9,8 +9,8 @@ For normal outcomes of noise variance sigma^2, with t = A / sigma,
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
 which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. For other
-outcomes this makes the usual intervals as wide as people are apart. If A is many sigma, it is (pi / 2) (m^2 + v), with m
-and v the posterior mean and variance of E a. This would be too little where the dispersion is so large that A clips a
+outcomes this makes the usual intervals as wide as people are apart. If A is many sigma, it is (pi / 2) (m^2 + v), with
+m and v the posterior mean and variance of E a. This would be too little where the dispersion is so large that A clips a
 part of the distances.
 """
 

@@ -1,4 +1,5 @@
-"""Reading a statistic in which every record has a column of its own, as other mechanisms than Bayes cloaking release it.
+"""Reading a statistic in which every record has a column of its own, as other mechanisms than Bayes cloaking release
+it.
 
 Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with public B (r, n), o and u
 the middle and the width of each record's public interval, and w standard normal. With ``clipping.clipped``,

@@ -129,7 +129,8 @@ def log_density(
     """Log p(z | case) up to a constant, for every sigma^2 without outliers and with each share of them (S,).
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
-    for normal outcomes. The standard deviation of E (f - g)^2 is about its own size. If A is small, two groups of people
+    for normal outcomes. The standard deviation of E (f - g)^2 is about its own size. If A is small, two groups of
+    people
     have a smaller mean than that, and sigma^2 would be underestimated. In each measurement, two groups are therefore as
     likely as normal outcomes: a fifth are outliers and the others on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
 

@@ -1,13 +1,15 @@
 """The posterior of all Gaussian process models at once, given noisy sums of clipped residuals over public cells.
 
 Under a model, y_j = f(x_j) + e_j with f = phi(x)^T a, a ~ N(0, I). A stage released z = B x + s w. Entry c of x is the
-sum, over the N_c records of cell c, of (clip(r_j, low_c, high_c) - o_c) / u_c with r_j = y_j - g(x_j), g public, and o_c
+sum, over the N_c records of cell c, of (clip(r_j, low_c, high_c) - o_c) / u_c with r_j = y_j - g(x_j), g public, and
+o_c
 and u_c the middle and the width of the interval. The state of the filter is (a, eta, b): the coefficients of f, the sum
 eta_c of each cell's own noise, which all stages share, eta ~ N(0, diag(n^ (1 + kappa) noise variance)), and the
 coefficients b of the field of clipping's bias. With Phi the means of phi over the cells and ``clipping.clipped`` of one
 residual,
 
-    x = n^ (k - o) / u + T ((a, eta, b) - E) + rest,    T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u,
+    x = n^ (k - o) / u + T ((a, eta, b) - E) + rest,    T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^
+    / u,
 
 and the rest holds the noise of clipping (of each record, and of f, common to the records of a cell), the variation of f
 within a cell, and N - n^. Everything here is post-processing of released numbers.
@@ -25,8 +27,8 @@ Two parts of the noise are the same in every stage, and would be averaged away i
 
 Whether the records of a cell share one location is unknown. The state assumes that they do, so that intervals cover the
 curve. The evidence must not assume it: n^2 alpha^2 within is large for a short lengthscale, sums over records that are
-spread over a cell do not vary by as much, and short lengthscales would be ruled out by hundreds of nats. The evidence is
-therefore the mean of the densities under four shares of that variance, each share the same in all stages i,
+spread over a cell do not vary by as much, and short lengthscales would be ruled out by hundreds of nats. The evidence
+is therefore the mean of the densities under four shares of that variance, each share the same in all stages i,
 
     p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
 
@@ -351,8 +353,8 @@ def model_set(
     """Every model on the grid.
 
     Args:
-        models_clipping_bias: whether the models account for clipping bias. False only when reading releases made before version 0.3.
-        breaks: the change points that curves may have on this grid; None for none.
+        models_clipping_bias: whether the models account for clipping bias. False only when reading releases made before
+        version 0.3. breaks: the change points that curves may have on this grid; None for none.
     """
     breaks = no_change_points(grid) if breaks is None else breaks
     kernels = list(dict.fromkeys(model.kernel for model in models))

@@ -177,7 +177,8 @@ class BayesCloaking(BayesSettings, Mechanism):
         Where inputs are private, the number of people is all that is read. Test inputs do not enter.
 
         Raises:
-            ValueError: there are more than three private inputs, periods included, or public inputs are not as declared.
+            ValueError: there are more than three private inputs, periods included, or public inputs are not as
+            declared.
         """
         outcome = OutcomeInfo(dataset.x_box, dataset.half_range, dataset.y_kind)
         n, (x_box, half_range, kind) = dataset.people, outcome

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
-LONG = 20  # words of a sentence that one reads twice
 
 
 def traces(app: AppTest, chart: int = 0) -> dict[str, dict[str, Any]]:
@@ -60,16 +57,3 @@ def said(app: AppTest) -> list[str]:
         found += [note.get("text", "") for note in layout.get("annotations", ())]
     found += [str(column) for table in app.dataframe for column in table.value.columns]
     return [each for each in found if each]
-
-
-def sentences(words: Iterable[str]) -> list[str]:
-    """Sentences of plain text: of markdown and HTML only what is read."""
-    plain = (re.sub(r"<[^>]+>|\*\*|:[a-z-]+\[|\[[^\]]*\]\([^)]*\)", " ", each) for each in words)
-    parts = (part.strip() for each in plain for part in re.split(r"(?<=[.?!])\s+(?=[A-Z0-9“])|\n+", each))
-    return [part for part in parts if len(part.split()) > 3]
-
-
-def ease(words: Iterable[str]) -> tuple[float, float]:
-    """Mean number of words a sentence, and the share of sentences of more than twenty."""
-    lengths = [len(re.findall(r"[^\W_]+", each)) for each in sentences(words)]
-    return sum(lengths) / len(lengths), sum(length > LONG for length in lengths) / len(lengths)

@@ -1,8 +1,7 @@
-"""Words of the pages: one for one thing, sentences that are read once, pictures told in words."""
+"""What pages say: titles and headline sentences, controls in sight, written numbers, descriptions of figures."""
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from functools import partial
@@ -18,7 +17,7 @@ from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.compare.view import FIRST
 from pages._ui.look import text
 from tests.pages.own import captions
-from tests.pages.reading import LONG, ROOT, ease, numbers, said, sentences, traces
+from tests.pages.reading import numbers, traces
 
 N = r"\*{0,2}[\d.,]+"  # a number, bold or not
 
@@ -100,22 +99,6 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     ("how_cloaking_works?step=spend", STEPS, rf"At epsilon = {N}, your {N} sums leave an error of {N} cm"),
     ("how_cloaking_works?step=clip", STEPS, rf"a mean gets privacy noise of {N}\** points"),
 )
-FORBIDDEN = {  # another word for a thing that has one
-    r"\boff by\b": "error",
-    r"\bknown to within\b": "error, or where the curve is",
-    r"held[- ]out|\bheld out\b": "people left out",
-    r"expected (held-out )?error(?! of the curve)": "error",
-    r"non-private fit|fit without noise": "without privacy",
-    r"\bprivate draw\b": "published, or example draw",
-    r"published (method|form)|as published\b": "the method of 2018",
-    r"educational overlay": "true data shown",
-    r"95 % interval: ": "range for one more person, or where the curve is",
-    r"\bodds\b": "the promise is about probabilities",
-    r"attacker right 9": "what is believed afterwards",
-    r"one person's reach": "privacy noise",
-    r"\bdear\b|\bstingy\b": "costs much, little",
-    r"three records has a promise|three times the epsilon": "delta grows too",
-}
 WHAT_IS_PICKED = {  # in sight beside data set, and what the page says of what it has no control for
     "kung_curves": (
         ("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"),
@@ -135,24 +118,17 @@ CONTROLS = (
     *("select_slider", "slider", "selectbox", "toggle", "number_input", "text_input", "file_uploader", "button"),
     "popover",
 )
-MEAN, LONG_SHARE = 15.0, 0.2  # words a sentence, and share of sentences of more than twenty
 
 
 @pytest.mark.parametrize(("address", "title", "first"), PAGES, ids=[address for address, *_ in PAGES])
-def test_a_page_says_its_title_and_lead_and_no_other_word_for_a_thing(seen, address, title, first):
+def test_a_page_shows_its_title_headline_and_few_controls(seen, address, title, first):
     file, _, query = address.partition("?")
     app = seen(file, **dict(parse_qsl(query)))
     assert not app.exception
     assert [each.value for each in app.title] == [title]
-    lead = next(each.value for each in app.markdown if 'role="status"' in each.value)
-    assert re.search(first, lead), lead
-    found = {(pattern, each[:120]) for each in said(app) for pattern in FORBIDDEN if re.search(pattern, each, re.I)}
-    assert not found, found
+    headline = next(each.value for each in app.markdown if 'role="status"' in each.value)
+    assert re.search(first, headline), headline
     assert len(list(in_sight(app.sidebar))) <= (8 if file in WHAT_IS_PICKED else 5)  # one copies the state
-    captions = [each.value for each in app.caption]
-    mean, long = ease([lead, *captions])
-    assert mean <= MEAN
-    assert long <= LONG_SHARE, [each for each in sentences([lead, *captions]) if len(each.split()) > LONG]
 
 
 @pytest.mark.parametrize("page", WHAT_IS_PICKED)
@@ -179,11 +155,9 @@ def in_sight(block):
             yield from in_sight(each)
 
 
-def test_every_term_of_the_table_is_in_the_glossary():
+def test_the_glossary_of_the_pages_has_the_main_terms():
     for term in ("Error", "Without privacy", "Example draw", "Privacy noise", "Spread of people", "Method of 2018"):
         assert term in text.TERMS
-    for term, meaning in text.TERMS.items():
-        assert not [pattern for pattern in FORBIDDEN if re.search(pattern, meaning, re.I)], term
 
 
 @pytest.mark.parametrize(
@@ -212,19 +186,6 @@ def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises()
     assert f"accuses 5 % of the innocent finds at most {text.at_most(power)} %" in said
     pure = text.budget(LaplaceBinning(epsilon=1.0, bins=4).guarantee)
     assert pure.endswith("here a factor 2.72, plus nothing")
-
-
-def test_no_page_speaks_of_odds_or_of_exceptions():
-    # (epsilon, delta) is about probabilities; odds may change by more than exp(epsilon) with a chance above delta
-    said = {
-        path: node.value
-        for path in (ROOT / "pages").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and re.search(r"(?i)\bodds\b|except with|mass exempted|change the odds", node.value)
-    }
-    assert list(said) == []
 
 
 def test_words_of_a_visitor_are_shown_as_they_are():
