@@ -110,8 +110,8 @@ class Clusters:
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Location of each X (n, D) within its cluster along each side (S, n), from 0 to 1; 1/2 along one of no
-        width.""" return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
+        """Location of each X (n, D) within its cluster along each side (S, n), from 0 to 1; 1/2 if that has no width."""
+        return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
         low, width = self.ends[0, clusters], (self.ends[1] - self.ends[0])[clusters]
@@ -264,8 +264,8 @@ def _by_place(L: FloatArray) -> list[IndexArray]:
 
 
 def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
-    """Rows of ``MOST`` clusters: always the largest one is split, at the median of the side along which it is
-    longest.""" widths, n = np.array([high - low for low, high in sides]), len(L)
+    """Rows of ``MOST`` clusters: the largest one is split next, at the median of the side along which it is longest."""
+    widths, n = np.array([high - low for low, high in sides]), len(L)
     heap, made = list[tuple[float, int, int, IndexArray]](), 0
 
     def add(rows: IndexArray) -> None:
