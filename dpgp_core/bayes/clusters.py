@@ -110,7 +110,7 @@ class Clusters:
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Location of each X (n, D) within its cluster along each side (S, n), from 0 to 1; 1/2 if that has no width."""
+        """Location of each X (n, D) in its cluster along each side (S, n), from 0 to 1; 1/2 where that has no width."""
         return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
