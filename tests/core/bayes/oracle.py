@@ -1,15 +1,16 @@
-"""What stages over records say, by another computation: dense, with the joint covariance of everything."""
+"""Posterior of the curve given measured stages, by another computation: dense, with the joint covariance of everything."""
 
 import numpy as np
 from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.scatter import FAR, Scatter
+from dpgp_core.bayes.queries import NOTHING, StageMeasurement
+from dpgp_core.bayes.residuals import OUTLIER_SHARES, ResidualVariance
 from dpgp_core.gp.clipping import clipped
 
 
-def conditioned(model, X, X_test, stages, draw=0):
-    """Mean and covariance of (y, f_*) in model units and log evidence, clipping taken to have no bias.
+def conditioned(model, X, X_test, stages):
+    """Mean and covariance of (y, f_*) in model units and log evidence, if clipping has no bias.
 
     A stage is a linear observation of outputs clipped to its intervals. With k, alpha, extra of y ~ N(m, v):
     A = B diag(alpha / u), Z = z - B ((k - alpha m - o) / u), N = B diag(extra / u^2) B^T + s^2 I.
@@ -19,11 +20,11 @@ def conditioned(model, X, X_test, stages, draw=0):
     A, Z, N = np.zeros((0, n)), np.zeros(0), np.zeros((0, 0))
     mean, covariance, log_evidence = np.zeros(len(joint)), joint, 0.0
     for stage in stages:
-        low, high = stage.low[draw], stage.high[draw]
+        low, high = stage.low, stage.high
         k, gain, extra = clipped(mean[:n], np.diag(covariance)[:n], low, high)
         u, o = high - low, (low + high) / 2
         A = np.vstack([A, stage.B * (gain / u)])
-        Z = np.concatenate([Z, stage.z[draw] - stage.B @ ((k - gain * mean[:n] - o) / u)])
+        Z = np.concatenate([Z, stage.z - stage.B @ ((k - gain * mean[:n] - o) / u)])
         own = stage.B @ np.diag(extra / u**2) @ stage.B.T + stage.noise_multiplier**2 * np.eye(len(stage.B))
         N = block_diag(N, own) if len(N) else own
         S = A @ joint[:n, :n] @ A.T + N
@@ -33,6 +34,16 @@ def conditioned(model, X, X_test, stages, draw=0):
     return mean, covariance, log_evidence
 
 
-def scattering(variance):
-    """People who scatter by this variance, nobody far out, for clipping's bias."""
-    return Scatter(np.array([variance]), np.zeros((1, len(FAR))), np.zeros((1, len(FAR))))
+def stages_of(statistics):
+    """Stages of a statistic in which every record has a column of its own, in model units."""
+    found = []
+    for stage in statistics.stages:
+        m = stage.measurement
+        low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
+        found.append(StageMeasurement(m.B, low, high, m.noise_sd, NOTHING, stage.z))
+    return found
+
+
+def residual_variance_of(variance):
+    """A known residual variance without outliers, for the clipping bias."""
+    return ResidualVariance(variance, np.zeros(len(OUTLIER_SHARES)), np.zeros(len(OUTLIER_SHARES)))

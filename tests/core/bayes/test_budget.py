@@ -44,7 +44,9 @@ def test_stages_grow_as_1_2_4_8_8(stages):
     )
 
 
-@pytest.mark.parametrize(("kind", "dispersion", "above"), [("number", 0.05, 0), ("amount", 0.05, 0.03), ("yes/no", 0, 0)])
+@pytest.mark.parametrize(
+    ("kind", "dispersion", "above"), [("number", 0.05, 0), ("amount", 0.05, 0.03), ("yes/no", 0, 0)]
+)
 def test_each_kind_pays_for_what_it_measures(kind, dispersion, above):
     public = split_budget(S, kind, 10)
     assert (public.counts, public.locations, public.dispersion, public.above) == (0, 0, dispersion, above)

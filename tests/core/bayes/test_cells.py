@@ -1,25 +1,25 @@
-"""Public cells, and the moments of outcomes clipped in them."""
+"""OutcomeInfo cells, and the moments of outcomes clipped in them."""
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.cell_moments import (
+from dpgp_core.bayes.state import (
     PLACE_SHARES,
-    cell_models,
-    cell_prior,
-    cell_update,
+    model_set,
+    prior_state,
+    updated_state,
     curve_moments,
     downdate,
     linearise,
 )
 from dpgp_core.bayes.cells import CellGrid, cells_of, finer_where_used
 from dpgp_core.bayes.counts import Counts
-from dpgp_core.bayes.engine import NOTHING, Observation
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.engine import NOTHING, StageMeasurement
+from dpgp_core.bayes.model import Model
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
-from tests.core.bayes.oracle import scattering
+from tests.core.bayes.oracle import residual_variance_of
 
 BOX, SIDE = ((-2.0, 4.0), (10.0, 11.0)), (0.0, 1.0)
 
@@ -167,7 +167,7 @@ SURE = Counts(COUNTS, np.zeros((6, 6)))
 
 @pytest.fixture(scope="module")
 def world():
-    (model,) = cell_models([MODEL], CELLS, biased=False)
+    (model,) = model_set([MODEL], CELLS, biased=False)
     rng = np.random.default_rng(2)
     B = rng.standard_normal((4, 6))
     return model, B / np.linalg.norm(B, axis=0), rng
@@ -175,13 +175,13 @@ def world():
 
 def about(low, high, g):
     """A stage that clips residuals about g to these intervals."""
-    return Observation(NOTHING, low[None], high[None], 1.0, g=g[None])
+    return StageMeasurement(NOTHING, low[None], high[None], 1.0, g=g[None])
 
 
 def _open(model, SURE, state, g=None):
     """An interval so wide that nothing is clipped."""
     wide = np.full(6, 50.0)
-    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, scattering(0.2))
+    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, residual_variance_of(0.2))
 
 
 def _covariance(state):
@@ -192,11 +192,11 @@ def _covariance(state):
 def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
     model, B, rng = world
-    before = cell_prior(model, SURE)
+    before = prior_state(model, SURE)
     linear = _open(model, SURE, before)._replace(rest=np.zeros((6, 6)))
     z, s = 0.1 * rng.standard_normal(8), 0.05
-    first = cell_update(model, before, linear, B, s, z[:4])
-    second = cell_update(model, first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
+    first = updated_state(model, before, linear, B, s, z[:4])
+    second = updated_state(model, first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
     both, prior = np.vstack([B, 2 * B]) @ linear.T, _covariance(before)
     S = both @ prior @ both.T + s**2 * np.eye(8)
     gain = prior @ both.T @ np.linalg.inv(S)
@@ -208,9 +208,9 @@ def test_two_stages_are_one_conditioning(world):
 def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inputs(world):
     """Each stage takes them off as it comes; all three follow from the covariance, which is computed from its rows."""
     model, B, rng = world
-    state = cell_prior(model, SURE)
+    state = prior_state(model, SURE)
     for rows in (B, B[:2]):
-        state = cell_update(model, state, _open(model, SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
+        state = updated_state(model, state, _open(model, SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
     k = model.cells.shape[1]
     C, X, g = _covariance(state)[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
     assert len(state.rows) == 6
@@ -231,8 +231,8 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     rng = np.random.default_rng(7)
     low, high = np.full(6, -half_width), np.full(6, 1.5 * half_width)
     g = 0.3 + 0 * CELLS.nodes[:, 0]
-    state = cell_prior(model, SURE)
-    linear = linearise(model, SURE, state, about(low, high, g), 10.0, scattering(0.2))
+    state = prior_state(model, SURE)
+    linear = linearise(model, SURE, state, about(low, high, g), 10.0, residual_variance_of(0.2))
     worlds, sums = 20_000, np.zeros((20_000, 6))
     a = rng.standard_normal((worlds, model.nodes.shape[1]))
     f = a @ model.nodes.T
@@ -252,7 +252,7 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
     model = world[0]
     unsure = Counts(COUNTS, np.diag(np.arange(1.0, 7)))
     g = np.full(18, -2.0)
-    state = cell_prior(model, SURE)
+    state = prior_state(model, SURE)
     more = _open(model, unsure, state, g).rest - _open(model, SURE, state, g).rest
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T).diagonal()
     np.testing.assert_allclose(more, np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2, rtol=1e-3, atol=1e-12)
@@ -261,10 +261,10 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
 def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
     """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it, in each of four
     stages that look closely, four times that: information of all four together is of n^2 once."""
-    (model,) = cell_models([MODEL], CELLS)
-    state, wide = cell_prior(model, SURE), np.full(6, 50.0)
+    (model,) = model_set([MODEL], CELLS)
+    state, wide = prior_state(model, SURE), np.full(6, 50.0)
     seen = about(-wide, wide, np.zeros(18))
-    linear = linearise(model, SURE, state, seen, 10.0, scattering(0.2))
+    linear = linearise(model, SURE, state, seen, 10.0, residual_variance_of(0.2))
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
     np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
@@ -272,16 +272,16 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
 
 def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
     """Two stages: the mean over shares of that variance, the same share in both, of the product of their densities."""
-    (model,) = cell_models([MODEL], CELLS)
+    (model,) = model_set([MODEL], CELLS)
     B, rng = np.eye(6)[:4], np.random.default_rng(3)
-    state, wide, by_share = cell_prior(model, SURE), np.full(6, 50.0), np.zeros(4)
+    state, wide, by_share = prior_state(model, SURE), np.full(6, 50.0), np.zeros(4)
     for z in rng.standard_normal((2, 4)):
-        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, scattering(0.2))
+        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, residual_variance_of(0.2))
         S = B @ (linear.T @ _covariance(state) @ linear.T.T + linear.rest) @ B.T + 0.3**2 * np.eye(4)
         for i, share in enumerate(PLACE_SHARES):
             left_out = np.diag((1 - share) * linear.place)
             by_share[i] += multivariate_normal(B @ linear.mean, S - B @ left_out @ B.T).logpdf(z)
-        state = cell_update(model, state, linear, B, 0.3, z)
+        state = updated_state(model, state, linear, B, 0.3, z)
     assert state.log_evidence == pytest.approx(np.log(np.exp(by_share).mean()), abs=1e-8)
     assert np.ptp(by_share) > 0.01
 
@@ -293,35 +293,35 @@ def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_n
     With one place in each cell supposed, as of the state, two of these curves told as much for the smooth one.
     """
     grid = CellGrid(box=((0.0, 1.0),), per_side=12)
-    models = cell_models(
+    models = model_set(
         [Model(kernel=EQ(variance=50.0, lengthscale=length), noise_variance=25.0) for length in (0.15, 0.3)], grid
     )
     counts, wide = Counts(np.full(12, 5000.0), np.zeros((12, 12))), np.full(12, 60.0)
     a = np.random.default_rng(seed).standard_normal(models[0].cells.shape[1])
     z = counts.mean * (models[0].cells @ a) / 120
     rough, smooth = (
-        cell_update(
+        updated_state(
             model,
             state,
-            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, scattering(25.0)),
+            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, residual_variance_of(25.0)),
             np.eye(12),
             5,
             z,
         )
-        for model, state in ((model, cell_prior(model, counts)) for model in models)
+        for model, state in ((model, prior_state(model, counts)) for model in models)
     )
     assert rough.log_evidence > smooth.log_evidence + 5
 
 
 def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
     model, B, _ = world
-    state = cell_prior(model, SURE)
+    state = prior_state(model, SURE)
     linear = _open(model, SURE, state)
-    after = cell_update(model, state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
+    after = updated_state(model, state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
     assert np.isfinite(after.mean).all()
     assert after.log_evidence < state.log_evidence - 1e3
 
 
 def test_models_of_one_kernel_share_their_features():
-    models = cell_models([MODEL, Model(kernel=MODEL.kernel, noise_variance=1.0)], CELLS)
+    models = model_set([MODEL, Model(kernel=MODEL.kernel, noise_variance=1.0)], CELLS)
     assert models[0].nodes is models[1].nodes

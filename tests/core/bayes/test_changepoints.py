@@ -10,23 +10,23 @@ from scipy.stats import multivariate_normal
 
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
 from dpgp_core.bayes import breaks, filter_cells
-from dpgp_core.bayes.breaks import AMPLITUDES, SHARE, breaks_of, no_breaks
-from dpgp_core.bayes.cell_moments import cell_models, cell_prior, cell_update, curve_moments, linearise, not_read
+from dpgp_core.bayes.changepoints import AMPLITUDES, SHARE, change_points_of, no_change_points
+from dpgp_core.bayes.state import model_set, prior_state, updated_state, curve_moments, linearise, not_read
 from dpgp_core.bayes.cells import CellGrid, occupied
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.engine import NOTHING, Observation
-from dpgp_core.bayes.filter_cells import cell_filter
-from dpgp_core.bayes.models import Model, curve_models
+from dpgp_core.bayes.engine import NOTHING, StageMeasurement
+from dpgp_core.bayes.filter import filter_of
+from dpgp_core.bayes.model import Model, curve_models
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from tests.core.bayes.oracle import scattering
+from tests.core.bayes.oracle import residual_variance_of
 
 WIDE, LARGE = 1000.0, 2.0
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)
 COUNTS = known_counts(np.array([50.0, 30, 0, 80, 40, 20]))
 SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
-OF_CELLS = breaks_of(CELLS, LARGE)
+OF_CELLS = change_points_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
 J = len(OF_CELLS.sharp)
 FOUND = OF_CELLS.before(1)._replace(squares=np.eye(1, J, 1).repeat(3, axis=0) * [[2.0], [0], [0]])  # the second step
@@ -34,7 +34,7 @@ FOUND = OF_CELLS.before(1)._replace(squares=np.eye(1, J, 1).repeat(3, axis=0) * 
 
 @pytest.fixture(scope="module")
 def model():
-    return cell_models([SMOOTH], CELLS, breaks=OF_CELLS)[0]
+    return model_set([SMOOTH], CELLS, breaks=OF_CELLS)[0]
 
 
 @pytest.fixture
@@ -44,17 +44,17 @@ def one_break(monkeypatch):
 
 def stages(model, numbers=(3, 2), step=4.0):
     """States and their linearisations as a curve with a step is measured, and all that was released."""
-    rng, state, seen = np.random.default_rng(5), cell_prior(model, COUNTS), []
+    rng, state, seen = np.random.default_rng(5), prior_state(model, COUNTS), []
     wide = np.full((1, CELLS.size), WIDE)
-    query = Observation(NOTHING, -wide, wide, 1.0, g=np.zeros((1, len(CELLS.nodes))))
+    query = StageMeasurement(NOTHING, -wide, wide, 1.0, g=np.zeros((1, len(CELLS.nodes))))
     for r in numbers:
         B = rng.standard_normal((r, CELLS.size))
         B /= np.linalg.norm(B, axis=0)
-        linear = linearise(model, COUNTS, state, query, WIDE, scattering(0.3))._replace(rest=np.zeros((6, 6)))
+        linear = linearise(model, COUNTS, state, query, WIDE, residual_variance_of(0.3))._replace(rest=np.zeros((6, 6)))
         truth = COUNTS.mean * step * (np.arange(CELLS.size) >= 3) / (2 * WIDE)
         z = B @ truth + 0.02 * rng.standard_normal(r)
         seen.append((B, linear, z))
-        state = cell_update(model, state, linear, B, 0.02, z)
+        state = updated_state(model, state, linear, B, 0.02, z)
     return state, seen
 
 
@@ -66,7 +66,7 @@ def by_hand(model, seen):
     H = np.vstack([B @ linear.T for B, linear, _ in seen])
     D = np.vstack([(B * linear.unit) @ OF_CELLS.cells for B, linear, _ in seen])
     z = np.concatenate([z for *_, z in seen])
-    prior = cell_prior(model, COUNTS).prior
+    prior = prior_state(model, COUNTS).prior
     cases = [(np.log1p(-SHARE), None, 0.0)]
     one = np.log(SHARE / (2 * D.shape[1]))
     cases += [(one, j, LARGE * share) for share in AMPLITUDES for j in range(D.shape[1])]
@@ -198,7 +198,7 @@ def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
 
 @pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
 def test_where_bounds_are_wide_breaks_are_of_the_scatter_of_outcomes(noise_variance):
-    model = cell_models([replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)[0]
+    model = model_set([replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)[0]
     np.testing.assert_allclose(model.breaks.variances, np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance))
 
 
@@ -214,13 +214,13 @@ PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
     ],
 )
 def test_planes_groups_and_periods_have_none(grid):
-    assert breaks_of(grid, 1.0).cells.shape == no_breaks(grid).cells.shape == (grid.size, 0)
+    assert change_points_of(grid, 1.0).cells.shape == no_change_points(grid).cells.shape == (grid.size, 0)
     points = grid.centres[:, : len(grid.box)]
-    assert breaks_of(grid, 1.0).at(points).shape == (grid.size, 0)
+    assert change_points_of(grid, 1.0).at(points).shape == (grid.size, 0)
 
 
 def test_before_anything_is_released_breaks_are_as_likely_as_they_are_said_to_be(model):
-    state = cell_prior(model, COUNTS).breaks
+    state = prior_state(model, COUNTS).breaks
     assert state.mean.tolist() == [0] * len(state.mean)
     np.testing.assert_allclose(state.square.sum(), 3 * SHARE * LARGE * np.mean(AMPLITUDES))
     assert state.log_evidence == pytest.approx(0)
@@ -243,8 +243,8 @@ def test_the_variance_over_cells_is_the_diagonal_of_the_curves_covariance_with_b
 def test_plans_know_that_a_curve_may_break():
     """The covariance of sums and curve that strategies are planned for, against its own rows, each break in turn."""
     models = curve_models(CELLS.box, 2.0)
-    filtered = cell_filter(models, CELLS, 220, 2.0).with_counts(COUNTS)
-    without = cell_filter(models, CELLS, 220, 2.0, broken=False).with_counts(COUNTS)
+    filtered = filter_of(models, CELLS, 220, 2.0).with_counts(COUNTS)
+    without = filter_of(models, CELLS, 220, 2.0, broken=False).with_counts(COUNTS)
     [query] = filtered.intervals(filtered.begin(), 1e9)
     more = []
     for each in (filtered, without):
@@ -263,8 +263,8 @@ def test_steps_between_few_values_widen_no_interval(protects, monkeypatch):
     """Small counts within wide bounds: twice as wide while a step might have been before or behind all of a cell."""
     world = World(PLACES["five_values"], wage, OUTCOMES["wide_bounds"])
     mechanism, widths = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []
-    for breaking in (breaks_of, lambda grid, variance: no_breaks(grid)):
-        monkeypatch.setattr(filter_cells, "breaks_of", breaking)
+    for breaking in (change_points_of, lambda grid, variance: no_change_points(grid)):
+        monkeypatch.setattr(filter_cells, "change_points_of", breaking)
         rng, X = np.random.default_rng(8), world.places.judged
         data = world.table(3000, rng)
         release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
@@ -296,7 +296,7 @@ CURVE = np.linspace(0.01, 0.99, 61)[:, None]
 def test_a_jump_and_a_narrow_peak_are_read_better_than_by_models_alone(curve, monkeypatch):
     """Six draws of each: errors fall by a third or more, and the least fifth rises from a half to .9, some five sds."""
     errors, inside = zip(*(released(curve, repeat, CURVE) for repeat in range(6)), strict=True)
-    monkeypatch.setattr(filter_cells, "breaks_of", lambda grid, variance: no_breaks(grid))
+    monkeypatch.setattr(filter_cells, "change_points_of", lambda grid, variance: no_change_points(grid))
     plain, held = zip(*(released(curve, repeat, CURVE) for repeat in range(6)), strict=True)
     assert np.mean(np.square(errors)) < np.mean(np.square(plain))
     assert in_fifths(inside)[1] > in_fifths(held)[1]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import planning
-from dpgp_core.bayes.engine import Observation, run_stages
+from dpgp_core.bayes.engine import StageMeasurement, run_stages
 from dpgp_core.bayes.filter_records import leading, record_filter
-from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.planning import FEW, importance_of, plan_stages, planned_variance, risk_models
 from dpgp_core.bayes.readers import RecordsInFloats
-from dpgp_core.bayes.scatter import split_stage
-from dpgp_core.bayes.stages import Public, bias_features, bias_sd, ends_of, stage_multipliers, widest
+from dpgp_core.bayes.residuals import split_stage
+from dpgp_core.bayes.clipping import OutcomeInfo, bias_features, bias_sd, ends_of, stage_multipliers, widest_near_optimal
 from dpgp_core.strategies.bayes import risk
 
 from .conftest import HALF
@@ -49,7 +49,7 @@ def test_where_people_scatter_as_far_as_the_range_lets_them_the_mean_may_be_a_st
 def test_plans_take_the_widest_of_nearly_equal_risks():
     """Of each draw its own, here of four."""
     risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]]).T
-    np.testing.assert_array_equal(widest(risks, np.array([0.05, 0.0, 0.5, 0.0])), [1, 2, 0, 2])
+    np.testing.assert_array_equal(widest_near_optimal(risks, np.array([0.05, 0.0, 0.5, 0.0])), [1, 2, 0, 2])
 
 
 @pytest.mark.parametrize("stages", [1, 3, 5, 10])
@@ -67,7 +67,7 @@ BOX = [(0.0, 1.0)] * 2
 @pytest.fixture(scope="module")
 def plane():
     X = np.random.default_rng(0).uniform(0, 1, (N + TESTS, 2))
-    return record_filter(auto_models(BOX, HALF)[2::5], X[:N], X[N:], public=Public(BOX, HALF))
+    return record_filter(auto_models(BOX, HALF)[2::5], X[:N], X[N:], public=OutcomeInfo(BOX, HALF))
 
 
 def test_strategies_are_certified_and_have_columns_of_norm_one_at_most(planned):
@@ -116,7 +116,7 @@ def covariance(place, state):
 def test_no_direction_loses_more_than_a_thousandth_of_the_noise(plane):
     whole = np.full((1, N), HALF)
     B = np.random.default_rng(1).standard_normal((12, N)) / 4
-    states = plane.after(plane.begin(), Observation(B, -whole, whole, 0.3, np.zeros((1, 12)))).states
+    states = plane.after(plane.begin(), StageMeasurement(B, -whole, whole, 0.3, np.zeros((1, 12)))).states
     kept = []
     for place, state in zip(plane.models, states, strict=True):
         less, left = leading(place, state, LEAST)
@@ -144,4 +144,4 @@ def test_plans_for_what_stands_out_are_as_good_and_their_risks_true(plane, monke
         assert stage.planned.gap <= looser * 2e-2
         assert stage.planned.risk == pytest.approx(risk(models, B, s**2), rel=5e-3)
         assert stage.planned.risk == pytest.approx(other.planned.risk, rel=looser * 1e-2)
-        now = plane.after(now, Observation(B, low, high, s, np.zeros((1, len(B)))))._replace(weights=first.weights)
+        now = plane.after(now, StageMeasurement(B, low, high, s, np.zeros((1, len(B)))))._replace(weights=first.weights)

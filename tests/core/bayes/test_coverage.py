@@ -11,14 +11,14 @@ from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.engine import measure_distances, run_stages
-from dpgp_core.bayes.filter_cells import cell_filter
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import side_by_side
-from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.spread import split_budget
-from dpgp_core.bayes.stages import PlannedStage, Public, counts_apart, stage_multipliers
+from dpgp_core.bayes.readers import RecordReader, RecordsInFloats
+from dpgp_core.bayes.dispersion import split_budget
+from dpgp_core.bayes.clipping import PlannedStage, OutcomeInfo, counts_apart, stage_multipliers
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.measurement import CellCounts
@@ -66,7 +66,7 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
-    filtered = record_filter(MODELS, X[:N], X[N:], public=Public(BOX, HALF))
+    filtered = record_filter(MODELS, X[:N], X[N:], public=OutcomeInfo(BOX, HALF))
     shares = split_budget(noise_multiplier(epsilon, 0.01))
     planned = plan_stages(filtered, stage_multipliers(shares.curve, 6), gap=0.05)
     reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((MANY, rows)))
@@ -94,7 +94,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         auto_models(box, HALF),
         auto_models(box, HALF, NOISES_OF_WORLDS),
     )
-    filtered = cell_filter(models, grid, n, HALF, gap=GAP)
+    filtered = filter_of(models, grid, n, HALF, gap=GAP)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
     first, _, left = counts_apart(noise_multiplier(epsilon, 0.01))
     shares = split_budget(left)
@@ -108,7 +108,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         phi = features[model.kernel].at(X).values()
         f = phi @ rng.standard_normal(phi.shape[1])
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
-        reader = CellReader(table(X[:n], y[:n], **public), grid, rng)
+        reader = RecordReader(table(X[:n], y[:n], **public), grid, rng)
         counted = filtered.at(X[n:]).with_counts(counts, reader.counts(counts))
         now = run_stages(counted, stages, reader)[1]
         people = counted.with_people(counted.predict(now), measure_distances(counted, now, shares, reader))

@@ -8,11 +8,11 @@ import pytest
 
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.engine import run_stages
-from dpgp_core.bayes.filter_cells import cell_filter
-from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.readers import CellReader, RecordsInFloats
-from dpgp_core.bayes.scatter import split_stage
-from dpgp_core.bayes.stages import PlannedStage, counts_apart, stage_multipliers
+from dpgp_core.bayes.filter import filter_of
+from dpgp_core.bayes.model import auto_models
+from dpgp_core.bayes.readers import RecordReader, RecordsInFloats
+from dpgp_core.bayes.residuals import split_stage
+from dpgp_core.bayes.clipping import PlannedStage, counts_apart, stage_multipliers
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 
 from .conftest import HALF, N, S
@@ -72,8 +72,8 @@ MULTIPLIERS = stage_multipliers(LEFT, 3)
 def measurements(make_dataset):
     """Every measurement of a real run over cells, and its public function."""
     counts = CellCounts(B=np.eye(8), noise_multiplier=S0)
-    reader = CellReader(make_dataset(), CELLS, None)
-    over_cells = cell_filter(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
+    reader = RecordReader(make_dataset(), CELLS, None)
+    over_cells = filter_of(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
     unplanned = [PlannedStage(strategy=None, noise_multiplier=s) for s in MULTIPLIERS]
     run_stages(over_cells.with_counts(counts, reader.counts(counts)), unplanned, reader)
     found = [(counts, None)]

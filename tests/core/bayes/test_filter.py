@@ -12,10 +12,10 @@ from dpgp_core.bayes import cell_strategies, filter_cells
 from dpgp_core.bayes.cell_strategies import likeliest, risk_model
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.filter_cells import cell_filter
-from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.stages import WIDTHS, PlannedStage
-from dpgp_core.bayes.waves import on_dates
+from dpgp_core.bayes.filter import filter_of
+from dpgp_core.bayes.model import auto_models
+from dpgp_core.bayes.clipping import WIDTHS, PlannedStage
+from dpgp_core.bayes.periodic import on_dates
 from dpgp_core.strategies.bayes import bayes, risk
 from tests.core.tables import table
 
@@ -27,7 +27,7 @@ UNPLANNED = PlannedStage(strategy=None, noise_multiplier=1.0)
 def of_people(numbers, gap=0.2):
     """The mixture where so many stand in each cell."""
     counts = known_counts(np.asarray(numbers, dtype=float))
-    return cell_filter(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).with_counts(counts)
+    return filter_of(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).with_counts(counts)
 
 
 @pytest.fixture(scope="module")
@@ -172,9 +172,9 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     """A model that is read no further stands for no kernel that nobody believes, nor where squares turn round."""
     cells = of_people([500] * 8)
     grid, models = cells.grid, BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
-    every = cell_filter(models, grid, 4000, HALF).with_counts(cells.counts)
+    every = filter_of(models, grid, 4000, HALF).with_counts(cells.counts)
     now, noises = every.begin(), np.array([model.noise_variance for model in models])
-    believed = (noises == noises[-1]) & [not model.looked_for for model in every.models]
+    believed = (noises == noises[-1]) & [not model.always_planned_for for model in every.models]
     now = now._replace(weights=believed[None] / believed.sum())
     assert set(every.active(now)) == set(np.flatnonzero(noises == noises[-1]))
     asked, linear = every.next_stage(now, UNPLANNED, 1.0, first=False)
@@ -193,8 +193,8 @@ def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sough
     box, year = [(0.0, 5000.0)], (365.0,)
     grid = CellGrid(box=box, per_side=4, periods=year)
     models = BayesCloaking(epsilon=1.0, delta=1e-5, periods=year).models(box, HALF)
-    models = cell_filter(on_dates(models, year), grid, 5000, HALF).models
-    seasonal = np.array([model.looked_for for model in models])
+    models = filter_of(on_dates(models, year), grid, 5000, HALF).models
+    seasonal = np.array([model.always_planned_for for model in models])
     weights = np.where(seasonal, share / seasonal.sum(), (1 - share) / (~seasonal).sum())
     pairs = likeliest(models, weights, range(len(models)))
     assert any(seasonal[i] for i, _ in pairs) == sought
@@ -204,7 +204,7 @@ def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sough
 def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_is_better():
     """Ten million on a plane: the solver took 200 steps, seven seconds on a finer one, to come as far."""
     grid = CellGrid(box=BOX * 2, per_side=10)
-    filtered = cell_filter(auto_models(grid.box, HALF), grid, 10**7, HALF).with_counts(known_counts(np.full(100, 1e5)))
+    filtered = filter_of(auto_models(grid.box, HALF), grid, 10**7, HALF).with_counts(known_counts(np.full(100, 1e5)))
     prior = filtered.begin()
     [query] = filtered.intervals(prior, math.inf)
     linear = filtered.linearised(prior, query)

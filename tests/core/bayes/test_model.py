@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes.cells import cells_of
-from dpgp_core.bayes.models import (
+from dpgp_core.bayes.model import (
     auto_models,
     curve_models,
     family_of,
-    looked_for,
+    always_planned_for,
     models_around,
     models_of,
     rough_share,
     typical_models,
     weights_of,
 )
-from dpgp_core.bayes.waves import on_dates, waving, with_waves
+from dpgp_core.bayes.periodic import on_dates, waving, with_waves
 from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
@@ -64,8 +64,8 @@ def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
     assert rough[: len(smooth)] == smooth
     assert {type(model.kernel.curve) for model in rough[len(smooth) :]} == {Matern12, Matern32}
     assert {model.weight for model in rough[len(smooth) :]} == {0.5}
-    assert {looked_for(model.kernel) for model in smooth} == {False}
-    assert {looked_for(model.kernel) for model in rough} == {False}
+    assert {always_planned_for(model.kernel) for model in smooth} == {False}
+    assert {always_planned_for(model.kernel) for model in rough} == {False}
     assert [rough_share(n, 3.73) for n in (300, 1000, 10**6)] == [0, 0, 1]
     assert 0.05 < rough_share(3000, 3.73) < rough_share(6000, 3.73) < 0.25
 
@@ -82,7 +82,7 @@ def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_
     models = models_of((), None, box, 3.0, rough=0.0)
     own = models[len(curve_models(box, 3.0, rough=0.0)) :]
     assert sorted({(model.kernel.column, model.kernel.level) for model in own}) == [(0, 0), (0, 1), (0, 2)]
-    assert all(looked_for(model.kernel) for model in own)
+    assert all(always_planned_for(model.kernel) for model in own)
     assert {len({model.noise_variance for model in own if model.kernel.level == level}) for level in range(3)} == {5}
     assert len({family_of(model.kernel) for model in own}) == 6
     assert models_of((EQ(),), None, box, 3.0, rough=0.0)[-len(own) :] == own

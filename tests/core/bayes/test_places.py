@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from benchmarks.shared.simulated import simulated
-from dpgp_core.bayes.cell_moments import cell_models, cell_prior, cell_update, linearise
+from dpgp_core.bayes.state import model_set, prior_state, updated_state, linearise
 from dpgp_core.bayes.cells import CellGrid, occupied
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.engine import NOTHING, Observation
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.engine import NOTHING, StageMeasurement
+from dpgp_core.bayes.model import Model
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-from tests.core.bayes.oracle import scattering
+from tests.core.bayes.oracle import residual_variance_of
 
 WIDE = 50.0  # half-width of an interval that clips nothing
 
@@ -73,14 +73,14 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
     X = np.concatenate([rng.normal(0.27, 0.01, 25), rng.normal(0.34, 0.005, 10), rng.uniform(0.6, 1, 15)])[:, None]
     kernel, points = EQ(variance=0.5, lengthscale=0.3), np.linspace(0.05, 0.95, 7)[:, None]
     grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
-    [model] = cell_models([Model(kernel=kernel, noise_variance=noise_variance)], grid)
+    [model] = model_set([Model(kernel=kernel, noise_variance=noise_variance)], grid)
     counts = public_counts(grid, X)
-    prior, ends = cell_prior(model, counts), np.full((1, grid.size), WIDE)
-    query = Observation(NOTHING, -ends, ends, s, g=np.zeros((1, len(grid.nodes))))
-    linear = linearise(model, counts, prior, query, WIDE, scattering(noise_variance))
+    prior, ends = prior_state(model, counts), np.full((1, grid.size), WIDE)
+    query = StageMeasurement(NOTHING, -ends, ends, s, g=np.zeros((1, len(grid.nodes))))
+    linear = linearise(model, counts, prior, query, WIDE, residual_variance_of(noise_variance))
     assert (linear.own < 1e-9).all()
     B, z = np.linalg.qr(rng.standard_normal((12, 12)))[0], rng.standard_normal(12)
-    state = cell_update(model, prior, linear, B, s, z)
+    state = updated_state(model, prior, linear, B, s, z)
     columns = B[:, grid.index(X)] / (2 * WIDE)
     # eta of a person is a little more than the noise variance: it holds what clipping usually adds
     eta = prior.prior[model.cells.shape[1] :][: grid.size] / np.maximum(counts.mean, 1)
@@ -99,11 +99,11 @@ def test_what_a_rough_curve_does_between_nodes_is_left_to_chance_and_less_than_a
     X = np.full((50, 1), 0.3)
     rough, smooth = (kind(variance=1.0, lengthscale=0.3) for kind in (Matern12, EQ))
     grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
-    models = cell_models([Model(kernel=kernel, noise_variance=0.1) for kernel in (rough, smooth)], grid)
+    models = model_set([Model(kernel=kernel, noise_variance=0.1) for kernel in (rough, smooth)], grid)
     assert models[0].left_out.min() > 0.01
     assert models[0].left_out.max() < 0.1
     assert (models[1].left_out < 1e-6).all()
-    hidden = cell_models([Model(kernel=rough, noise_variance=0.1)], CellGrid(box=((0.0, 1.0),), per_side=12))
+    hidden = model_set([Model(kernel=rough, noise_variance=0.1)], CellGrid(box=((0.0, 1.0),), per_side=12))
     assert hidden[0].left_out is None
 
 
@@ -117,7 +117,7 @@ def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that
     assert (filtered.grid.averages(rising) < CellGrid.extremes(filtered.grid, rising)[0]).any()
     least, most = filtered.grid.extremes(rising)
     h = filtered.half_range
-    query = Observation(NOTHING, (-h - most)[None], (h - least)[None], 1.0, g=rising[None])
+    query = StageMeasurement(NOTHING, (-h - most)[None], (h - least)[None], 1.0, g=rising[None])
     linear = filtered.linearised(prior, query)
     biased = filtered.models[0].bias.shape[1]
     assert all(not each.T[:, -biased:].any() for each in linear.values())

@@ -5,12 +5,12 @@ import pytest
 
 from dpgp_core.bayes import filter_records
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.engine import Observation, Squares, run_stages, together
+from dpgp_core.bayes.engine import StageMeasurement, Squares, run_stages, together
 from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import CellReader, ExactRecords, RecordsInFloats, measured_of
-from dpgp_core.bayes.stages import Public, stage_multipliers
+from dpgp_core.bayes.readers import RecordReader, ExactRecords, RecordsInFloats, measured_of
+from dpgp_core.bayes.clipping import OutcomeInfo, stage_multipliers
 from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.measurement.noise import Silence
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -33,7 +33,7 @@ def test_sums_and_squares_are_measured_with_their_own_noise(data):
 
     def asked(draws):
         ones = np.ones((draws, 12))
-        return Observation(B, -0.4 * ones, 0.7 * ones, s), Squares(0.1 * ones, 0.09 * ones, s)
+        return StageMeasurement(B, -0.4 * ones, 0.7 * ones, s), Squares(0.1 * ones, 0.09 * ones, s)
 
     def measured(reader, sums, squares):
         return reader.sums(sums).z, reader.squares(squares).z
@@ -52,7 +52,7 @@ def test_sums_and_squares_are_measured_with_their_own_noise(data):
 def filtered(data):
     half_range = 2.0 / data.y_scale
     models = auto_models(data.x_box, half_range)[3:5]
-    return record_filter(models, data.X, np.array([[2.0], [7.0]]), public=Public(data.x_box, half_range))
+    return record_filter(models, data.X, np.array([[2.0], [7.0]]), public=OutcomeInfo(data.x_box, half_range))
 
 
 @pytest.mark.parametrize("largest", [1, 500, 10**9])
@@ -96,12 +96,12 @@ def counts(s):
 
 
 def residuals(s):
-    return Observation(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
+    return StageMeasurement(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
 
 
 @pytest.mark.parametrize("noise", [Silence(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
 def test_with_almost_no_noise_records_are_counted_and_residuals_summed(in_cells, noise):
-    reader, cells = CellReader(in_cells, GRID, noise), GRID.index(in_cells.X)
+    reader, cells = RecordReader(in_cells, GRID, noise), GRID.index(in_cells.X)
     np.testing.assert_allclose(reader.counts(counts(1e-6)), np.bincount(cells, minlength=8), atol=1e-4)
     expected = np.bincount(cells, weights=np.clip(in_cells.standardised(), -1, 1) / 2, minlength=8)
     np.testing.assert_allclose(reader.sums(residuals(1e-6)).z[0], expected, atol=1e-5)

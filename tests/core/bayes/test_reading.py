@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.readers import measured_of, public_of
 from dpgp_core.bayes.reading import read, refit
 from dpgp_core.gp.regression import posterior

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.bayes.cell_moments import KAPPA
+from dpgp_core.bayes.state import KAPPA
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.engine import NOTHING, Measured, Observation, Posterior, Squares
-from dpgp_core.bayes.filter_cells import cell_filter
+from dpgp_core.bayes.engine import NOTHING, Measured, StageMeasurement, Posterior, Squares
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.models import Model, auto_models
-from dpgp_core.bayes.scatter import REACH, far_out
-from dpgp_core.bayes.stages import DRAWN_TIED, NARROWEST, WIDTHS, PlannedStage, Public
+from dpgp_core.bayes.model import Model, auto_models
+from dpgp_core.bayes.residuals import REACH, far_out
+from dpgp_core.bayes.clipping import DRAWN_TIED, NARROWEST, WIDTHS, PlannedStage, OutcomeInfo
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.strategy import Strategy
 from tests.core.bayes.oracle import conditioned
@@ -34,7 +34,7 @@ def world():
         B = rng.standard_normal((rank, 9))
         B /= np.linalg.norm(B, axis=0)
         centre, half_width = 0.5 * rng.standard_normal((2, 9)), rng.uniform(0.2, 1.2, (2, 9))
-        stages.append(Observation(B, centre - half_width, centre + half_width, s, rng.standard_normal((2, rank))))
+        stages.append(StageMeasurement(B, centre - half_width, centre + half_width, s, rng.standard_normal((2, rank))))
     return X, X_test, tuple(stages)
 
 
@@ -79,7 +79,7 @@ def test_a_measurement_that_clips_everything_changes_nothing_at_the_test_inputs(
     X, X_test, stages = world
     filtered, far = record_filter(MODELS[:1], X, X_test), np.full((1, 9), 400.0)
     before = filtered.begin()
-    (state,) = filtered.after(before, Observation(stages[0].B, far, far + 1, 0.5, np.zeros((1, 3)))).states
+    (state,) = filtered.after(before, StageMeasurement(stages[0].B, far, far + 1, 0.5, np.zeros((1, 3)))).states
     np.testing.assert_allclose(state.mean[0, 9:], 0, atol=1e-12)
     np.testing.assert_allclose(state.variance, before.states[0].variance, atol=1e-12)
 
@@ -104,13 +104,13 @@ CLIPS = tuple(0.75 * times for times in WIDTHS)
 
 @pytest.fixture(scope="module")
 def many():
-    return record_filter(auto_models(BOX, HALF), X, X_TEST, public=Public(BOX, HALF))
+    return record_filter(auto_models(BOX, HALF), X, X_TEST, public=OutcomeInfo(BOX, HALF))
 
 
 def known_after(many, scatters, s=0.3):
     """Of one draw for each scatter, what a stage of sums about 0, and squares that say it, leave."""
     whole = np.full((len(scatters), N), HALF)
-    seen = Observation(FIFTHS, -whole, whole, s, np.zeros((len(scatters), len(FIFTHS))))
+    seen = StageMeasurement(FIFTHS, -whole, whole, s, np.zeros((len(scatters), len(FIFTHS))))
     now = many.after(many.begin(len(scatters)), seen)
     g = many.curve(now)
     high = np.minimum(REACH**2 * many.mean_square(now, g), (2 * HALF) ** 2)
@@ -137,7 +137,7 @@ def test_draws_take_the_widest_that_takes_away_nearly_as_much_risk_as_the_best(m
     tried = [many.next_intervals(known, clip) for clip in CLIPS]
     model, left = int(known.weights[0].argmax()), []
     for ends in tried:
-        states = many.updated(known, Observation(FIFTHS, *ends, s, np.zeros((1, len(FIFTHS)))))
+        states = many.updated(known, StageMeasurement(FIFTHS, *ends, s, np.zeros((1, len(FIFTHS)))))
         left.append(states[model].variance[0, many.tests].sum())
     before = known.states[model].variance[0, many.tests].sum()
     gained = before - np.array(left)
@@ -167,9 +167,9 @@ def test_draws_with_people_far_out_are_read_again_and_each_as_if_alone(many):
         z = (np.minimum(y**2, reach**2) / reach**2 - 0.5).sum(axis=1)
         sums = means @ np.clip(y / reach, -1, 1).T / 2
         seen = Squares(0 * one, reach**2 * one, 1.0, z)
-        stages.append(Observation(means, -reach * one, reach * one, 0.1, sums.T, seen))
+        stages.append(StageMeasurement(means, -reach * one, reach * one, 0.1, sums.T, seen))
     posterior = many.read(stages)
-    np.testing.assert_array_equal(far_out(posterior.scatter), [False, True])
+    np.testing.assert_array_equal(has_outliers(posterior.scatter), [False, True])
     known = many.begin()._replace(scatter=posterior.scatter[1:])
     for stage in Measured(tuple(stages)).draws(slice(1, 2)).stages:
         known = many.after(known, stage)
@@ -207,7 +207,7 @@ def stages():
 def told(filtered, stages, half_width):
     """What a filter says of the curve after the stages: mean, variance and evidence."""
     ends, g = np.full((1, GRID.size), half_width), filtered.zero
-    posterior = filtered.read([Observation(B, -ends, ends, S, z[None], g=g) for B, z in stages])
+    posterior = filtered.read([StageMeasurement(B, -ends, ends, S, z[None], g=g) for B, z in stages])
     found = filtered.predict(posterior)
     return found.means[0, 0], found.variances[0, 0], filtered.log_evidence(posterior)[0]
 
@@ -220,7 +220,7 @@ def by_records(stages, half_width):
 def by_cells(stages, half_width):
     # cells count what clipping usually adds as noise of the record, which records do stage by stage
     of_record = Model(kernel=EQ(variance=0.5, lengthscale=0.4), noise_variance=NOISE_VARIANCE / (1 + KAPPA))
-    filtered = cell_filter([of_record], GRID, GRID.size, 100.0, biased=False).at(SEVEN)
+    filtered = filter_of([of_record], GRID, GRID.size, 100.0, biased=False).at(SEVEN)
     [model], along = filtered.models, len(GRID.nodes) // GRID.size
     at_centres = model.at(GRID.centres)
     model = replace(model, cells=at_centres, nodes=np.repeat(at_centres, along, axis=0))  # nobody is off the centre

@@ -7,11 +7,11 @@ import pytest
 
 from dpgp_core.bayes.cells import CellGrid, cells_of
 from dpgp_core.bayes.mixture import Mixture
-from dpgp_core.bayes.models import Model, auto_models
+from dpgp_core.bayes.model import Model, auto_models
 from dpgp_core.bayes.planning import importance_of
 from dpgp_core.bayes.reading import read, refit
 from dpgp_core.bayes.settings import BayesSettings
-from dpgp_core.bayes.waves import with_waves
+from dpgp_core.bayes.periodic import with_waves
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import reading_of

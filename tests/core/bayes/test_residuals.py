@@ -13,20 +13,20 @@ from scipy.stats import norm
 from dpgp_core.bayes import scatter, spread
 from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
-from dpgp_core.bayes.models import Model, auto_models, weights_of
+from dpgp_core.bayes.model import Model, auto_models, weights_of
 from dpgp_core.bayes.planning import plan_distances
-from dpgp_core.bayes.scatter import (
+from dpgp_core.bayes.residuals import (
     FAR,
     Scatter,
     expected,
     log_density,
     log_prior,
     model_weights,
-    of_two_values,
+    of_binary,
     usual_variance,
 )
-from dpgp_core.bayes.spread import Distances, reach_of
-from dpgp_core.bayes.stages import Public, bias_of
+from dpgp_core.bayes.dispersion import Distances, clipping_threshold
+from dpgp_core.bayes.clipping import OutcomeInfo, bias_of
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
@@ -76,7 +76,7 @@ def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
     values = np.where(far_away, 1.8, 0.03 * NORMAL)
     known = looked_at(values, (1.2, 0.8, 0.5, 0.3), s=20.0)
     found = expected(known[None], HALF)
-    assert scatter.far_out(known)
+    assert scatter.has_outliers(known)
     assert found.far.sum() > 0.9
     assert found.variance[0] > 0.5 * (values**2).mean()
     assert FAR[found.far[0].argmax()] == pytest.approx(share, rel=0.6)
@@ -87,7 +87,7 @@ def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
 def test_normal_outcomes_are_not_taken_for_people_far_out(sd, s):
     """However noisy squares are; far cases, which nothing says to be so, have no probability at all."""
     known = looked_at(sd * NORMAL, (6 * sd, 3 * sd, 9 * sd, 3 * sd), s)
-    assert not scatter.far_out(known)
+    assert not scatter.has_outliers(known)
     assert expected(known[None], HALF).far.sum() == 0
 
 
@@ -102,7 +102,7 @@ def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
         )
         for _ in range(2000)
     ]
-    assert scatter.far_out(log_prior() + np.array(known)).mean() < 0.01
+    assert scatter.has_outliers(log_prior() + np.array(known)).mean() < 0.01
 
 
 def test_a_share_far_out_biases_sums_by_what_it_is_beyond_the_ends():
@@ -116,7 +116,7 @@ def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
     before, known = log_prior()[None], looked_at(0.1 * NORMAL, (0.6,))[None]
 
     def reach(scatters, n, far=False):
-        return float(scatter.most_of_squares(scatters, np.full((1, 1), 0.01), n, 20.0, HALF, far=far)[0, 0]) ** 0.5
+        return float(scatter.thresholds_of_squares(scatters, np.full((1, 1), 0.01), n, 20.0, HALF, far=far)[0, 0]) ** 0.5
 
     assert [reach(before, 20_000, far) for far in (False, True)] == pytest.approx([0.3, 0.3])
     assert [reach(known, n) for n in (100, 1000, 20_000)] == pytest.approx([0.3, 0.5, 0.9])
@@ -151,7 +151,7 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
 
 def test_yes_and_no_scatter_as_their_mean_says():
     """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
-    found = of_two_values(1.0, np.array([0.36, 0.0]))
+    found = of_binary(1.0, np.array([0.36, 0.0]))
     np.testing.assert_allclose(expected(found, 1.0).variance, [0.64, 1.0], rtol=0.1)
 
 
@@ -163,7 +163,7 @@ def test_shares_are_of_one_budget(kind):
 
 
 def test_reach_is_two_standard_deviations_within_the_range():
-    assert reach_of(np.array([0.25, 9.0]), 3.0).tolist() == [1.0, 3.0]
+    assert clipping_threshold(np.array([0.25, 9.0]), 3.0).tolist() == [1.0, 3.0]
 
 
 BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
@@ -174,7 +174,7 @@ SHAPES = {"even": lambda x: 0.3 + 0 * x, "growing": lambda x: 0.1 + 0.04 * x}
 
 def records(X):
     """Models of no account: distances have models of their own."""
-    return record_filter(auto_models(BOX, 1.0)[:1], X, GRID, public=Public(BOX, 1.0))
+    return record_filter(auto_models(BOX, 1.0)[:1], X, GRID, public=OutcomeInfo(BOX, 1.0))
 
 
 @cache
