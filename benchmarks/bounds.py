@@ -70,7 +70,7 @@ def people(table: Table, n: int, rng: np.random.Generator) -> Dataset:
 
 def error(dataset: Dataset, epsilon: float, delta: float, truth: FloatArray, rng: np.random.Generator) -> float:
     """Mean squared error of the curve."""
-    mechanism = BayesCloaking(epsilon=epsilon, delta=delta, gap=0.01)
+    mechanism = BayesCloaking(epsilon=epsilon, delta=delta)
     found = mechanism.measure(mechanism.plan_for(dataset, AGES[:, None]), dataset, AGES[:, None], rng, mean=False)
     return float(((found.samples[0] - truth) ** 2).mean())
 

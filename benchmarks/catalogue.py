@@ -32,7 +32,9 @@ CATALOGUE = (
     Benchmark("dates", "dates", 8, "whether a season is seen, with and without its period declared"),
     Benchmark("bounds", "bounds", 10, "bounds that are bought: who is outside, and what they cost"),
     Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),
-    Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds up to a million records"),
+    Benchmark(
+        "bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds of a release, to a million records"
+    ),
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
     Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),
@@ -44,8 +46,6 @@ CATALOGUE = (
     Benchmark("lira", "attacks.lira", 0.1, "membership attack on posterior sampling, beside the published script"),
     Benchmark("noise_design", "noise_design", 0.1, "the cloaking noise beside the published algorithm"),
     Benchmark("scale", "scale", 2, "seconds and memory of C and its noise up to a million records"),
-    Benchmark("bayes_binned", "bayes.binned", 2, "Bayes cloaking of up to a million records with public inputs"),
-    Benchmark("bayes_planning", "bayes.planning", 10, "seconds and certified gaps of plans of Bayes cloaking"),
     Benchmark("measurement_cost", "measurement_cost", 1, "what exact noise costs beside floating point"),
     Benchmark("latency", "latency", 4, "every speed target of the core"),
     Benchmark("latency_browser", "server.latency_browser", 10, "how long a visitor waits for every control"),

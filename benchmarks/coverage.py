@@ -28,7 +28,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.mixture import MixtureUncertainty
-from dpgp_core.bayes.models import auto_models
+from dpgp_core.bayes.model import auto_models
 from dpgp_core.gp.regression import output_covariance
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.kernels import EQ, Kernel, Stationary

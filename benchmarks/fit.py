@@ -24,13 +24,12 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes import cell_moments, counts, filter_cells, settings
-from dpgp_core.bayes.breaks import no_breaks
-from dpgp_core.bayes.models import curve_models
+from dpgp_core.bayes import counts, engine, filter, settings, state
+from dpgp_core.bayes.changepoints import no_change_points
+from dpgp_core.bayes.model import curve_models
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.measurement.measurement import CellCounts
-from dpgp_core.mechanisms import bayes_cloaking
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import Dataset
 
@@ -85,10 +84,10 @@ def as_if_inputs_were_even() -> Iterator[None]:
     """Nothing of what makes few values and clusters right: counts of a smooth density, one place of each in a cell."""
     with (
         mock.patch.object(counts, "ROUGHNESS", (0.0,)),
-        mock.patch.object(bayes_cloaking, "CellCounts", waves_of_counts),
-        mock.patch.object(filter_cells, "breaks_of", lambda grid, variance: no_breaks(grid)),
-        mock.patch.object(cell_moments, "ONE_PLACE", False),
-        mock.patch.object(settings, "MANY_TO_PLACE", math.inf),
+        mock.patch.object(engine, "CellCounts", waves_of_counts),
+        mock.patch.object(filter, "change_points_of", lambda columns, variance: no_change_points(columns)),
+        mock.patch.object(state, "ONE_PLACE", False),
+        mock.patch.object(settings, "MANY_TO_LOCATE", math.inf),
     ):
         yield
 

@@ -76,8 +76,7 @@ def rows(kinds: Sequence[str], repeats: int) -> Iterator[dict[str, object]]:
     """One a case."""
     both: tuple[Protects, ...] = ("outputs", "inputs and outputs")
     for protects in both:
-        binned = True if protects == "outputs" else None
-        mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects, binned=binned)
+        mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
         for n, share in CASES:
             for kind in kinds:
                 found = measured(mechanism, (n, share, kind), repeats)

@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 
 from dpgp_core import EQ, BayesCloaking, Matern32, difference, refit
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.noise import GaussianNoise
 from dpgp_core.table import Dataset
@@ -38,9 +39,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "kernel given": {"kernels": [Matern32(lengthscale=2.0)], "noise_variances": [0.2]},
     "kernels given": {"kernels": [EQ(lengthscale=2.0), Matern32(lengthscale=1.0)]},
     "a week": {"periods": [7.0]},
-    "weighed": {"weights": [1.0] * 4 + [0.1] * 3},
 }
-RECORDS, CELLS, INPUTS = {"binned": False, "gap": 0.1}, {"binned": True}, {"protects": "inputs and outputs"}
+WAYS: dict[str, tuple[Protects, int]] = {
+    "few places": ("outputs", 30),
+    "many places": ("outputs", 200),
+    "inputs too": ("inputs and outputs", 200),
+}
+"""What is protected, and the number of records. Of the columns, the first are single places, the second clusters or,
+with groups and a period, equal cells with known places, and the last cells."""
 
 
 def made(sides: str, kind: str, n: int, people: bool = False) -> Dataset:
@@ -83,7 +89,7 @@ def _of_release(release: Any, kind: str) -> list[Any]:
 
 
 def released(mechanism: BayesCloaking, data: Dataset) -> list[Any]:
-    """Numbered draws beside what they hide, a real release, and what a refit, a difference and a reading make of it."""
+    """Two simulated releases, their curve without noise, a real release, and its refit, difference and reading."""
     X_test = at(data.x_box)
     plan = mechanism.plan_for(data, X_test)
     drawn = mechanism.measure(plan, data, X_test, _RNG(1), 2)
@@ -109,22 +115,19 @@ def released(mechanism: BayesCloaking, data: Dataset) -> list[Any]:
 
 
 def cases() -> Iterator[tuple[str, Callable[[], list[Any]]]]:
-    """Every option of inputs that are public, shared or private; every kind of outcome, of box, and people."""
+    """Every option with few or many public places and with private inputs; every kind of outcome and box; people."""
     rows = [("number", "one", each) for each in OPTIONS if each != "a week"]
     rows += [(kind, "one", "plain") for kind in CURVES if kind != "number"]
     rows += [("number", "plane", "plain"), ("amount", "groups", "plain"), ("number", "week", "a week")]
-    for how, options in (("records", RECORDS), ("cells", CELLS), ("inputs too", INPUTS)):
+    for way in WAYS:
         for kind, sides, option in rows:
-            if how == "records" or "weights" not in OPTIONS[option]:
-                yield _case(how, options, kind, sides, option)
-        if how != "records":
-            yield _case(how, options, "amount", "one", "plain", people=True)
+            yield _case(way, kind, sides, option)
+        yield _case(way, "amount", "one", "plain", people=True)
 
 
-def _case(
-    how: str, options: dict[str, Any], kind: str, sides: str, option: str, people: bool = False
-) -> tuple[str, Callable[[], list[Any]]]:
-    mechanism = BayesCloaking(**{"epsilon": 2.0, "delta": 1e-3, "stages": 3, **options, **OPTIONS[option]})
-    data = made(sides, kind, 30 if how == "records" else 200, people)
-    name = ", ".join(["bayes", how, kind, sides, option, *(["people"] if people else [])])
-    return name, partial(released, mechanism, data)
+def _case(way: str, kind: str, sides: str, option: str, *, people: bool = False) -> tuple[str, Callable[[], list[Any]]]:
+    protects, n = WAYS[way]
+    options: dict[str, Any] = {"stages": 3, **OPTIONS[option]}
+    mechanism = BayesCloaking(epsilon=2.0, delta=1e-3, protects=protects, **options)
+    name = ", ".join(["bayes", way, kind, sides, option, *(["people"] if people else [])])
+    return name, partial(released, mechanism, made(sides, kind, n, people))

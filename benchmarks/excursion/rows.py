@@ -12,7 +12,7 @@ from benchmarks.excursion.parts import Part
 from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths, search_hall
 from datasets import STUDIES
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.models import AUTO_VARIANCE
+from dpgp_core.bayes.model import AUTO_VARIANCE
 from dpgp_core.excursion.search import PathSetting, search
 from dpgp_core.excursion.sets import (
     Targets,

@@ -34,7 +34,7 @@ CLOSE = {  # the worst record's share of the claim, where these neighbours do no
     "prior of variance 2.5": 0.7,
     "prior noise, low-rank inference": 0.7,
     # no output moves the sums, the squares and the distances as far as each could go alone
-    **dict.fromkeys(("bayes", "bayes, all stages", "shared columns"), 0.8),
+    **dict.fromkeys(("bayes", "bayes, all stages", "declared kernel"), 0.8),
     **dict.fromkeys(("bayes_cells", "bayes_cells, all stages"), 0.6),
 }
 
