@@ -27,6 +27,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import cholesky_seconds, machine, processor_seconds
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy
 from dpgp_core.table import Dataset

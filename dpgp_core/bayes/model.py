@@ -109,8 +109,9 @@ def rough_share(people: float, noise_multiplier: float) -> float:
     """Share of their weight that rough curves, and small deviations from the mean level, have; from public numbers.
 
     With few people and little budget nothing identifies them. Rough curves would then cost every smooth curve an eighth
-    of its error, and small deviations raise the error of food expenditure by income (235 households, epsilon 0.2) from
-    155 to 171.
+    of its error, and small deviations along one input raise the error of food expenditure by income (235 households,
+    epsilon 0.2) from 155 to 171. On planes small deviations have their whole weight for any number of people: without
+    them, 300 people evenly on a plane have an error of 3.8 instead of 2.5.
     """
     share = min(people / noise_multiplier / _WHOLE, 1.0)
     return share if share >= _LEAST else 0.0
@@ -128,9 +129,11 @@ def curve_models(
         rough: share of their weight that rough curves and small deviations have, see ``rough_share``; 0 for none.
     """
     groups = bool(level_columns(box))
+    small = rough if len(number_sides(box)) == 1 else 1.0
     curves = [curve for curve in CURVES if curve.amplitude == LARGE]
+    if small and not groups:
+        curves += [curve._replace(weight=small * curve.weight) for curve in CURVES if curve.amplitude != LARGE]
     if rough:
-        curves += [c._replace(weight=rough * c.weight) for c in CURVES if c.amplitude != LARGE and not groups]
         kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
     level = LEVEL * AUTO_VARIANCE * half_range**2

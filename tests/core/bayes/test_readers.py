@@ -1,107 +1,138 @@
-"""All that reads records measures what it is asked, with noise of its own, and keeps what was released alone."""
+"""The reader of records: it measures what a query asks, with noise of its own, and keeps only what was released."""
 
 import numpy as np
 import pytest
 
-from dpgp_core.bayes import filter_records
-from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.engine import StageMeasurement, Squares, run_stages, together
-from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import RecordReader, ExactRecords, RecordsInFloats, measured_of
-from dpgp_core.bayes.clipping import OutcomeInfo, stage_multipliers
+from dpgp_core.bayes.cells import CellGrid, occupied
+from dpgp_core.bayes.clusters import Clusters, clusters_of
+from dpgp_core.bayes.counts import Positions
+from dpgp_core.bayes.queries import NOTHING, Distances, Squares, StageMeasurement
+from dpgp_core.bayes.readers import RecordReader, measured_of
+from dpgp_core.bayes.reading import columns_of
+from dpgp_core.measurement.integers import person_weights
 from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.measurement.noise import Silence
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
-
-
-def numbered(data, draws):
-    rng = np.random.default_rng(0)
-    return RecordsInFloats(data.standardised(), lambda rows: rng.standard_normal((draws, rows)))
-
-
-@pytest.fixture
-def data(make_dataset):
-    return make_dataset()
-
-
-def test_sums_and_squares_are_measured_with_their_own_noise(data):
-    """Mean and spread over exact and teaching draws, within 6 standard errors."""
-    draws, s, y = 200, 0.7, data.standardised()
-    B = np.random.default_rng(1).standard_normal((3, 12)) / 8
-
-    def asked(draws):
-        ones = np.ones((draws, 12))
-        return StageMeasurement(B, -0.4 * ones, 0.7 * ones, s), Squares(0.1 * ones, 0.09 * ones, s)
-
-    def measured(reader, sums, squares):
-        return reader.sums(sums).z, reader.squares(squares).z
-
-    exact = ExactRecords(data)
-    real = zip(*(measured(exact, *asked(1)) for _ in range(draws)), strict=True)
-    of_sums = (np.clip(y, -0.4, 0.7) - 0.15) / 1.1 @ B.T
-    of_squares = (np.minimum((y - 0.1) ** 2, 0.09) / 0.09 - 0.5).sum()
-    for found in (measured(numbered(data, draws), *asked(draws)), map(np.concatenate, real)):
-        for z, mean in zip(found, (of_sums, of_squares), strict=True):
-            assert np.abs(z.mean(axis=0) - mean).max() < 6 * s / np.sqrt(draws)
-            assert np.abs(z.std(axis=0) / s - 1).max() < 6 / np.sqrt(2 * draws)
-
-
-@pytest.fixture
-def filtered(data):
-    half_range = 2.0 / data.y_scale
-    models = auto_models(data.x_box, half_range)[3:5]
-    return record_filter(models, data.X, np.array([[2.0], [7.0]]), public=OutcomeInfo(data.x_box, half_range))
-
-
-@pytest.mark.parametrize("largest", [1, 500, 10**9])
-def test_reading_in_portions_is_reading_at_once(filtered, data, monkeypatch, largest):
-    planned = plan_stages(filtered, stage_multipliers(0.5, 3), gap=0.1)
-    observed, posterior = run_stages(filtered, planned, numbered(data, 5), draws=5)
-    monkeypatch.setattr(filter_records, "_LARGEST", largest)
-    again, whole = filtered.read_and_predict(observed), filtered.predict(posterior)
-    for name in ("means", "variances", "weights"):
-        np.testing.assert_allclose(getattr(again, name), getattr(whole, name), rtol=1e-7, atol=1e-10)
-
-
-@pytest.fixture
-def release(make_dataset):
-    mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
-    return mechanism.release(make_dataset(), np.array([[2.0], [7.0]]), draws=2)
-
-
-def test_stacked_releases_are_draws_side_by_side(release):
-    parts = [measured_of(statistics) for statistics in release.statistics]
-    both = together(parts)
-    assert [stage.z.shape[0] for stage in both.stages] == [2, 2]
-    for draw, alone in enumerate(parts):
-        for name in ("low", "high", "z"):
-            for stage, single in zip(both.draws(slice(draw, draw + 1)).stages, alone.stages, strict=True):
-                np.testing.assert_array_equal(getattr(stage, name), getattr(single, name))
-    np.testing.assert_array_equal(both.distances.z, np.concatenate([part.distances.z for part in parts]))
-
+from tests.core.tables import changed
 
 GRID = CellGrid(box=((0.0, 10.0),), per_side=8)
-ABOUT = np.zeros((1, len(GRID.nodes)))
+LOW, HIGH, SQUARE, THRESHOLD = -0.4, 0.7, 0.09, 0.5
+KINDS = ["cells", "known cells", "clusters"]
 
 
-@pytest.fixture
-def in_cells(make_dataset):
-    return make_dataset(x_box=((0.0, 10.0),))
+@pytest.fixture(params=[False, True], ids=["records", "people"])
+def data(request, make_dataset):
+    """Twelve records, of twelve or of five people."""
+    person = np.array([0, 1, 2, 3, 4, 0, 1, 2, 0, 4, 4, 4]) if request.param else None
+    return changed(make_dataset(), person=person)
 
 
-def counts(s):
-    return CellCounts(B=np.eye(8), noise_multiplier=s)
+def columns_for(kind, data):
+    if kind == "clusters":
+        return clusters_of(data.x_box, data.X, (), data.person)
+    return GRID if kind == "cells" else occupied(GRID, data.X, data.person)
 
 
-def residuals(s):
-    return StageMeasurement(np.eye(8), -np.ones((1, 8)), np.ones((1, 8)), s, g=ABOUT)
+def asked(columns, s):
+    """A query of each kind about a parabola, and the parabola at any X."""
+    rng = np.random.default_rng(1)
+    B, ones = rng.standard_normal((3, columns.size)), np.ones(columns.size)
+    B = np.trunc(2**20 * B / (1.001 * np.linalg.norm(B, axis=0))) / 2**20
+    g = 0.3 - 0.02 * columns.nodes[:, 0]
+    return (
+        StageMeasurement(B, LOW * ones, HIGH * ones, s, g),
+        Squares(g, SQUARE * ones, s),
+        Distances(B, THRESHOLD, 0.2, s, NOTHING, (s, np.nan)),
+    )
+
+
+def exact(columns, data):
+    """What noise is added to, from the records."""
+    sums, _, distances = asked(columns, 1.0)
+    cells, r = columns.index(data.X), data.standardised() - (0.3 - 0.02 * data.X[:, 0])
+    weights = np.ones(12) if data.person is None else person_weights(data.person) / 2**20
+
+    def summed(B, values):
+        return (B[:, cells] * weights) @ values
+
+    return [
+        summed(sums.B, (np.clip(r, LOW, HIGH) - (LOW + HIGH) / 2) / (HIGH - LOW)),
+        weights @ (np.minimum(r**2, SQUARE) / SQUARE - 0.5),
+        summed(distances.B, np.minimum(np.abs(r), THRESHOLD) / THRESHOLD - 0.5),
+        weights @ ((r > 0) - 0.5),
+    ]
+
+
+def measured(reader, queries):
+    sums, squares, distances = queries
+    found = reader.sums(sums), reader.squares(squares), reader.distances(distances, sums.g)
+    return [found[0].z, found[1].z, found[2].z, found[2].above[1]]
 
 
 @pytest.mark.parametrize("noise", [Silence(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
-def test_with_almost_no_noise_records_are_counted_and_residuals_summed(in_cells, noise):
-    reader, cells = RecordReader(in_cells, GRID, noise), GRID.index(in_cells.X)
-    np.testing.assert_allclose(reader.counts(counts(1e-6)), np.bincount(cells, minlength=8), atol=1e-4)
-    expected = np.bincount(cells, weights=np.clip(in_cells.standardised(), -1, 1) / 2, minlength=8)
-    np.testing.assert_allclose(reader.sums(residuals(1e-6)).z[0], expected, atol=1e-5)
+@pytest.mark.parametrize("kind", KINDS)
+def test_with_little_noise_sums_are_exact(data, kind, noise):
+    columns = columns_for(kind, data)
+    reader = RecordReader(data, columns, noise)
+    for found, expected in zip(measured(reader, asked(columns, 1e-6)), exact(columns, data), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+    cells, weights = columns.index(data.X), None if data.person is None else person_weights(data.person) / 2**20
+    people = data.person is not None
+    counts = reader.counts(CellCounts(B=np.eye(columns.size), noise_multiplier=1e-6, people=people))
+    np.testing.assert_allclose(counts, np.bincount(cells, weights, minlength=columns.size), atol=1e-4)
+    positions = reader.positions(Positions(1e-6))
+    weighted = (columns.offsets(data.X)[0] - 0.5) * (1 if weights is None else weights)
+    np.testing.assert_allclose(positions.z, [np.bincount(cells, weighted, minlength=columns.size)], atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("real", [True, False])
+def test_every_number_has_its_own_noise(data, kind, real):
+    """Mean and standard deviation over 200 measurements, within 6 standard errors."""
+    repeats, s, columns = 200, 0.7, columns_for(kind, data)
+    reader, expected = RecordReader(data, columns, None if real else np.random.default_rng(0)), exact(columns, data)
+    found = [measured(reader, asked(columns, s)) for _ in range(repeats)]
+    noise = np.array([np.concatenate([np.atleast_1d(z - e) for z, e in zip(f, expected, strict=True)]) for f in found])
+    assert np.abs(noise.mean(axis=0)).max() < 6 * s / np.sqrt(repeats)
+    assert np.abs(noise.std(axis=0) / s - 1).max() < 6 / np.sqrt(2 * repeats)
+    between = np.corrcoef(noise.T) - np.eye(noise.shape[1])
+    assert np.abs(between).max() < 6 / np.sqrt(repeats)
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+@pytest.mark.parametrize("kind", ["number", "amount", "yes/no"])
+def test_a_statistic_leads_back_to_what_was_measured(data, protects, kind):
+    y = (data.y > 1.0).astype(float) if kind == "yes/no" else data.y
+    data = changed(data, y=y, y_kind=kind, y_bounds=(0.0, 1.0) if kind == "yes/no" else (-1.0, 3.0))
+    mechanism = BayesCloaking(epsilon=20.0, delta=0.01, stages=2, protects=protects)
+    plan = mechanism.plan_for(data, data.X[:2])
+    release = mechanism.measure(plan, data, data.X[:2], draws=2)
+    for statistics, given in zip(release.statistics, release.measured, strict=True):
+        found = measured_of(statistics)
+        np.testing.assert_array_equal(found.counts.B if protects != "outputs" else found.counts.mean, _counts(given))
+        np.testing.assert_array_equal(found.z, given.z)
+        assert len(found.stages) == len(given.stages) == (1 if kind == "yes/no" else 2)
+        for stage, other in zip(found.stages, given.stages, strict=True):
+            for name in ("B", "low", "high", "g", "z", "noise_multiplier"):
+                np.testing.assert_array_equal(getattr(stage, name), getattr(other, name))
+            assert (stage.squares is None) == (other.squares is None)
+            for one, two in zip(stage.squares or (), other.squares or (), strict=True):
+                np.testing.assert_array_equal(one, two)
+        assert (found.distances is None) == (kind == "yes/no")
+        for one, two in zip(found.distances or (), given.distances or (), strict=True):
+            np.testing.assert_array_equal(one, two)
+        assert (found.distances is not None and found.distances.above is not None) == (kind == "amount")
+        for one, two in zip(found.positions or (), given.positions or (), strict=True):
+            np.testing.assert_array_equal(one, two)
+        _check_columns(columns_of(statistics), plan.filtered.columns)
+
+
+def _counts(measured):
+    return measured.counts.B if isinstance(measured.counts, CellCounts) else measured.counts.mean
+
+
+def _check_columns(found, planned):
+    np.testing.assert_array_equal(found.nodes, planned.nodes)
+    assert type(found) is type(planned)
+    if isinstance(planned, Clusters):
+        np.testing.assert_array_equal(found.places, planned.places)

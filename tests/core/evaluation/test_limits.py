@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.model import Model
 from dpgp_core.evaluation.by_hand import placed
 from dpgp_core.evaluation.limits import information_share, least_error, limits, reached
 from dpgp_core.gp.regression import posterior_of_sums

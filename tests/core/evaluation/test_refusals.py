@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpgp_core.bayes.models import Model
+from dpgp_core.bayes.model import Model
 from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped, placed
 from dpgp_core.evaluation.comparison import with_epsilon
 from dpgp_core.evaluation.cross_validation import k_folds
