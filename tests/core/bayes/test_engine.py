@@ -1,121 +1,161 @@
-"""Stages over records and over public cells: what is spent, what one record can move, what everything follows from."""
+"""Everything that one budget measures: what is spent, and how far one record moves it."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
+from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.engine import run_stages
+from dpgp_core.bayes.clusters import clusters_of
+from dpgp_core.bayes.counts import public_counts
+from dpgp_core.bayes.engine import run
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.readers import RecordReader, RecordsInFloats
-from dpgp_core.bayes.residuals import split_stage
-from dpgp_core.bayes.clipping import PlannedStage, counts_apart, stage_multipliers
+from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.measurement.measurement import CellCounts, Measurement
+from dpgp_core.measurement.noise import Silence
+from tests.core.tables import table
 
-from .conftest import HALF, N, S
-
-
-def _moved(stage, y, neighbour):
-    """How far two tables lie apart in a stage, in units of its noise: means of z (2, D, r + 1)."""
-    means = []
-    for outputs in (y, neighbour):
-        q = (np.clip(outputs, stage.low, stage.high) - (stage.low + stage.high) / 2) / (stage.high - stage.low)
-        rows = q @ stage.B.T / stage.noise_multiplier
-        of = stage.squares
-        if of is not None:
-            one = (np.minimum((outputs - of.g) ** 2, of.high) / of.high - 0.5).sum(axis=1) / of.s
-            rows = np.hstack([rows, one[:, None]])
-        means.append(rows)
-    return np.array(means)
+HALF, N, S = 1.0, 60, 1.3
+BOX = ((0.0, 1.0),)
+X = np.random.default_rng(0).uniform(0, 1, (N, 1))
 
 
-def test_log_likelihood_ratio_has_the_claimed_law(records, planned):
+def data_of(y):
+    return table(X, y + 1, x_box=BOX, y_bounds=(0.0, 2.0))
+
+
+@pytest.fixture(scope="module")
+def filtered():
+    """Sixty records with public inputs, each a column of its own, and a few models."""
+    return filter_of(auto_models(BOX, HALF)[1::6], clusters_of(BOX, X), N, HALF, gap=0.3)
+
+
+def queries_of(reader):
+    """Each measurement that was made, the public function it is about, and its noisy numbers."""
+    found = []
+    for stage in reader._stages:
+        found += [(each.measurement, each.g, each.z) for each in (stage, stage.squares) if each is not None]
+    distances = reader._distances
+    found.append((distances.measurement, distances.g, distances.z))
+    if distances.above is not None:
+        found.append((distances.above.measurement, distances.g, distances.above.z))
+    return found
+
+
+def values_for(measurement, residuals):
+    """What a measurement sums: residuals, their squares, distances, or whether they are above 0; known by its ends."""
+    low, high = measurement.bounds
+    if low < 0:
+        return residuals
+    if len(measurement.B) > 1:
+        return np.abs(residuals)
+    return (residuals > 0).astype(float) if high == 1.0 else residuals**2
+
+
+def moved(reader, columns, y, neighbour):
+    """How far two tables lie apart in everything measured, in units of the noise: means of z (2, numbers), and z."""
+    at, cells, means, numbers = columns.at(X), columns.index(X), ([], []), []
+    for measurement, g, z in queries_of(reader):
+        assert measurement.B.shape[1] == columns.size
+        for outputs, rows in zip((y, neighbour), means, strict=True):
+            values = values_for(measurement, outputs - at(g))
+            low, high = measurement.low[cells], measurement.high[cells]
+            q = (np.clip(values, low, high) - (low + high) / 2) / (high - low)
+            rows.append(measurement.B[:, cells] @ q / measurement.noise_sd)
+        numbers.append(z / measurement.noise_sd)
+    return np.concatenate(means[0]), np.concatenate(means[1]), np.concatenate(numbers)
+
+
+def test_log_likelihood_ratio_has_the_claimed_law(filtered):
     """Simulated end to end with two neighbours: mean mu^2 / 2 and variance mu^2 within 6 standard errors.
 
-    mu is each draw's own distance, in units of the noise, of what the two would have measured: the claim, if the worst
-    record moved both sums and squares by 1. No two outputs do quite that.
+    mu is each simulated release's own distance, in units of the noise, between what the two would have measured: at
+    most the claim, which assumes that the worst record moves everything by 1. No two outputs do quite that.
     """
     draws, j = 400, 3
     y = np.linspace(-HALF, HALF, N)
     y[j] = -HALF
     neighbour = y.copy()
     neighbour[j] = HALF
-    rng = np.random.default_rng(2)
-    reader = RecordsInFloats(y, lambda rows: rng.standard_normal((draws, rows)))
-    observed, _ = run_stages(records, planned, reader, draws=draws)
-    spent = sum((each.B**2).sum(axis=0) / each.noise_multiplier**2 for each in observed)
-    spent += sum(1 / each.squares.s**2 for each in observed if each.squares is not None)
-    assert 1 - 1e-4 <= spent.max() * S**2 <= 1 + 1e-12  # 2^-20 is lost in rounding B
-    ratio, square = np.zeros(draws), np.zeros(draws)
-    for stage in observed:
-        z = stage.z / stage.noise_multiplier
-        if stage.squares is not None:
-            z = np.hstack([z, stage.squares.z[:, None] / stage.squares.s])
-        mine, theirs = _moved(stage, y, neighbour)
-        ratio += (((z - theirs) ** 2 - (z - mine) ** 2) / 2).sum(axis=1)
-        square += ((mine - theirs) ** 2).sum(axis=1)
+    split, counts = split_budget(S, "amount", 5), public_counts(filtered.columns, X)
+    rng, ratio, square, spent = np.random.default_rng(2), np.zeros(draws), np.zeros(draws), []
+    for draw in range(draws):
+        reader = RecordReader(data_of(y), filtered.columns, rng)
+        run(filtered, split, reader, counts)
+        mine, theirs, z = moved(reader, filtered.columns, y, neighbour)
+        ratio[draw] = ((z - theirs) ** 2 - (z - mine) ** 2).sum() / 2
+        square[draw] = ((mine - theirs) ** 2).sum()
+        spent.append(sum((m.B**2).sum(axis=0) / m.noise_sd**2 for m, *_ in queries_of(reader)).max())
+    assert 1 - 1e-4 <= min(spent) * S**2 <= max(spent) * S**2 <= 1 + 1e-12  # 2^-20 is lost in rounding B
     standard = (ratio - square / 2) / np.sqrt(square)
     assert abs(standard.mean()) < 6 / math.sqrt(draws)
     assert abs(standard.var() - 1) < 6 * math.sqrt(2 / draws)
     assert square.max() <= 1 / S**2 * (1 + 1e-12)
 
 
+def test_another_release_lends_its_strategies_and_widths(filtered):
+    """Without noise about the same records: the same intervals and strategies, whatever would be planned now."""
+    data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.columns, X)
+    first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts)
+    silent = RecordReader(data, filtered.columns, Silence())
+    again, _ = run(replace(filtered, gap=1e-6), split, silent, counts, like=first)
+    for stage, other in zip(again.stages, first.stages, strict=True):
+        np.testing.assert_array_equal(stage.B, other.B)
+        assert stage.width == other.width
+    np.testing.assert_array_equal(again.distances.B, first.distances.B)
+
+
+# ---- Private inputs: counts and locations are measured too.
+
+
 CELLS, HALF_OF_TWELVE = CellGrid(box=((0.0, 10.0),), per_side=8), 1.0
-S0, _, LEFT = counts_apart(0.8)
-MULTIPLIERS = stage_multipliers(LEFT, 3)
+SPLIT = split_budget(0.8, "amount", 3, inputs_too=True, locations=True)
 
 
 @pytest.fixture(scope="module")
 def measurements(make_dataset):
-    """Every measurement of a real run over cells, and its public function."""
-    counts = CellCounts(B=np.eye(8), noise_multiplier=S0)
+    """Every measurement of a real run over private inputs, and the public function it is about."""
     reader = RecordReader(make_dataset(), CELLS, None)
-    over_cells = filter_of(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
-    unplanned = [PlannedStage(strategy=None, noise_multiplier=s) for s in MULTIPLIERS]
-    run_stages(over_cells.with_counts(counts, reader.counts(counts)), unplanned, reader)
-    found = [(counts, None)]
-    for stage in reader._stages:
-        found += [(each.measurement, each.g) for each in (stage, stage.squares) if each is not None]
-    return found
+    filtered = filter_of(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
+    measured, _ = run(filtered, SPLIT, reader, None)
+    located = (reader._positions.measurement, None)
+    return [(measured.counts, None), located, *((m, g) for m, g, _ in queries_of(reader))]
 
 
-@pytest.mark.parametrize("stages", [1, 5, 10])
-def test_multipliers_spend_the_whole_budget(stages):
-    for positions in (False, True):
-        counts, of_positions, left = counts_apart(1.7, positions=positions)
-        measured = (counts, of_positions, *stage_multipliers(left, stages))
-        assert sum(1 / s**2 for s in measured) == pytest.approx(1 / 1.7**2, rel=1e-12)
-        assert 1 / counts**2 == pytest.approx(0.15 / 1.7**2, rel=1e-12)
-        assert np.isinf(of_positions) != positions
-
-
-def test_every_stage_is_measured_once_with_its_own_noise(measurements):
-    """Counts, the first sums, and then sums and squares, which share what a stage may spend."""
+def test_every_part_is_measured_once_with_its_own_noise(measurements):
+    shares = [SPLIT.counts, SPLIT.locations, SPLIT.sums[0]]
+    for sums, squares in zip(SPLIT.sums[1:], SPLIT.squares[1:], strict=True):
+        shares += [sums, squares]
+    shares += [SPLIT.dispersion, SPLIT.above]
     kinds = [(type(m), m.noise_multiplier) for m, _ in measurements]
-    shared = [part for s in MULTIPLIERS[1:] for part in split_stage(s, alone=False)]
-    assert kinds == [(CellCounts, S0), *((Measurement, s) for s in (MULTIPLIERS[0], *shared))]
+    assert kinds == [(CellCounts if i == 0 else Measurement, SPLIT.multiplier(p)) for i, p in enumerate(shares)]
     assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 
 
-def test_no_replaced_record_moves_a_stage_further_than_its_noise_covers(measurements, make_dataset):
+def test_no_record_moves_a_number_further_than_its_noise_covers(measurements, make_dataset):
     """Exact integers, every pair of records among cell centres and edges and extreme outputs; adversarial search."""
     data = make_dataset()
     rng = np.random.default_rng(0)
     inputs = np.concatenate([CELLS.centres[:, 0], [-1e9, 0, 10, 1e9], rng.uniform(0, 10, 10)])
     outputs = [-1e300, -1.0, 1.0, 3.0, 1e300]
-    for measurement, g in measurements:
+    for number, (measurement, g) in enumerate(measurements):
         exact = []
         for x, y in product(inputs, outputs):
-            X, values = data.X.copy(), data.standardised().copy()
-            X[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF_OF_TWELVE, HALF_OF_TWELVE)
-            cells = CELLS.index(X)
-            residuals = None if g is None else values - CELLS.at(X)(g)
-            more = () if g is None else (residuals**2 if measurement.bounds[0] == 0 else residuals,)
+            Z, values = data.X.copy(), data.standardised().copy()
+            Z[4], values[4] = x, np.clip((y - data.midpoint) / data.y_scale, -HALF_OF_TWELVE, HALF_OF_TWELVE)
+            cells = CELLS.index(Z)
+            if number == 0:
+                more = ()
+            elif g is None:
+                more = (CELLS.offsets(Z)[0],)
+            else:
+                more = (values_for(measurement, values - CELLS.at(Z)(g)),)
             exact.append([int(v) for v in measurement._exact(*more, cells)])
         largest = max(sum((a - b) ** 2 for a, b in zip(*pair, strict=True)) for pair in product(exact, repeat=2))
         assert largest <= measurement.noise.sensitivity**2
-        if g is None:
+        if number == 0:
             assert largest > (measurement.noise.sensitivity - 1) ** 2

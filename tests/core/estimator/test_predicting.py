@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.model import weights_of
 from tests.core.estimator.worlds import RECORDS
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
@@ -45,9 +44,8 @@ def test_curves_are_of_the_posterior(either):
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
     reading = fitted.reading_.reading
-    filtered = record_filter(reading.models, reading.X, X_TEST, public=reading.public)
-    states = filtered.read(reading.measured.stages).states
-    logs = np.log(weights_of(reading.models)) + [state.log_evidence[0] for state in states]
+    filtered = reading.filtered.with_counts(reading.measured.counts)
+    logs = np.log(weights_of(reading.models)) + filtered.read(reading.measured.stages).state.log_evidence
     assert fitted.log_evidence() == pytest.approx(logsumexp(logs), abs=1e-9)
 
 

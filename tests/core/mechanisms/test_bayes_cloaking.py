@@ -1,4 +1,4 @@
-"""Bayes cloaking: of records, by public cells, and where inputs are protected too."""
+"""Bayes cloaking with public and with private inputs."""
 
 import io
 import json
@@ -7,14 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.shared.simulated import simulated
 from dpgp_core.accounting.guarantee import TEACHING
+from dpgp_core.bayes.cells import CellGrid, OccupiedGrid
+from dpgp_core.bayes.clusters import MOST, Clusters
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.reading import refit
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
+from tests.bayes_digests import at, made
 from tests.core.mechanisms.neighbours import allowed, at_the_ends, costs
+from tests.core.replay import assert_same, taped
 from tests.core.tables import changed, read_again
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
@@ -58,17 +63,14 @@ def outcomes(make_dataset, kind):
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_few_people_for_the_budget_are_measured_in_two_stages(make_dataset, protects):
-    """From public numbers; who asks for a number of stages has it."""
+def test_few_people_for_the_budget_have_three_stages(make_dataset, protects):
+    """The number of stages follows from public numbers, unless it was declared."""
     data, few = make_dataset(), BayesCloaking(epsilon=0.1, delta=0.01, gap=0.3, protects=protects)
     assert data.people < 30 * few.noise_multiplier
     many = replace(few, epsilon=20.0)
     assert data.people > 30 * many.noise_multiplier
-    stages = [len(each.plan_for(data, X_TEST).stages) for each in (few, many, replace(few, stages=4))]
-    assert stages == [2, 6, 4]
-
-
-WAYS = {"records": {}, "public cells": {"binned": True}, "private cells": {"protects": "inputs and outputs"}}
+    releases = [each.release(data, X_TEST, np.random.default_rng(0)) for each in (few, many, replace(few, stages=4))]
+    assert [len(each.measured[0].stages) for each in releases] == [3, 6, 4]
 
 
 def numbers(mechanism, kind, people):
@@ -77,12 +79,12 @@ def numbers(mechanism, kind, people):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("way", WAYS)
-def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, way):
-    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, **WAYS[way])
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, protects):
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, protects=protects)
     data = outcomes(make_dataset, kind)
     found = mechanism.release(data, X_TEST).statistics[0]
-    hidden = way == "private cells"
+    hidden = protects == "inputs and outputs"
     spent = [each.noise_multiplier for each in found.measurements]
     spent += [found.counts.noise_multiplier] if hidden else []
     assert len(spent) == numbers(mechanism, kind, data.people) + hidden
@@ -91,9 +93,8 @@ def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, way):
     assert ("noisy counts" in mechanism.guarantee.theorem) == hidden
 
 
-@pytest.mark.parametrize("way", ["records", "public cells"])
-def test_a_plan_serves_another_budget(data, way):
-    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, **WAYS[way])
+def test_a_plan_serves_another_budget(data):
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3)
     other = replace(mechanism, epsilon=0.5)
     release = other.measure(mechanism.plan_for(data, X_TEST), data, X_TEST)
     spent = sum(1 / each.noise_multiplier**2 for each in release.statistics[0].measurements)
@@ -110,56 +111,82 @@ def test_no_neighbour_of_any_kind_is_further_away_than_was_calibrated(make_datas
     assert 0 < max(costs(mechanism, *at_the_ends(data, (0, 5)), X_TEST)) <= allowed(mechanism.guarantee)
 
 
-# ---- Bayes cloaking of records that share columns by public cells.
+# ---- Columns of the strategies.
 
 
-def test_a_file_over_public_cells_holds_counts_and_no_input_and_gives_the_values_again(data):
-    binned = BayesCloaking(epsilon=2.0, delta=0.01, binned=True, stages=3, gap=1e-2)
-    release = binned.release(data, X_TEST)
-    counts = release.measured[0].counts
-    np.testing.assert_array_equal(counts.mean, public_counts(binned.plan_for(data, X_TEST).cells.grid, data.X).mean)
-    assert counts.mean.sum() == 12
-    assert not counts.covariance.any()
+def test_a_file_holds_clusters_and_gives_the_values_again(data):
+    public = BayesCloaking(epsilon=2.0, delta=0.01, stages=3)
+    release = public.release(data, X_TEST)
+    columns = public.plan_for(data, X_TEST).filtered.columns
     card, npz = statistics_to_files(release.statistics[0])
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
-    np.testing.assert_array_equal(found.counts.numbers, counts.mean)
-    np.testing.assert_allclose(read_again(binned, found, X_TEST), release.samples[0], rtol=1e-9)
+    np.testing.assert_array_equal(found.counts.numbers, public_counts(columns, data.X).mean)
+    np.testing.assert_array_equal(found.counts.places, columns.places)
+    np.testing.assert_array_equal(found.clusters, columns.ends)
+    assert found.per_side is None
+    np.testing.assert_allclose(read_again(public, found, X_TEST), release.samples[0], rtol=1e-9)
     with np.load(io.BytesIO(npz)) as archive:
         assert set(archive.files) == {
             "N",
             "places",
+            "clusters",
             *(f"{name}_{i}" for name in ("B", "z", "low", "high", "g") for i in (1, 2, 3)),
             *(f"squares_{name}_{i}" for name in ("high", "z") for i in (2, 3)),
             *(f"distances_{name}" for name in ("B", "g", "z", "reach", "sd")),
         }
 
 
-def test_many_records_share_columns_unless_another_way_was_asked_for():
-    few, many = 100, 101
-    asked = {"epsilon": 1.0, "delta": 0.01}
-    usual = BayesCloaking(**asked)
-    assert usual.shares_columns(many, 2)
-    assert not usual.shares_columns(few, 2)
-    assert not usual.shares_columns(many, 4)  # cells have 1 to 3 inputs
-    assert BayesCloaking(**asked, binned=True).shares_columns(10, 1)
-    for other in ({"binned": False}, {"weights": (1.0,)}, {"protects": "inputs and outputs"}):
-        assert not BayesCloaking(**asked, **other).shares_columns(many, 2)
+COLUMNS = [  # table, public columns, how many
+    ("one", 90, Clusters, 90),
+    ("one", 200, Clusters, MOST),
+    ("plane", 200, Clusters, MOST),
+    ("groups", 60, Clusters, 60),
+    ("groups", 200, OccupiedGrid, None),
+    ("week", 200, OccupiedGrid, None),
+]
 
 
-def test_many_draws_of_few_records_take_one_plan_that_is_measured_as_it_is(make_dataset):
-    usual = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.1)
-    one_plan = usual.for_many_draws(400)
-    assert one_plan == replace(usual, binned=False)
-    hidden = replace(usual, protects="inputs and outputs")
-    for same, n in ((usual, 401), (replace(usual, binned=True), 400), (hidden, 400)):
-        assert same.for_many_draws(n) is same
-    few = make_dataset()
-    data = replace(few, X=np.tile(few.X, (10, 1)), y=np.tile(few.y, 10))
-    plan = one_plan.plan_for(data, X_TEST)
-    assert plan.cells is None
-    assert usual.plan_for(data, X_TEST).cells is not None
-    drawn = [each.measure(plan, data, X_TEST, np.random.default_rng(0), 2).samples for each in (usual, one_plan)]
-    np.testing.assert_array_equal(*drawn)
+@pytest.mark.parametrize(("sides", "n", "kind", "size"), COLUMNS)
+def test_columns_follow_from_the_kind_of_public_inputs(sides, n, kind, size):
+    table, options = made(sides, "number", n), {"periods": [7.0]} if sides == "week" else {}
+    public = BayesCloaking(epsilon=1.0, delta=0.01, **options)
+    columns = public.plan_for(table, at(table.x_box)).filtered.columns
+    assert isinstance(columns, kind)
+    assert size is None or columns.size == size
+    hidden = replace(public, protects="inputs and outputs").plan_for(table, at(table.x_box)).filtered.columns
+    assert type(hidden) is CellGrid
+
+
+def test_four_public_inputs_have_clusters_as_columns():
+    """Cells have at most three inputs."""
+    rng = np.random.default_rng(0)
+    X, box = rng.uniform(0, 1, (300, 4)), ((0.0, 1.0),) * 4
+    four = simulated(X, X[:, 0] + X[:, 1], (0.0, 2.0), box)
+    release = BayesCloaking(epsilon=50.0, delta=0.01, stages=3).release(four, X[:20], np.random.default_rng(1))
+    assert np.sqrt(np.mean((release.samples[0] - four.y[:20]) ** 2)) < 0.5 * four.y.std()
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_test_inputs_change_nothing_that_is_measured(data, protects):
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, protects=protects)
+    with taped() as tape:
+        one = mechanism.release(data, X_TEST)
+    with taped(tape):
+        other = mechanism.release(data, X_TEST[:1] + 1)
+    assert_same(list(one.statistics), list(other.statistics))
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+def test_every_simulated_release_plans_its_own_stages(data, protects):
+    mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, protects=protects)
+    plan = mechanism.plan_for(data, X_TEST)
+    both = mechanism.measure(plan, data, X_TEST, np.random.default_rng(3), 2, mean=False)
+    rng = np.random.default_rng(3)
+    for draw in range(2):
+        alone = mechanism.measure(plan, data, X_TEST, rng, mean=False)
+        assert_same(alone.measured[0], both.measured[draw])
+        np.testing.assert_array_equal(alone.samples[0], both.samples[draw])
+    assert not np.array_equal(both.measured[0].stages[1].g, both.measured[1].stages[1].g)
 
 
 # ---- Bayes cloaking that protects inputs and outputs.
@@ -229,5 +256,6 @@ def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
     few, many = families(make_dataset, rng, rows=1), families(make_dataset, rng, rows=9)
     hidden = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
     one, other = (hidden.plan_for(each, X_TEST) for each in (few, many))
-    np.testing.assert_array_equal(one.counts, other.counts)
-    assert one.cells.n == other.cells.n == 60
+    assert one.counts is other.counts is None
+    assert one.filtered.columns == other.filtered.columns
+    assert one.filtered.n == other.filtered.n == 60

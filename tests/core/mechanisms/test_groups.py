@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import promise_of
+from dpgp_core.bayes.cells import OccupiedGrid
+from dpgp_core.bayes.clusters import Clusters
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.integers import GRID
 from dpgp_core.mechanisms import BayesCloaking
@@ -49,10 +51,11 @@ def test_a_record_that_changes_its_level_stays_within_the_noise(level, end):
     assert 0 < moved <= allowed(of.guarantee)
 
 
-@pytest.mark.parametrize("binned", [True, False])
-def test_an_output_of_any_group_stays_within_the_noise(binned):
-    of = mechanism(binned=binned)
-    farthest = max(costs(of, *at_the_ends(groups(30), (0, 7)), X_TEST))
+@pytest.mark.parametrize(("n", "columns"), [(30, Clusters), (150, OccupiedGrid)])
+def test_an_output_of_any_group_stays_within_the_noise(n, columns):
+    of, data = mechanism(), groups(n)
+    assert isinstance(of.plan_for(data, X_TEST).filtered.columns, columns)
+    farthest = max(costs(of, *at_the_ends(data, (0, 7)), X_TEST))
     assert 0.2 * allowed(of.guarantee) < farthest <= allowed(of.guarantee)
 
 
@@ -60,7 +63,8 @@ def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
     """By brute force over all pairs of cells, each measured by itself, in integers: reached by any two."""
     of, data = mechanism("inputs and outputs"), groups(400)
     plan = of.plan_for(data, X_TEST)
-    cells, level = plan.cells.grid, plan.cells.grid.centres[:, 1]
+    cells = plan.filtered.columns
+    level = cells.centres[:, 1]
     counts = of.measure(plan, data, X_TEST, np.random.default_rng(0), mean=False).measured[0].counts
     np.testing.assert_array_equal(counts.B, np.eye(cells.size))
     columns = np.rint(counts.B * GRID).astype(object).T

@@ -26,7 +26,7 @@ BOXES = {
 @pytest.fixture
 def of_few(monkeypatch):
     """Positions are measured of few people, too."""
-    monkeypatch.setattr(settings, "MANY_TO_PLACE", 0)
+    monkeypatch.setattr(settings, "MANY_TO_LOCATE", 0)
 
 
 def table(name, rng, n=20, **more):
@@ -100,9 +100,9 @@ def test_all_that_is_measured_spends_the_budget_and_no_more(name, of_few):
 def test_positions_are_measured_where_people_are_many_for_the_budget(people, measured):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
     n = int(people * mechanism.noise_multiplier)
-    assert (mechanism.positions_multiplier("number", n) < np.inf) == measured
+    assert (mechanism.split("number", n).locations > 0) == measured
     weekly = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs", periods=(7.0,))
-    assert np.isinf(weekly.positions_multiplier("number", 10 * n))
+    assert weekly.split("number", 10 * n).locations == 0
 
 
 @pytest.mark.parametrize("name", BOXES)

@@ -97,7 +97,6 @@ NARROW = changed(DATA, x_box=((0.0, 5.0),))
 OTHER_NUMBERS = r"the guarantee was computed for n = .* Use PosteriorSampling.for_dataset"
 RELEASES = [
     (Cloaking(**MODEL, weights=[1.0, 2.0]), DATA, X_TEST, "weights must be 9 non-negative numbers"),
-    (BayesCloaking(**BUDGET, weights=[1.0]), DATA, X_TEST, "weights must be 9 numbers"),
     (
         CloakingInducing(**MODEL, Z=[[1.0, 2.0]]),
         DATA,
@@ -126,8 +125,10 @@ def measured(planned, data=DATA, by=None, of=DATA):
 
 
 SINGLE = BayesCloaking(**BUDGET, stages=1, gap=0.1)
-BINNED, HIDDEN = replace(SINGLE, binned=True), replace(SINGLE, protects="inputs and outputs")
+HIDDEN = replace(SINGLE, protects="inputs and outputs")
 PEOPLE = replace(DATA, person=np.arange(12))
+MANY = table(np.linspace(-1, 11, 200)[:, None], np.zeros(200), x_box=((-2.0, 12.0),), y_bounds=(-1.0, 3.0))
+MOVED = replace(MANY, X=MANY.X + 1e-6 * (np.arange(200) == 50)[:, None])  # within its cluster
 REFUSALS = [
     *told(lambda kind, changes: kind(**SETTINGS[kind] | changes), AT_CONSTRUCTION),
     *told(lambda of, data, X_test: of.release(data, X_test, np.random.default_rng(1)), RELEASES),
@@ -139,17 +140,15 @@ REFUSALS = [
         lambda: measured(Cloaking(**MODEL), by=RefinedCloaking(**MODEL)),
         "the plan must have 2 stages; make it with this mechanism",
     ),
-    (lambda: measured(SINGLE, by=BINNED), r"binned=True; make it by plan_for\(\)"),
-    (lambda: measured(BINNED, replace(DATA, X=DATA.X[::-1] * 0.5)), "the plan is for other records"),
+    (lambda: measured(SINGLE, by=HIDDEN), r"protects='inputs and outputs'; make it by plan_for\(\)"),
+    (lambda: measured(HIDDEN, by=SINGLE), r"protects='outputs'; make it by plan_for\(\)"),
+    (lambda: measured(SINGLE, replace(DATA, X=DATA.X[::-1] * 0.5)), "the plan is for other records"),
+    (lambda: measured(SINGLE, MOVED, of=MANY), "the plan is for other records"),
+    (lambda: measured(SINGLE, changed(DATA, y_kind="count")), "outcomes declared number, not count"),
     (lambda: measured(HIDDEN, DATA.subset(np.arange(5))), "another number of records"),
     (lambda: measured(HIDDEN, changed(DATA, y_scale=3.0)), "other bounds, or another scale"),
     (lambda: measured(HIDDEN, PEOPLE), "several rows"),
-    (lambda: replace(SINGLE, binned=False).release(PEOPLE, X_TEST), "leave weights and binned out"),
-    *each(
-        lambda of: of.plan(DATA.X, X_TEST, x_box=DATA.x_box, half_range=1.0),
-        r"plan_for\(\)",
-        [BINNED, HIDDEN],
-    ),
+    (lambda: measured(SINGLE, PEOPLE), "several rows"),
 ]
 
 

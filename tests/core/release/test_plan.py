@@ -29,7 +29,7 @@ def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(mec
     assert (one.step, one.X, one.half_width) == (other.step, None, None)
     np.testing.assert_array_equal(one.X_test, other.X_test)
     if one.plan is not None:
-        assert (one.plan.counts, one.plan.cells.grid) == (None, other.plan.cells.grid)
+        assert (one.plan.counts, one.plan.filtered.columns) == (None, other.plan.filtered.columns)
     np.testing.assert_array_equal(foreseen(one, [1.0]), foreseen(other, [1.0]))
 
 

@@ -51,7 +51,7 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
         assert (plan.X, plan.person, plan.half_width) == (None, None, None)
     assert one.step == other.step
     assert one.plan.counts is other.plan.counts is None
-    assert (one.plan.cells.n, one.plan.people) == (other.plan.cells.n, other.plan.people) == (25, True)
+    assert (one.plan.filtered.n, one.plan.people) == (other.plan.filtered.n, other.plan.people) == (25, True)
 
 
 @pytest.mark.full
