@@ -32,9 +32,7 @@ CATALOGUE = (
     Benchmark("dates", "dates", 8, "whether a season is seen, with and without its period declared"),
     Benchmark("bounds", "bounds", 10, "bounds that are bought: who is outside, and what they cost"),
     Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),
-    Benchmark(
-        "bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds of a release"
-    ),
+    Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds of a release"),
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
     Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),

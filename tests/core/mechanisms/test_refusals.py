@@ -126,6 +126,7 @@ def measured(planned, data=DATA, by=None, of=DATA):
 
 SINGLE = BayesCloaking(**BUDGET, stages=1, gap=0.1)
 HIDDEN = replace(SINGLE, protects="inputs and outputs")
+UPWARDS = changed(DATA, y_bounds=(0.0, 3.0))
 PEOPLE = replace(DATA, person=np.arange(12))
 MANY = table(np.linspace(-1, 11, 200)[:, None], np.zeros(200), x_box=((-2.0, 12.0),), y_bounds=(-1.0, 3.0))
 MOVED = replace(MANY, X=MANY.X + 1e-6 * (np.arange(200) == 50)[:, None])  # within its cluster
@@ -144,7 +145,7 @@ REFUSALS = [
     (lambda: measured(HIDDEN, by=SINGLE), r"protects='outputs'; make it by plan_for\(\)"),
     (lambda: measured(SINGLE, replace(DATA, X=DATA.X[::-1] * 0.5)), "the plan is for other records"),
     (lambda: measured(SINGLE, MOVED, of=MANY), "the plan is for other records"),
-    (lambda: measured(SINGLE, changed(DATA, y_kind="count")), "outcomes declared number, not count"),
+    (lambda: measured(SINGLE, changed(UPWARDS, y_kind="count"), of=UPWARDS), "outcomes declared number, not count"),
     (lambda: measured(HIDDEN, DATA.subset(np.arange(5))), "another number of records"),
     (lambda: measured(HIDDEN, changed(DATA, y_scale=3.0)), "other bounds, or another scale"),
     (lambda: measured(HIDDEN, PEOPLE), "several rows"),
