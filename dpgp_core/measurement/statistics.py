@@ -350,17 +350,20 @@ class CellStatistics(Released):
         if self.per_side is not None:
             return sizes_of(self.x_box, self.per_side, self.periods)
         assert self.clusters is not None
-        low, high = np.array(lifted_box(self.x_box, self.periods)).T
-        ends, fewest = self.clusters, 1
-        if ends.ndim != 3 or ends.shape[0] != 2 or ends.shape[1] < fewest or ends.shape[2] != len(low):
-            raise ValueError(f"clusters must have the shape (2, M, {len(low)}), got {ends.shape}")
-        if not (
-            np.isfinite(ends).all()
-            and (low <= ends[0]).all()
-            and (ends[0] <= ends[1]).all()
-            and (ends[1] <= high).all()
-        ):
+        if not isinstance(self.counts, KnownCounts) or self.positions is not None:
+            raise ValueError("the inputs of clusters are public: their counts and places are known, and not measured")
+        sides, ends = lifted_box(self.x_box, self.periods), self.clusters
+        if ends.ndim != 3 or ends.shape[0] != 2 or ends.shape[1] < 1 or ends.shape[2] != len(sides):
+            raise ValueError(f"clusters must have the shape (2, M, {len(sides)}), got {ends.shape}")
+        (low, high), categories = np.array(sides).T, [d for d in range(len(sides)) if d not in self._numbers]
+        within = (low <= ends[0]).all() and (ends[0] <= ends[1]).all() and (ends[1] <= high).all()
+        if not (np.isfinite(ends).all() and within):
             raise ValueError("the ends of the clusters must lie within the box, the low one first")
+        levels = ends[:, :, categories]
+        if (levels[0] != levels[1]).any() or (levels != np.rint(levels)).any():
+            raise ValueError("every cluster must be of one level of a category")
+        if not (self.counts.numbers > 0).all():
+            raise ValueError("every cluster must hold a record")
         return ends.shape[1], ends.shape[1] * nodes_of_cluster(len(self._numbers))
 
     def _check_known(self, counts: KnownCounts, nodes: int) -> None:

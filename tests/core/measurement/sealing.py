@@ -132,3 +132,35 @@ def cells_of_days():
         columns=columns(("day",), ("days since 2020-01-01",), ((0.0, 99.0),)),
         periods=(7.0,),
     )
+
+
+def clustered(**changes):
+    """One stage over four clusters of two public inputs, everybody in the middle of a cluster, with changes."""
+    low = np.array([[0.0, -1.0], [0.25, -0.5], [0.5, 0.5], [1.0, 1.0]])
+    high = np.array([[0.2, 1.0], [0.5, -0.5], [0.75, 1.0], [1.0, 1.0]])
+    places = np.zeros((4, 9))
+    places[:, 4] = 20, 15, 10, 5
+    made = {
+        "stages": (cell_stage(3, 4, 36),),
+        "per_side": None,
+        "clusters": np.stack([low, high]),
+        "counts": KnownCounts(numbers=places[:, 4], places=places.ravel()),
+        "z": np.zeros(0),
+    }
+    return of_cells(**made | changes)
+
+
+def clusters_of_groups(**changes):
+    """One stage over four clusters of three levels, three nodes each, with changes."""
+    ends = np.array(
+        [[[0.0, 5.0], [1.0, 5.0], [2.0, 0.0], [2.0, 50.0]], [[0.0, 8.0], [1.0, 5.0], [2.0, 40.0], [2.0, 90.0]]]
+    )
+    places = np.zeros((4, 3))
+    places[:, 1] = 20, 15, 10, 5
+    made = {
+        "stages": (cell_stage(3, 4, 12),),
+        "clusters": ends,
+        "counts": KnownCounts(numbers=places[:, 1], places=places.ravel()),
+        "columns": cells_of_groups().columns,
+    }
+    return clustered(**made | changes)

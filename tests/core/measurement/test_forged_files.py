@@ -13,6 +13,8 @@ from tests.core.measurement.sealing import (
     arrays_of,
     cells_of_days,
     cells_of_groups,
+    clustered,
+    clusters_of_groups,
     known_cells,
     of_cells,
     of_records,
@@ -59,6 +61,18 @@ UNSEALED = [
             lambda card: card.update(cells_per_side=2.5),
             lambda card: card["stages"][1].update(numbers="two"),
             lambda card: card["inputs"].update(names=["x"] * 11),
+        )
+    ),
+    *(
+        (clustered, lambda card, m=clusters: card.update(clusters=m), words)
+        for clusters, words in (
+            (0, "must have between 1 and 4096 clusters"),
+            (-1, "must have between 1 and 4096 clusters"),
+            (4097, "must have between 1 and 4096 clusters"),
+            (3, EDITED + "|" + AGAIN),
+            (4.0, AGAIN),
+            (None, AGAIN),
+            ("many", AGAIN),
         )
     ),
 ]
@@ -127,6 +141,26 @@ def inputs(**found):
     return lambda card, arrays: card["inputs"].update(found)
 
 
+def put_before(name, arrays, **more):
+    """More arrays, in the order that a description announces."""
+    names = list(arrays)
+    later = {each: arrays.pop(each) for each in names[names.index(name) :]}
+    arrays.update(more | later)
+
+
+def measured_counts(card, arrays):
+    """Noisy counts instead of public ones."""
+    card["counts"] = {"noise_multiplier": 2.0, "numbers": 3}
+    del arrays["N"], arrays["places"]
+    put_before("B_1", arrays, B_0=np.zeros((3, 4), dtype="<i4"), z_0=np.zeros(3))
+
+
+def measured_positions(card, arrays):
+    """Noisy positions in addition to known places."""
+    card["positions"] = {"noise": "discrete Gaussian", "noise_multiplier": 2.0, "sides": 2}
+    put_before("B_1", arrays, positions=np.zeros((2, 4)))
+
+
 NONE = "^no release can hold what the statistics say: "
 SIDE = [0.0, 1.0]
 SEALED = [
@@ -162,6 +196,21 @@ SEALED = [
     (placed_cells, put("places", 10, 21.0), "the places in a cell must add up to its number of records"),
     (placed_cells, put("places", [0, 1], [1e6, -1e6]), "the places in a cell must add up to its number of records"),
     (placed_cells, put("places", 0, np.nan), "places must be 81 finite numbers"),
+    (clustered, put("clusters", (0, 1, 0), -0.1), "the ends of the clusters must lie within the box"),
+    (clustered, put("clusters", (1, 1, 1), 1.1), "the ends of the clusters must lie within the box"),
+    (clustered, put("clusters", (0, 0, 0), 0.3), "within the box, the low one first"),
+    (clustered, put("clusters", (0, 2, 1), np.nan), "the ends of the clusters must lie within the box"),
+    (clustered, put("clusters", (1, 3, 1), np.inf), "the ends of the clusters must lie within the box"),
+    (clustered, lambda card, arrays: measured_counts(card, arrays), "their counts and places are known, and not"),
+    (clustered, lambda card, arrays: measured_positions(card, arrays), "their counts and places are known, and not"),
+    (clustered, put("N", 0, 21.0), "the counts must add up to 50 records, not 51"),
+    (clustered, put("N", ..., [25.0, 15.0, 10.0, 0.0]), "every cluster must hold a record"),
+    (clustered, put("places", 0, 1.0), "the places in a cell must add up to its number of records"),
+    (clustered, put("places", [0, 1], [1e6, -1e6]), "the places in a cell must add up to its number of records"),
+    (clustered, put("places", 35, np.inf), "places must be 36 finite numbers"),
+    (clustered, inputs(periods=[7.0, None]), "statistics"),
+    (clusters_of_groups, put("clusters", (1, 0, 0), 1.0), "every cluster must be of one level of a category"),
+    (clusters_of_groups, put("clusters", (slice(None), 0, 0), 0.5), "every cluster must be of one level of a category"),
     (cells_of_groups, lambda card, arrays: card["inputs"]["box"].__setitem__(0, [0.0, 3.0]), "which is a category"),
     *(
         (records_of_groups, inputs(levels=found), "statistics")

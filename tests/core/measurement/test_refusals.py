@@ -24,6 +24,7 @@ from tests.core.measurement.sealing import (
     BOUNDS,
     N,
     cell_stage,
+    clustered,
     known_cells,
     of_cells,
     of_records,
@@ -38,6 +39,7 @@ from tests.core.measurement.test_people import counts
 from tests.core.measurement.test_statistics import distances, made
 from tests.refusals import each, told
 
+ENDS, NUMBERS = clustered().clusters, clustered().counts.numbers
 CHOICES = [exponential_mechanism, permute_and_flip]
 REFUSALS = [
     # cells
@@ -133,6 +135,29 @@ REFUSALS = [
         ],
     ),
     (lambda: replace(known_cells(), z=np.ones(2)), "z must be 0 finite numbers"),
+    *told(
+        lambda changes: clustered(**changes),
+        [
+            ({"per_side": 2}, "give per_side or clusters, and not both"),
+            ({"clusters": None}, "give per_side or clusters, and not both"),
+            ({"clusters": ENDS[0]}, r"clusters must have the shape \(2, M, 2\), got \(4, 2\)"),
+            ({"clusters": ENDS[:1]}, r"clusters must have the shape \(2, M, 2\), got \(1, 4, 2\)"),
+            ({"clusters": ENDS[:, :0]}, r"clusters must have the shape \(2, M, 2\), got \(2, 0, 2\)"),
+            ({"clusters": ENDS[:, :, :1]}, r"clusters must have the shape \(2, M, 2\), got \(2, 4, 1\)"),
+            ({"clusters": ENDS[:, :3]}, "every strategy must have 3 columns"),
+            ({"clusters": ENDS[::-1]}, "the low one first"),
+            ({"clusters": ENDS - 0.1}, "within the box"),
+            ({"clusters": ENDS + 0.1}, "within the box"),
+            ({"clusters": np.full(ENDS.shape, np.nan)}, "within the box"),
+            ({"stages": (cell_stage(3, 4, 20),)}, "every g must have 36 values, one per node"),
+            ({"counts": KnownCounts(numbers=NUMBERS)}, "places must be 36 finite numbers"),
+            (
+                {"counts": KnownCounts(numbers=NUMBERS, places=np.repeat(NUMBERS, 9) / 10)},
+                "the places in a cell must add up to its number of records",
+            ),
+            ({"counts": CellCounts(B=strategy(3, 4, 1), noise_multiplier=1.0), "z": np.zeros(3)}, "are known, and not"),
+        ],
+    ),
     (lambda: replace(known_cells(), counts=KnownCounts(numbers=np.array([50.0]))), "strategy must have 9 columns"),
     *each(lambda numbers: KnownCounts(numbers=np.array(numbers)), "numbers", [[1.5, 2.5], [-1.0, 3.0], [np.inf, 1.0]]),
     (lambda: replace(cell_stage(4, 9, 12), z=np.zeros(3)), r"z must be 4 finite numbers, got shape \(3,\)"),

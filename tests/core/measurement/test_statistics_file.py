@@ -14,6 +14,8 @@ from tests.core.measurement.sealing import (
     arrays_of,
     cells_of_days,
     cells_of_groups,
+    clustered,
+    clusters_of_groups,
     known_cells,
     of_cells,
     of_records,
@@ -36,6 +38,8 @@ KINDS = [
     positioned_cells,
     cells_of_groups,
     cells_of_days,
+    clustered,
+    clusters_of_groups,
 ]
 X_TEST = np.linspace(0, 10, 5)[:, None]
 
