@@ -25,11 +25,11 @@ from ..measurement.integers import GRID, person_weights
 from ..seasons import Periods, lifted, lifted_box
 from .cells import Interpolation, lagrange
 
-MOST, FEWEST, RECORDS = 96, 48, 6
+MOST, FEWEST, RECORDS = 96, 48, 4
 """Clusters at most, for any number of records, and ``RECORDS`` records to a cluster in between.
 
-With 64 to 128 clusters errors are the same within their standard errors, and time grows with their square. 300 people on
-a plane have an error of 2.1 in 48 clusters and 2.3 in 96 or in equal cells.
+With 64 to 128 clusters errors are the same within their standard errors, and time grows with their square. 300 people
+on a plane have an error of 2.1 in 48 clusters and 2.3 in 96 or in equal cells.
 """
 MANY = 50_000  # records on several sides above which equal cells are used instead: they find a record's column at once
 _EXTENT = 0.3  # weight of the extent of a cluster beside its number of records, when the next one to split is chosen
@@ -226,7 +226,8 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether records X (n, D) have clusters as columns, instead of equal cells.
 
-    Where there are categories or periods, equal cells are used as soon as there are more than ``most_of`` distinct places.
+    Where there are categories or periods, equal cells are used as soon as there are more than ``most_of`` distinct
+    places.
     """
     plain = not level_columns(box) and not periods
     if plain and (len(number_sides(box)) == 1 or len(X) <= MANY):
