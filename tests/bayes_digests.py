@@ -31,6 +31,7 @@ SIDES = {
     "plane": ((0.0, 10.0), (-2.0, 2.0)),
     "groups": ((0.0, 10.0), LevelSide(-0.5, 2.5)),
     "week": ((0.0, 40.0),),
+    "solid": ((0.0, 10.0), (-2.0, 2.0), (0.0, 1.0)),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {},

@@ -36,9 +36,15 @@ class Call:
 
 @dataclass
 class Tape:
-    """All calls of one release, in order; ``earlier`` is the tape whose outcomes are forced."""
+    """All calls of one release, in order.
+
+    Attributes:
+        earlier: the tape whose outcomes are forced.
+        rng: source of the noise of a first tape; None for no noise.
+    """
 
     earlier: Tape | None = None
+    rng: np.random.Generator | None = None
     calls: list[Call] = field(default_factory=list)
 
     def drawn(self, kind, parameter, size):
@@ -48,7 +54,8 @@ class Tape:
             assert (before.kind, before.parameter, len(before.exact)) == (kind, parameter, size)
             call.outcome = before.outcome
         self.calls.append(call)
-        return [Noise(call, i) for i in range(size)]
+        added = np.zeros(size) if self.rng is None else self.rng.standard_normal(size) * math.sqrt(parameter)
+        return [Noise(call, i, round(each)) for i, each in enumerate(added)]
 
     def chosen(self, kind, draw, scores, rate, bits=None):
         if self.earlier is not None:
@@ -61,11 +68,11 @@ class Tape:
 
 
 class Noise(int):
-    """Noise that is 0 on the first tape; later what leads to the same sum. It must be added to one integer, once."""
+    """Noise of a first tape; later what leads to the same sum. It must be added to one integer, once."""
 
-    def __new__(cls, call, i):
+    def __new__(cls, call, i, first=0):
         made = super().__new__(cls, 0)
-        made.call, made.i = call, i
+        made.call, made.i, made.first = call, i, first
         return made
 
     def __radd__(self, exact):
@@ -73,14 +80,14 @@ class Noise(int):
         assert self.call.exact[self.i] is None
         self.call.exact[self.i] = int(exact)
         if self.call.outcome[self.i] is None:
-            self.call.outcome[self.i] = int(exact)
+            self.call.outcome[self.i] = int(exact) + self.first
         return self.call.outcome[self.i]
 
 
 @contextmanager
-def taped(earlier=None):
+def taped(earlier=None, rng=None):
     """Record all exact noise and every private choice; with ``earlier``, force its outcomes."""
-    tape = Tape(earlier)
+    tape = Tape(earlier, rng)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(noise, "discrete_gaussian", lambda v, size, bits=None: tape.drawn("gaussian", v, size))
         patch.setattr(noise, "discrete_laplace", lambda b, size, bits=None: tape.drawn("laplace", b, size))

@@ -11,7 +11,7 @@ def allowed(guarantee):
     return guarantee.loss.mu if isinstance(guarantee.loss, GaussianLoss) else guarantee.budget.epsilon
 
 
-def costs(mechanism, data, others, X_test=X_TEST, draws=1):
+def costs(mechanism, data, others, X_test=X_TEST, draws=1, rng=None):
     """What telling each of the others from the data costs by every number that noise was added to (len(others),).
 
     With the same noisy numbers the two releases are the same to the last bit, so nothing else depends on records.
@@ -27,7 +27,7 @@ def costs(mechanism, data, others, X_test=X_TEST, draws=1):
         def release(each):
             return mechanism.measure(plan, each, X_test, draws=draws)
 
-    with taped() as tape:
+    with taped(rng=rng) as tape:
         before, found = release(data), []
     assert len(before.statistics) == draws
     for other in others:

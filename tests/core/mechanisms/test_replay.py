@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from benchmarks.attacks.null_space_work import null_space_attack
-from dpgp_core import EQ, Cloaking
+from dpgp_core import EQ, BayesCloaking, Cloaking
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import EachDraw
+from tests.bayes_digests import at, made
 from tests.core.mechanisms.cases import CASES, PARAMETERS, WHOLE, X_TEST, built, with_output
 from tests.core.mechanisms.neighbours import allowed, at_the_ends, costs
-from tests.core.replay import gaussian_epsilon
+from tests.core.replay import assert_same, gaussian_epsilon
 
 # ---- What a release gives away, by every number that noise was added to: at most the claim, and close to it.
 #
@@ -54,6 +55,48 @@ def test_two_draws_give_away_what_they_are_said_to(case, data):
     neighbours = at_the_ends(data, [11])
     [one], [two] = (costs(built(case), *neighbours, draws=draws) for draws in (1, 2))  # fresh noise for each
     assert 1.3 * one < two <= allowed(built(case).release(data, X_TEST, draws=2).guarantee)
+
+
+# ---- Bayes cloaking: what is planned from released numbers is the same for neighbours, whatever the columns are.
+
+
+CONFIGURATIONS = {  # sides, outcome, records, whether people have several rows, options
+    "single places": ("one", "number", 30, False, {}),
+    "clusters on a line": ("one", "number", 200, False, {}),
+    "clusters on a plane": ("plane", "amount", 200, False, {}),
+    "clusters in three dimensions": ("solid", "number", 200, False, {}),
+    "clusters of people": ("one", "amount", 200, True, {}),
+    "single places of groups": ("groups", "count", 40, False, {}),
+    "cells of groups": ("groups", "number", 200, True, {}),
+    "cells of a week": ("week", "number", 200, False, {"periods": [7.0]}),
+    "yes or no": ("one", "yes/no", 200, False, {}),
+    "one stage": ("plane", "number", 200, False, {"stages": 1}),
+    "six stages": ("one", "count", 200, False, {"stages": 6}),
+    "declared kernel": ("one", "number", 200, False, {"kernels": [EQ(lengthscale=2.0)], "noise_variances": [0.2]}),
+}
+
+
+def swapped(data, j, value, x=None):
+    """The data with another outcome, and another input, for record j or for all rows of its person."""
+    rows = np.arange(data.n) == j if data.person is None else data.person == data.person[j]
+    X = data.X if x is None else np.where(rows[:, None], x, data.X)
+    return replace(data, X=X, y=np.where(rows, value, data.y))
+
+
+@pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_neighbours_with_equal_noisy_numbers_release_equal_bytes(name, protects):
+    """Strategies, intervals, models and predictions; and what tells neighbours apart is within the claim."""
+    sides, kind, n, people, options = CONFIGURATIONS[name]
+    mechanism = BayesCloaking(**{"epsilon": 2.0, "delta": 1e-3, "stages": 3, "protects": protects, **options})
+    data = made(sides, kind, n, people)
+    (low, high), j = data.y_bounds, 7
+    data = swapped(data, j, low, None if protects == "outputs" else data.X[0])
+    others = [swapped(data, j, high), swapped(data, j, high, None if protects == "outputs" else data.X[-1])]
+    found = costs(mechanism, data, others, at(data.x_box), rng=np.random.default_rng(1))
+    assert 0.2 * allowed(mechanism.guarantee) < max(found) <= allowed(mechanism.guarantee)
+    plans = (mechanism.plan_for(each, at(data.x_box)) for each in (data, others[1]))
+    assert_same(*((plan.models, plan.outcome, plan.counts, plan.filtered.columns) for plan in plans))
 
 
 @pytest.fixture(params=["cloaking", "refined"])
