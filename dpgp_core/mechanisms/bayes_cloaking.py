@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells import OccupiedGrid, cells_of, occupied
+from ..bayes.cells import OccupiedGrid, cells_of, finer_where_used, occupied
 from ..bayes.clusters import Clusters, adapts, clusters_of
 from ..bayes.counts import Counts, public_counts
 from ..bayes.engine import run
@@ -204,7 +204,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             if adapts(box, dataset.X, self.waves):
                 return clusters_of(box, dataset.X, self.waves, dataset.person)
         grid = cells_of(box, n, self.noise_multiplier, self.waves, public=public)
-        return occupied(grid, dataset.X, dataset.person) if public else grid
+        return occupied(finer_where_used(grid, dataset.X), dataset.X, dataset.person) if public else grid
 
     def measure(
         self,
