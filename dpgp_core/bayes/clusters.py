@@ -31,7 +31,7 @@ MOST, FEWEST, RECORDS = 96, 48, 4
 With 64 to 128 clusters errors are the same within their standard errors, and time grows with their square. 300 people
 on a plane have an error of 2.1 in 48 clusters and 2.3 in 96 or in equal cells.
 """
-MANY = 50_000  # records on several sides above which equal cells are used instead: they find a record's column at once
+MANY = 50_000  # records on two or three sides above which equal cells are used: they find a record's column at once
 _EXTENT = 0.3  # weight of the extent of a cluster beside its number of records, when the next one to split is chosen
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
 _PRODUCTS = 2  # sides of numbers up to which nodes are all products of those; with more, those along one side at a time
@@ -230,7 +230,7 @@ def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     places.
     """
     plain = not level_columns(box) and not periods
-    if plain and (len(number_sides(box)) == 1 or len(X) <= MANY):
+    if plain and (not 2 <= len(number_sides(box)) <= 3 or len(X) <= MANY):
         return True
     return _few_places(lifted_into(lifted_box(box, periods), X, periods))
 
