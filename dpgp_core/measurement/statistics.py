@@ -23,7 +23,8 @@ Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
 """Clipped sums are read as those of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
 
 _OFF = 1e-9  # of the records, by which rounding puts sums of places off
-_PLACES = 1.875**3  # of one record at a node at most: in a corner of a cell of three sides
+_PLACES = 1.875**3  # weight of one record at a node at most: in a corner of a cell of three sides
+_STAR = 2.25  # the same at the middle of a star, for each of its sides
 NODES = 3  # to a cell and side that is of numbers, for public functions
 
 
@@ -373,6 +374,7 @@ class CellStatistics(Released):
         if not len(counts.places) and self.per_side is not None:
             return
         _check("places", counts.places, nodes)
+        largest = max(_PLACES, _STAR * len(self._numbers))
         if self.per_side is None:
             by_cell = counts.places.reshape(len(counts.numbers), -1)
         else:
@@ -380,7 +382,7 @@ class CellStatistics(Released):
             by_cell = counts.places.reshape(split_by_cell(cells_along(*given), nodes_along(*given)))
         of_nodes = tuple(range(1, by_cell.ndim, 2))
         sums, most = by_cell.sum(axis=of_nodes).ravel(), np.abs(by_cell).max(axis=of_nodes).ravel()
-        if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > _PLACES * (counts.numbers + _OFF)).any():
+        if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > largest * (counts.numbers + _OFF)).any():
             raise ValueError("the places in a cell must add up to its number of records")
 
 
