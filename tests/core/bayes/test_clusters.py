@@ -5,7 +5,7 @@ import pytest
 
 from dpgp_core.bayes import clusters
 from dpgp_core.bayes.cells import OccupiedGrid
-from dpgp_core.bayes.clusters import MANY, MOST, Clusters, adapts, clusters_of, lifted_into, nodes_of
+from dpgp_core.bayes.clusters import MANY, MOST, Clusters, adapts, clusters_of, lifted_into, most_of, nodes_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -144,12 +144,19 @@ def test_few_places_are_columns_of_their_own():
     np.testing.assert_array_equal(public_counts(found, X).mean, np.bincount(np.searchsorted(places[:, 0], X[:, 0])))
 
 
+@pytest.mark.parametrize(("n", "most"), [(10, 48), (192, 48), (300, 75), (384, 96), (10**6, 96)])
+def test_clusters_grow_with_records_within_limits(n, most):
+    assert most_of(n) == most
+    X = np.random.default_rng(9).uniform(-2, 3, (min(n, 4000), 1))
+    assert clusters_of((SIDE,), X).size == min(n, most)
+
+
 def test_one_place_more_is_split_into_at_most_most():
-    X = np.linspace(-2, 3, MOST + 1)[:, None]
-    found = clusters_of((SIDE,), X)
+    places = np.linspace(-2, 3, MOST + 1)
+    found = clusters_of((SIDE,), np.tile(places, 10)[:, None])
+    X = places[:, None]
     assert found.size == MOST
-    numbers = public_counts(found, X).mean
-    assert sorted(numbers) == [1.0] * (MOST - 1) + [2.0]
+    assert sorted(public_counts(found, X).mean) == [1.0] * (MOST - 1) + [2.0]
 
 
 @pytest.mark.parametrize("heap", [0.5, 0.9, 0.999])
@@ -182,7 +189,7 @@ def test_other_inputs_take_the_nearest_cluster(case):
 
 
 def test_inputs_beyond_the_box_count_at_its_edge():
-    X = np.linspace(-2, 3, 300)[:, None]
+    X = np.linspace(-2, 3, 400)[:, None]
     found = clusters_of((SIDE,), X)
     np.testing.assert_array_equal(found.index(np.array([[-1e300], [1e300]])), [0, MOST - 1])
 
@@ -221,6 +228,10 @@ def test_a_period_is_a_side_of_its_own():
         ((SIDE,) * 2, (), MANY, MANY, True),
         ((SIDE,) * 2, (), MANY + 1, MANY + 1, False),
         ((SIDE,) * 2, (), MANY + 1, MOST, True),
+        ((SIDE,) * 3, (), MANY + 1, MANY + 1, False),
+        ((SIDE,) * 4, (), MANY + 1, MANY + 1, True),
+        ((SIDE, GROUP), (), 200, 50, True),
+        ((SIDE, GROUP), (), 200, 51, False),
         ((SIDE, GROUP), (), 400, MOST, True),
         ((SIDE, GROUP), (), 400, MOST + 1, False),
         ((0.0, 5000.0), (7.0,), 400, MOST, True),

@@ -21,7 +21,7 @@ from tests.core.tables import table
 
 HALF, N, S = 1.0, 60, 1.3
 BOX = ((0.0, 1.0),)
-X = np.random.default_rng(0).uniform(0, 1, (N, 1))
+X = np.random.default_rng(0).choice(np.linspace(0.02, 0.97, 10), (N, 1))
 
 
 def data_of(y):
@@ -30,7 +30,7 @@ def data_of(y):
 
 @pytest.fixture(scope="module")
 def filtered():
-    """Sixty records with public inputs, each a column of its own, and a few models."""
+    """Sixty records at ten public places, each place a column, and a few models."""
     return filter_of(auto_models(BOX, HALF)[1::6], clusters_of(BOX, X), N, HALF, gap=0.3)
 
 
