@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 
-from dpgp_core import EQ, BayesCloaking, Matern32, difference, refit
+from dpgp_core import EQ, BayesCloaking, Matern32, RefinedCloaking, difference, refit
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.levels import LevelSide
 from dpgp_core.measurement.noise import GaussianNoise
@@ -115,8 +115,21 @@ def released(mechanism: BayesCloaking, data: Dataset) -> list[Any]:
     ]
 
 
+def read_of_records() -> list[Any]:
+    """A statistic in which every record has a column of its own, as refined cloaking releases it, read by a mixture."""
+    mechanism = RefinedCloaking(epsilon=2.0, delta=1e-3, kernel=EQ(lengthscale=2.0), noise_variance=0.3)
+    data = made("one", "number", 30)
+    X_test = at(data.x_box)
+    with mock.patch.object(GaussianNoise, "draw", _known):
+        [statistics] = mechanism.release(data, X_test).statistics
+    kernels = [EQ(lengthscale=2.0), Matern32(lengthscale=1.0)]
+    found = refit(statistics, kernels=kernels, noise_variances=[0.1, 0.4], X_test=X_test)
+    return [found.mean, found.weights, *found.interval(0.9), *found.interval(0.9, "outputs")]
+
+
 def cases() -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """Every option with few or many public places and with private inputs; every kind of outcome and box; people."""
+    yield "bayes, columns of records", read_of_records
     rows = [("number", "one", each) for each in OPTIONS if each != "a week"]
     rows += [(kind, "one", "plain") for kind in CURVES if kind != "number"]
     rows += [("number", "plane", "plain"), ("amount", "groups", "plain"), ("number", "week", "a week")]

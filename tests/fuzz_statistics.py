@@ -31,7 +31,17 @@ from pages._ui.explore import view as explore_view
 from pages._ui.explore.controls import Chosen, View
 from pages._ui.explore.statistic import CARD, FILE, ExampleDraw, Explored, Refit
 from pages._ui.model import load_dataset
-from tests.core.measurement.sealing import cells_of_groups, known_cells, of_cells, placed_cells, positioned_cells
+from tests.core.measurement.sealing import (
+    cells_of_groups,
+    clustered,
+    clusters_of_groups,
+    known_cells,
+    of_cells,
+    placed_cells,
+    positioned_cells,
+)
+from tests.core.mechanisms.cases import X_TEST, built
+from tests.core.tables import small
 from tests.pages.reading import ROOT
 
 EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
@@ -189,24 +199,32 @@ def published(statistics: Statistics | CellStatistics, guarantee: Guarantee) -> 
 
 
 def of_records() -> dict[str, bytes]:
-    """A teaching draw over records."""
+    """A release in which every record has a column of its own."""
+    mechanism = built("refined")
+    [statistics] = mechanism.release(small(x_box=((-2.0, 12.0),)), X_TEST).statistics
+    return published(statistics, mechanism.guarantee)
+
+
+def of_example() -> dict[str, bytes]:
+    """A release of Bayes cloaking over clusters of records with public inputs."""
     data = load_dataset(EXAMPLE.dataset)
-    found = statistic.measured(data, statistic.planned(data, EXAMPLE), EXAMPLE)
-    return published(found.statistics, found.guarantee)
+    [statistics] = EXAMPLE.mechanism.release(data, data.X[:2]).statistics
+    return published(statistics, EXAMPLE.mechanism.guarantee)
 
 
 def _with_squares(stage: Stage) -> Stage:
-    """The stage over nine cells, which measured squares as well."""
-    ends = {"low": np.zeros(9), "high": np.full(9, 0.2 * len(stage.z)), "bounds": (0.0, 49.0)}
-    squares = Measurement(B=np.ones((1, 9)), **ends, noise_multiplier=2.0)
+    """The stage, which measured squares as well."""
+    M = stage.measurement.B.shape[1]
+    ends = {"low": np.zeros(M), "high": np.full(M, 0.2 * len(stage.z)), "bounds": (0.0, 49.0)}
+    squares = Measurement(B=np.ones((1, M)), **ends, noise_multiplier=2.0)
     return replace(stage, squares=StageSquares(measurement=squares, g=stage.g, z=np.array([0.3])))
 
 
-def of_nine(make: Callable[[], CellStatistics]) -> dict[str, bytes]:
-    """Two stages over nine cells of a box of two inputs, whose records are known or measured too."""
+def with_squares(make: Callable[[], CellStatistics]) -> dict[str, bytes]:
+    """Stages over cells or clusters of a box of two inputs, whose records are known or measured too."""
     found = make()
-    with_squares = replace(found, stages=tuple(map(_with_squares, found.stages)), reading="any outcomes")
-    return published(with_squares, EXAMPLE.mechanism.guarantee)
+    measured = replace(found, stages=tuple(map(_with_squares, found.stages)), reading="any outcomes")
+    return published(measured, EXAMPLE.mechanism.guarantee)
 
 
 def of_levels() -> dict[str, bytes]:
@@ -216,11 +234,14 @@ def of_levels() -> dict[str, bytes]:
 
 KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
     "records": of_records,
-    "cells": partial(of_nine, of_cells),
-    "known cells": partial(of_nine, known_cells),
-    "places": partial(of_nine, placed_cells),
-    "positions": partial(of_nine, positioned_cells),
+    "cells": partial(with_squares, of_cells),
+    "known cells": partial(with_squares, known_cells),
+    "places": partial(with_squares, placed_cells),
+    "positions": partial(with_squares, positioned_cells),
     "levels": of_levels,
+    "clusters": partial(with_squares, clustered),
+    "clusters of levels": partial(with_squares, clusters_of_groups),
+    "a release": of_example,
 }
 
 

@@ -6,15 +6,9 @@ import pytest
 from tests.digests import ROUNDING, cases, digest, kept, rounding, same
 
 CASES = dict(cases())
-LONG = ("kernel given", "kernels given", "groups", "week")  # of Bayes cloaking over cells
 
 
-def _marked(name):
-    long = name.startswith("bayes") and not name.startswith("bayes, records") and any(each in name for each in LONG)
-    return pytest.param(name, marks=[pytest.mark.full] if long else [])
-
-
-@pytest.mark.parametrize("name", [_marked(name) for name in CASES])
+@pytest.mark.parametrize("name", CASES)
 def test_what_is_computed_has_not_changed(name):
     if name.startswith("bayes") and kept()[ROUNDING] != rounding():
         pytest.skip("made on a processor that rounds otherwise, where other strategies are as good")
