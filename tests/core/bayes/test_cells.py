@@ -181,7 +181,9 @@ def about(low, high, g):
 def _open(model, SURE, state, g=None):
     """An interval so wide that nothing is clipped."""
     wide = np.full(6, 50.0)
-    return linearise(model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, residual_variance_of(0.2))
+    return linearise(
+        model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, residual_variance_of(0.2)
+    )
 
 
 def _covariance(state):

@@ -1,4 +1,4 @@
-"""How people scatter: usual, by place, with tails, as the mixture has it."""
+"""Residual variance and local dispersion of outcomes, and quantiles of the mixture that follow."""
 
 import math
 from dataclasses import replace
@@ -10,27 +10,29 @@ from scipy import stats
 from scipy.special import erf
 from scipy.stats import norm
 
-from dpgp_core.bayes import scatter, spread
-from dpgp_core.bayes.filter_records import record_filter
+from dpgp_core.bayes import residuals
+from dpgp_core.bayes.clipping import bias_of
+from dpgp_core.bayes.clusters import clusters_of
+from dpgp_core.bayes.counts import public_counts
+from dpgp_core.bayes.dispersion import clipping_threshold, usual_distance
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
-from dpgp_core.bayes.model import Model, auto_models, weights_of
-from dpgp_core.bayes.planning import plan_distances
+from dpgp_core.bayes.model import Model, auto_models
+from dpgp_core.bayes.queries import Distances
 from dpgp_core.bayes.residuals import (
-    FAR,
-    Scatter,
+    OUTLIER_SHARES,
+    ResidualVariance,
     expected,
     log_density,
     log_prior,
     model_weights,
+    noise_shares,
     of_binary,
-    usual_variance,
 )
-from dpgp_core.bayes.dispersion import Distances, clipping_threshold
-from dpgp_core.bayes.clipping import OutcomeInfo, bias_of
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesRelease, MixtureUncertainty
-from dpgp_core.table import KINDS, Outcome
+from dpgp_core.table import Outcome
 
 HALF = 2.0
 
@@ -38,7 +40,7 @@ HALF = 2.0
 def seen(values, about=0.0, reach=1.5, s=1.0):
     """Squares of values (n,), all at one place, without noise."""
     z = (np.minimum(values**2, reach**2) / reach**2 - 0.5).sum()
-    return (np.array([about]), np.array([reach]), np.array([float(len(values))]), s, float(z))
+    return np.array([about]), np.array([reach]), np.array([float(len(values))]), s, float(z)
 
 
 NORMAL = np.random.default_rng(0).normal(size=20_000)
@@ -52,7 +54,7 @@ ANSWERS = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.
 )
 def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
     known = log_prior() + log_density(half, *seen(values, reach=reach))
-    assert expected(known[None], half).variance[0] == pytest.approx(variance, rel=0.15)
+    assert expected(known, half).variance == pytest.approx(variance, rel=0.15)
 
 
 @pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
@@ -60,8 +62,8 @@ def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
     """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
     values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
     truth = float((values**2).mean())
-    p = scatter.probabilities(log_prior() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
-    assert p[scatter.variances_of(0.5) >= truth].sum() > 0.03
+    p = residuals.probabilities(log_prior() + log_density(0.5, *seen(values, reach=0.6, s=20.0)))
+    assert p[residuals.variances_of(0.5) >= truth].sum() > 0.03
 
 
 def looked_at(values, reaches, s=1.0):
@@ -75,11 +77,11 @@ def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
     far_away = np.arange(20_000) < 20_000 * share
     values = np.where(far_away, 1.8, 0.03 * NORMAL)
     known = looked_at(values, (1.2, 0.8, 0.5, 0.3), s=20.0)
-    found = expected(known[None], HALF)
-    assert scatter.has_outliers(known)
-    assert found.far.sum() > 0.9
-    assert found.variance[0] > 0.5 * (values**2).mean()
-    assert FAR[found.far[0].argmax()] == pytest.approx(share, rel=0.6)
+    found = expected(known, HALF)
+    assert residuals.has_outliers(known)
+    assert found.outliers.sum() > 0.9
+    assert found.variance > 0.5 * (values**2).mean()
+    assert OUTLIER_SHARES[found.outliers.argmax()] == pytest.approx(share, rel=0.6)
 
 
 @pytest.mark.parametrize("sd", [0.01, 0.1, 0.5])
@@ -87,8 +89,8 @@ def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
 def test_normal_outcomes_are_not_taken_for_people_far_out(sd, s):
     """However noisy squares are; far cases, which nothing says to be so, have no probability at all."""
     known = looked_at(sd * NORMAL, (6 * sd, 3 * sd, 9 * sd, 3 * sd), s)
-    assert not scatter.has_outliers(known)
-    assert expected(known[None], HALF).far.sum() == 0
+    assert not residuals.has_outliers(known)
+    assert expected(known, HALF).outliers.sum() == 0
 
 
 def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
@@ -102,68 +104,56 @@ def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
         )
         for _ in range(2000)
     ]
-    assert scatter.has_outliers(log_prior() + np.array(known)).mean() < 0.01
+    assert np.mean([residuals.has_outliers(log_prior() + each) for each in known]) < 0.01
 
 
 def test_a_share_far_out_biases_sums_by_what_it_is_beyond_the_ends():
-    far = np.where(FAR == 0.04, 1.0, 0.0)[None]
-    people = Scatter(np.array([1.0]), far, np.ones((1, len(FAR))))
-    c = np.array([[0.0, 1.0, 4.0, 6.0, np.inf]])
+    people = ResidualVariance(1.0, np.where(OUTLIER_SHARES == 0.04, 1.0, 0.0), np.ones(len(OUTLIER_SHARES)))
+    c = np.array([0.0, 1.0, 4.0, 6.0, np.inf])
     np.testing.assert_allclose(bias_of(c, people, HALF), 0.04 * np.maximum(5 - c, 0), atol=1e-12)
 
 
 def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
-    before, known = log_prior()[None], looked_at(0.1 * NORMAL, (0.6,))[None]
+    before, known = log_prior(), looked_at(0.1 * NORMAL, (0.6,))
 
-    def reach(scatters, n, far=False):
-        return float(scatter.thresholds_of_squares(scatters, np.full((1, 1), 0.01), n, 20.0, HALF, far=far)[0, 0]) ** 0.5
+    def reach(log_densities, n, far=False):
+        [square] = residuals.thresholds_of_squares(log_densities, np.array([0.01]), n, 20.0, HALF, far=far)
+        return float(square) ** 0.5
 
     assert [reach(before, 20_000, far) for far in (False, True)] == pytest.approx([0.3, 0.3])
     assert [reach(known, n) for n in (100, 1000, 20_000)] == pytest.approx([0.3, 0.5, 0.9])
     assert [reach(known, n, far=True) for n in (100, 1000, 20_000)] == pytest.approx([0.3, HALF, HALF])
 
 
-def test_the_usual_variance_is_the_median_of_what_is_known_before_anything_is_measured():
-    p = np.exp(log_prior())
-    below = p[scatter.variances_of(HALF) < usual_variance(HALF)].sum() / p.sum()
-    assert below == pytest.approx(0.5, abs=0.03)
-
-
 def test_what_the_curve_is_off_is_not_scatter():
     values = np.random.default_rng(1).normal(0, 0.5, 20_000)
     known = log_prior() + log_density(HALF, *seen(values, about=0.16, reach=2.5))
-    assert expected(known[None], HALF).variance[0] < 0.15
+    assert expected(known, HALF).variance < 0.15
 
 
 def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kernel():
     """Whatever evidence of sums says about the noise."""
-    kernels = [EQ(lengthscale=length) for length in (1.0, 2.0)]
-    models = [Model(kernel=kernel, noise_variance=v) for kernel in kernels for v in (0.04, 0.16, 0.64)]
-    grid = scatter.variances_of(HALF)
-    sure = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
+    noises, kernels = np.tile([0.04, 0.16, 0.64], 2), [0, 0, 0, 1, 1, 1]
+    grid = residuals.variances_of(HALF)
     truth = grid[np.abs(grid - 0.1).argmin()]
+    known = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
     evidence = np.array([0.0, 5, 900, 2, 7, 902])
-    weights = model_weights(models, [model.kernel for model in models], sure[None], evidence[None], HALF)[0]
+    weights = model_weights(noise_shares(noises, np.ones(6), kernels, HALF), known, evidence)
     assert weights.sum() == pytest.approx(1)
-    assert weights @ [model.noise_variance for model in models] == pytest.approx(truth)
+    assert weights @ noises == pytest.approx(truth)
     assert weights[3:].sum() == pytest.approx(1 / (1 + math.exp(-2)))
+    heavier = model_weights(noise_shares(noises, np.repeat([1.0, 3.0], 3), kernels, HALF), known, evidence)
+    assert heavier[3:].sum() == pytest.approx(1 / (1 + math.exp(-2) / 3))
 
 
 def test_yes_and_no_scatter_as_their_mean_says():
     """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
-    found = of_binary(1.0, np.array([0.36, 0.0]))
-    np.testing.assert_allclose(expected(found, 1.0).variance, [0.64, 1.0], rtol=0.1)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_shares_are_of_one_budget(kind):
-    spent = [s for s in spread.split_budget(1.7, kind) if s is not None]
-    assert sum(1 / s**2 for s in spent) == pytest.approx(1 / 1.7**2, rel=1e-14)
-    assert len(spent) == {"number": 2, "amount": 3, "count": 3, "yes/no": 1}[kind]
+    found = [expected(of_binary(1.0, square), 1.0).variance for square in (0.36, 0.0)]
+    np.testing.assert_allclose(found, [0.64, 1.0], rtol=0.1)
 
 
 def test_reach_is_two_standard_deviations_within_the_range():
-    assert clipping_threshold(np.array([0.25, 9.0]), 3.0).tolist() == [1.0, 3.0]
+    assert [clipping_threshold(square, 3.0) for square in (0.25, 9.0)] == [1.0, 3.0]
 
 
 BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
@@ -172,22 +162,27 @@ BOX, GRID = ((0.0, 10.0),), np.linspace(0.5, 9.5, 19)[:, None]
 SHAPES = {"even": lambda x: 0.3 + 0 * x, "growing": lambda x: 0.1 + 0.04 * x}
 
 
-def records(X):
-    """Models of no account: distances have models of their own."""
-    return record_filter(auto_models(BOX, 1.0)[:1], X, GRID, public=OutcomeInfo(BOX, 1.0))
+@cache
+def records(n):
+    """n records over the side and the filter over their clusters, whose models do not matter: distances have others."""
+    X = 10 * (np.arange(n)[:, None] + 0.5) / n
+    columns = clusters_of(BOX, X)
+    filtered = filter_of(auto_models(BOX, 1.0)[:1], columns, n, 1.0).with_counts(public_counts(columns, X))
+    return X, filtered.at(GRID)
 
 
 @cache
 def released(shape, n, s=4.0, draws=40):
-    """Distances of people who scatter by their shape about a curve that is known, and their inputs."""
+    """Variance of one more outcome (draws, 19), read from distances to a known curve."""
     rng, sd = np.random.default_rng(0), SHAPES[shape]
-    X = 10 * (np.arange(n)[:, None] + 0.5) / n
-    B = plan_distances(records(X), s).B
-    reach = np.full(draws, 2 * float(np.median(sd(X))))
-    y = rng.normal(0, sd(X[:, 0]), (draws, n))
-    a = np.minimum(np.abs(y), reach[:, None])
-    z = (a / reach[:, None] - 0.5) @ B.T + s * rng.standard_normal((draws, len(B)))
-    return Distances(B, reach, reach / 2, s, z), X
+    X, filtered = records(n)
+    threshold, cells, found = 2 * float(np.median(sd(X))), filtered.columns.index(X), []
+    B = filtered.plan_distances(float(usual_distance(0.5)), s).B
+    for _ in range(draws):
+        a = np.minimum(np.abs(rng.normal(0, sd(X[:, 0]))), threshold)
+        z = B[:, cells] @ (a / threshold - 0.5) + s * rng.standard_normal(len(B))
+        found.append(filtered.read_distances(Distances(B, threshold, threshold / 2, s, z)).noise_variance)
+    return np.array(found)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -195,8 +190,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
     sd = SHAPES[shape]
     errors = []
     for n in (300, 3000):
-        seen, X = released(shape, n)
-        found = np.sqrt(records(X).read_distances(seen).noise_variance)
+        found = np.sqrt(released(shape, n))
         errors.append(np.sqrt(((found / sd(GRID[:, 0]) - 1) ** 2).mean()))
     assert errors[1] < 0.1 < errors[0] < 0.5
 
@@ -205,8 +199,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
 @pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
 def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
     sd = SHAPES[shape]
-    seen, X = released(shape, n)
-    half = 2.0 * np.sqrt(records(X).read_distances(seen).noise_variance)
+    half = 2.0 * np.sqrt(released(shape, n))
     inside = erf(half / (sd(GRID[:, 0]) * 2**0.5)).mean()
     assert inside > 0.93
 
@@ -346,12 +339,3 @@ def test_values_and_intervals_are_in_the_outputs_unit_and_may_pass_the_bounds_as
     np.testing.assert_allclose([low[0], high[0]], [[5 - 0.98, 7 - 0.98], [5 + 0.98, 7 + 0.98]], atol=1e-3)
     low, high = release.interval(0.999999, "outputs")
     np.testing.assert_allclose([low[0, 0], high[0, 1]], [5 - 4.8916, 7 + 4.8916], atol=1e-3)
-
-
-def test_a_plan_knows_its_worst_gap(make_dataset):
-    data = make_dataset()
-    plan = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.2).plan(
-        data.X, data.X, x_box=data.x_box, half_range=2.0 / data.y_scale
-    )
-    assert plan.gap == max(stage.planned.gap for stage in plan.stages) <= 0.2
-    np.testing.assert_allclose(weights_of(plan.models), 1 / 20)
