@@ -10,7 +10,7 @@ ours, paper, errors = computed.compared(chosen)
 kept = variants.find("kung_curves", chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
-frame.heading(figures.question(data), figures.lead(ours, paper, errors) + words.meanwhile(ours, errors, show))
+frame.heading(figures.question(data), figures.lead(ours, paper, errors) + words.meanwhile(errors, show))
 if show:
     frame.overlay_banner()
 player = st.container()

@@ -8,7 +8,7 @@ show = chosen.overlay
 ours, paper, errors = computed.compared(chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
-frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(ours, errors, show))
+frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(errors, show))
 frame.banners(data.source if data.simulated else None, show)
 alt_text = cells.alt_text(ours)
 layers, table = cells.layers(ours, show), cells.cell_table(ours, show)

@@ -14,7 +14,6 @@ and the prediction is the mean of the models', weighted by prior weight times p(
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -39,13 +38,12 @@ from .cross_validation import Folds, held_out_matrices
 from .errors import held_out_rmse, interval_score
 
 LEVEL = 0.95  # of the intervals reported
-_RUNG = 4.0  # factor between budgets that are planned for
 
 
 class Held(NamedTuple):
     """One fold: the records that a mechanism may train on, and the outputs that it is tested on.
 
-    ``plans`` are public, by the epsilon planned for; None where one plan serves every budget.
+    ``plans`` are public, by epsilon; None where one plan serves every budget.
     """
 
     train: Dataset
@@ -54,15 +52,10 @@ class Held(NamedTuple):
     plans: dict[float | None, Any]
 
     def plan_for(self, mechanism: Mechanism) -> Any:
-        """The mechanism's plan; of one for a budget that for the power of four next to epsilon, as planning is dear.
-
-        A plan holds at any budget. Which it is depends on epsilon alone, so errors do not depend on the order in
-        which budgets are tried.
-        """
-        epsilon = None if mechanism.one_plan else rung(mechanism.guarantee.budget.epsilon)
+        """Return the mechanism's plan: the one that a release at its budget has, made at the first use."""
+        epsilon = None if mechanism.one_plan else mechanism.guarantee.budget.epsilon
         if epsilon not in self.plans:
-            planned = mechanism if epsilon is None else with_epsilon(mechanism, epsilon)
-            self.plans[epsilon] = planned.plan_for(self.train, self.X_test)
+            self.plans[epsilon] = mechanism.plan_for(self.train, self.X_test)
         return self.plans[epsilon]
 
 
@@ -125,11 +118,6 @@ def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], 
     low, high = release.interval(LEVEL)
     score = interval_score(low, high, fold.truth, LEVEL).mean(axis=0)
     return Residuals(residuals, (high[0] - low[0]) / 2, score / 2)
-
-
-def rung(epsilon: float) -> float:
-    """The power of four next to an epsilon, for which plans at that epsilon are made."""
-    return float(_RUNG ** round(math.log(epsilon, _RUNG)))
 
 
 Piece = tuple[list[Residuals], float]

@@ -150,7 +150,7 @@ _ROWS = (
         compared=True,
         private_inputs=True,
         max_inputs=3,
-        simulated=2,
+        simulated=4,
         on_request=True,
         look=("guarantee", "solid"),
     ),
@@ -163,7 +163,7 @@ _ROWS = (
         compared=True,
         drawn=True,
         look=("private", "solid"),
-        simulated=8,
+        simulated=4,
         banded=True,
     ),
     Entry(

@@ -1,20 +1,29 @@
-"""The one error of every page: root mean square on people left out, in fifths; and the one without privacy."""
+"""The one error of every page: root mean square on people left out, in fifths; and the one without privacy.
+
+Every page that shows an error of Bayes cloaking takes it from ``simulated_errors``: the releases behind it run the same
+code as a release of a table, planned on the way, and differ in their pseudo-random noise alone.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.comparison import error_without_privacy
+from dpgp_core.bayes.queries import Measured
+from dpgp_core.evaluation.comparison import Held, Residuals, error_without_privacy, gathered, left_out, residuals_of
 from dpgp_core.evaluation.cross_validation import k_folds
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
-from pages._ui.model import Design, Draw, Model, mechanism_of
+from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
 from pages._ui.work.cached import Wish
+from pages._ui.work.jobs import Answer
 
 SEED = 1  # of simulated releases
 FOLDS = 5
@@ -25,6 +34,125 @@ _SHUFFLED = 0  # seed of the folds: one partition a data set, public and the sam
 def folds_of(dataset: Dataset) -> tuple[Any, ...]:
     """Test indices of each fold, shuffled."""
     return k_folds(dataset.n, FOLDS, np.random.default_rng(_SHUFFLED))
+
+
+class Part(NamedTuple):
+    """Simulated releases of Bayes cloaking that leave out one fold. Not private.
+
+    Attributes:
+        residuals: of each release at the people left out.
+        seconds: that one release took.
+    """
+
+    residuals: Residuals
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of Bayes cloaking at one budget over all folds. Not private.
+
+    Attributes:
+        errors: root mean square of each simulated release (D,), in the output's unit.
+        half_width: half of the 95 % interval for an output, median over people left out, in the output's unit.
+        half_score: half of the interval score of those intervals, in the output's unit.
+        seconds: that one release took.
+    """
+
+    errors: FloatArray
+    half_width: float
+    half_score: float
+    seconds: float
+
+
+def entry_of(budget: Budget) -> str:
+    """Name of Bayes cloaking in the catalogue, by what it protects."""
+    return "bayes" if budget.protects == "outputs" else "bayes_cells"
+
+
+def _fold(dataset: Dataset, index: int) -> Held:
+    [fold] = left_out(dataset, (folds_of(dataset)[index],))
+    return fold
+
+
+def simulated(dataset: Dataset, budget: Budget, index: int) -> Part:
+    """Simulate releases that leave out the fold with this index, and judge them there."""
+    start, draws = time.perf_counter(), CATALOGUE[entry_of(budget)].simulated
+    residuals = residuals_of(budget.mechanism, _fold(dataset, index), draws, [SEED, index])
+    return Part(residuals, (time.perf_counter() - start) / draws)
+
+
+def joined(parts: list[Part], _budget: Budget) -> Errors:
+    """Join all folds of one budget."""
+    found = gathered([([part.residuals], part.seconds) for part in parts])
+    return Errors(found.errors[0], float(found.half_width[0]), float(found.half_score[0]), found.seconds)
+
+
+class Numbers(NamedTuple):
+    """The same releases as they were released, to be read with other models.
+
+    Attributes:
+        fold: what they leave out. Its truth is private.
+        measured: of each release.
+    """
+
+    fold: Held
+    measured: tuple[Measured, ...]
+
+
+def numbers(dataset: Dataset, budget: Budget, index: int) -> Numbers:
+    """Make the releases of ``simulated`` once more and keep their numbers."""
+    fold, draws, mechanism = _fold(dataset, index), CATALOGUE[entry_of(budget)].simulated, budget.mechanism
+    rng = np.random.default_rng([SEED, index])
+    plan = mechanism.plan_for(fold.train, fold.X_test)
+    release = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
+    # how far people are apart does not enter an error
+    return Numbers(fold, tuple(each._replace(distances=None) for each in release.measured))
+
+
+Get = Callable[..., Answer[Any] | None]
+"""``cached.answer``, or ``cached.soon``, which gives None where a result is not there soon."""
+
+
+def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any] | None:
+    """Return the results of ``simulated`` or ``numbers`` for all folds; None where ``get`` gives None.
+
+    A page asks for one fold after another; an idle process begins at the other end.
+    """
+    data, title, found = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title, []
+    cached.wish(*missing(function, budget))
+    for index in range(FOLDS):
+        part = get(f"Simulating {title}, part {index + 1} of {FOLDS}", function, budget, index, given=(data,))
+        if part is None:
+            return None
+        found.append(part.value)
+    return found
+
+
+def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Wish]:
+    """The folds that are not there yet, the last first; none where the errors are there as a whole."""
+    if function is simulated and cached.find(joined, budget) is not None:
+        return
+    for index in reversed(range(FOLDS)):
+        if cached.find(function, budget, index) is None:
+            yield Wish(function, (budget, index), (cached.dataset(budget.dataset),))
+
+
+def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
+    """Return the errors of Bayes cloaking at a budget, on every page the same; None where ``get`` gives None."""
+    found = cached.find(joined, budget)
+    if found is None:
+        parts = parts_of(get, simulated, budget)
+        if parts is None:
+            return None
+        found = cached.value("Joining the parts", joined, budget, given=(parts,), here=True)
+    return found
+
+
+def opening_errors(budget: Budget) -> Wish:
+    """The same, to be computed beforehand."""
+    data = cached.dataset(budget.dataset)
+    return Wish(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
 
 
 @dataclass(frozen=True, eq=False)

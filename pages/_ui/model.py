@@ -9,6 +9,7 @@ from typing import Any, Literal
 from datasets import exhibit
 from dpgp_core import kernels
 from dpgp_core.accounting.gaussian import Method
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking, RefinedCloaking
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.strategies.noise_design import ObjectiveName
@@ -83,26 +84,27 @@ class Draw:
 
 @dataclass(frozen=True)
 class Budget:
-    """Settings that determine a plan of Bayes cloaking.
+    """Settings that determine a release of Bayes cloaking: a data set, what is protected, and the budget of one draw.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
-        focus: where accuracy matters.
         epsilon, delta: of one draw.
-        planned_for: epsilon and delta of the plan that is measured by meanwhile; None: the best one.
+        protects: outputs alone, or inputs too.
     """
 
     dataset: str
-    focus: Focus
     epsilon: float
     delta: float
-    planned_for: tuple[float, float] | None = None
+    protects: Protects = "outputs"
+
+    @property
+    def mechanism(self) -> BayesCloaking:
+        """The mechanism as a release has it."""
+        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects=self.protects)
 
 
 ANALYTIC = ("bayes", "refined")
 """Mechanisms that have no other calibration."""
-PICTURE_GAP = 1e-2
-"""Of strategies that Bayes cloaking plans for a picture or a curve: ten times as loose as for a release."""
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 

@@ -24,6 +24,6 @@ def wishes() -> Iterator[Wish]:
     yield from compute.opening_curves()
     for menu in (offers.CURVE, offers.MAP):
         model = usual(next(iter(menu.titles)))
-        yield from computed.opening(model, DRAW)
+        yield from computed.opening(model.dataset)
         yield left_out.opening(model.dataset, model)
     yield from sparse.opening(next(iter(sparse_view.DATASET.titles)), DRAW)

@@ -10,9 +10,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
-from pages._ui.cloaking import computed
 from pages._ui.compare import contenders
-from pages._ui.explore import statistic
 from pages._ui.hiding import measured
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
@@ -20,7 +18,7 @@ from pages._ui.work.jobs import Jobs
 from tests.pages.own import ledgers_of_its_own
 from tests.pages.reading import ROOT
 
-QUICK = {"bayes": 2, "sparse": 3}  # draws
+QUICK = {"bayes": 2, "bayes_cells": 2, "sparse": 3}  # draws
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,15 +32,13 @@ def packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_work() -> Iterator[None]:
-    """Plans as they come, few draws and budgets where each takes long: what a page shows of them depends on none.
+    """Few draws, worlds and budgets where each takes long: what a page shows of them depends on none.
 
     For the whole session, since tests share what was computed. What pages open with ships, and is used as it is.
     """
     with pytest.MonkeyPatch.context() as quick:
-        quick.setattr(contenders, "PICTURE_GAP", 10.0)
-        quick.setattr(computed, "PICTURE_GAP", 10.0)
+        quick.setattr(contenders, "WORLDS", 2)
         quick.setattr(measured, "EPSILONS", (0.1, 1))
-        quick.setattr(statistic, "_GAP", 5.0)
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import numpy as np
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import Measured
 from dpgp_core.evaluation import comparison as baseline
-from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out, rung
+from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out
 from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.gp.uncertainty import Predictive
-from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
+from pages._ui import left_out
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Intervals, Result, Scene
-from pages._ui.cloaking.staged import Given, Growth
-from pages._ui.left_out import SEED, Trio, folds_of, without_privacy, without_privacy_soon
+from pages._ui.cloaking.results import Intervals, Numbers, Result, Scene
+from pages._ui.cloaking.staged import Growth
+from pages._ui.left_out import SEED, Get, Trio, folds_of, without_privacy, without_privacy_soon
+from pages._ui.look import offers
 from pages._ui.look.sidebar import ReleaseSettings
-from pages._ui.model import PAPER_DESIGN, PICTURE_GAP, Budget, Design, Draw, Model, mechanism_of, usual
+from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
@@ -35,23 +32,23 @@ def scene(name: str) -> Scene:
 
 
 def compared(chosen: ReleaseSettings) -> tuple[Result, Result, Trio | None]:
-    """A release and the published method beside it, as a page opens with them; and their errors under the overlay.
-
-    The nearest plan that is ready may measure first, and the page be made again with the best one; see ``staged.soon``.
-    """
+    """A release and the published method beside it, as a page opens with them; and their errors under the overlay."""
     model, design, draw = chosen.model, chosen.design, chosen.draw
     if chosen.overlay:
         _foresee(model, design, draw)
-    ours, paper = run(model, design, draw, meanwhile=True), run_published(model, draw)
+    ours, paper = run(model, design, draw), run_published(model, draw)
     return ours, paper, _trio(ours, paper) if chosen.overlay else None
 
 
-def run(model: Model, design: Design, draw: Draw, *, meanwhile: bool = False) -> Result:
-    """All stages; ``meanwhile``: the nearest plan that is ready may measure first."""
+Given = tuple[Dataset, Scene]
+
+
+def run(model: Model, design: Design, draw: Draw) -> Result:
+    """All stages of a release with these settings."""
     given = cached.dataset(model.dataset), scene(model.dataset)
     fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
     if design.in_stages:
-        return _run_staged(model, design, draw, given, fit, meanwhile)
+        return _run_staged(model, design, draw, given, fit)
     return _run_once(model, design, draw, given, fit)
 
 
@@ -84,15 +81,13 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answe
     )
 
 
-def _run_staged(
-    model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive], meanwhile: bool
-) -> Result:
-    """Of Bayes cloaking: plan and numbers depend on the budget, and not on the model that reads them."""
-    budget = Budget(model.dataset, design.focus, draw.epsilon, draw.delta)
-    plan, budget = staged.soon(budget, given) if meanwhile else (staged.best(budget, given), budget)
-    stages = (*given, plan.value)
-    numbers = cached.answer("Measuring", staged.measure, budget, draw, given=stages)
-    read = cached.answer("Reading the numbers", staged.curves, budget, draw, model, given=(*stages, numbers.value))
+def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
+    """Of Bayes cloaking: the numbers depend on the budget, and not on the model that reads them."""
+    budget = Budget(model.dataset, draw.epsilon, draw.delta)
+    measured = [_measured(budget, number) for number in _wished(budget, draw)]
+    numbers = tuple(each.value for each in measured)
+    together = Answer(numbers, any(each.computed for each in measured), sum(each.seconds for each in measured))
+    read = cached.answer("Reading the numbers", staged.curves, budget, draw, model, given=(*given, numbers))
     samples, intervals = read.value
     return Result(
         model,
@@ -101,14 +96,32 @@ def _run_staged(
         *given,
         curve_without_privacy(model.dataset),
         fit.value,
-        replace(plan.value, models=staged.models(given[0], plan.value, model)),
+        None,
         samples,
-        numbers.value.guarantee,
+        numbers[0].guarantee.repeated(draw.draws),
         intervals,
-        times={"C": fit, "plan": plan, "numbers": numbers, "reading": read},
+        times={"C": fit, "numbers": together, "reading": read},
         budget=budget,
-        numbers=numbers.value,
+        numbers=numbers,
     )
+
+
+def first_numbers(budget: Budget, number: int) -> Numbers:
+    """What one numbered draw of Bayes cloaking released."""
+    return _measured(budget, number).value
+
+
+def _measured(budget: Budget, number: int) -> Answer[Numbers]:
+    doing, data = f"Measuring draw {number}", cached.dataset(budget.dataset)
+    return cached.answer(doing, staged.measure, budget, number, given=(data,))
+
+
+def _wished(budget: Budget, draw: Draw) -> range:
+    """The numbers of all draws: while a page asks for one after another, an idle process begins at the other end."""
+    every, data = range(draw.seed, draw.seed + draw.draws), cached.dataset(budget.dataset)
+    absent = (each for each in reversed(every[1:]) if cached.find(staged.measure, budget, each) is None)
+    cached.wish(*(Wish(staged.measure, (budget, number), (data,)) for number in absent))
+    return every
 
 
 def curve_without_privacy(name: str) -> FloatArray:
@@ -123,9 +136,9 @@ def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
 
 def growth_of(result: Result) -> Growth:
     """Centiles of people from the first draw of a result."""
-    if result.numbers is None:
+    if not result.numbers:
         return staged.by_one_noise(result)
-    given = result.dataset, result.scene, result.plan, result.numbers
+    given = result.dataset, result.scene, result.numbers[0]
     return cached.value("Drawing the centiles", staged.released, result.budget, result.draw, result.model, given=given)
 
 
@@ -135,11 +148,6 @@ def growth_without_privacy(name: str) -> Growth:
     return cached.value("Drawing the centiles without privacy", staged.without_privacy, name, given=given)
 
 
-def plan_of(budget: Budget) -> BayesPlan:
-    """The plan of Bayes cloaking at a budget."""
-    return staged.best(budget, (cached.dataset(budget.dataset), scene(budget.dataset))).value
-
-
 def _trio(ours: Result, paper: Result) -> Trio | None:
     """Errors of two releases of the same data; a page that got less than all is made again when more is there."""
     settings = ours.model.dataset, ours.model
@@ -147,7 +155,7 @@ def _trio(ours: Result, paper: Result) -> Trio | None:
     if without is None:
         waiting.afterwards(lambda: without_privacy(*settings))
         return None
-    return Trio(soon(*ours.chosen), soon(*paper.chosen), without)
+    return Trio(soon(*ours.settings), soon(*paper.settings), without)
 
 
 def errors(model: Model, design: Design, draw: Draw) -> FloatArray:
@@ -165,76 +173,65 @@ def soon(model: Model, design: Design, draw: Draw) -> FloatArray | None:
     return found
 
 
-def _errors_by(get: Callable[..., Answer[Any] | None], model: Model, design: Design, draw: Draw) -> FloatArray | None:
+def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray | None:
     """Errors that are kept, or by steps that ``get`` gives; None where it gives None. Likely next ones are wished for.
 
-    Args:
-        get: ``cached.answer`` or ``cached.soon``.
+    Errors are those of simulated releases, whichever draw is on screen.
     """
-    first, last = _steps(model, design, draw)
-    budget, data = _budget(model, draw), cached.dataset(model.dataset)
-    found: FloatArray | None = cached.find(*last)
-    if found is None:
-        title = CATALOGUE[design.mechanism].title
-        held = get(f"Leaving people out: {title}", *first, given=(data,))
-        if held is None:
-            return None
-        given: tuple[Any, ...] = (held.value,)
-        if design.in_stages:
-            numbers = get(f"Simulating {title}", _numbers, budget, given=given)
-            if numbers is None:
-                return None
-            given = held.value, numbers.value
-        found = cached.value(f"Errors of {title}", *last, given=given)
     if design.in_stages:
-        cached.wish(*_next(budget, data))
-    return found
+        budget = Budget(model.dataset, draw.epsilon, draw.delta)
+        found = _errors_in_stages(get, budget, model)
+        if found is not None:
+            cached.wish(*(wish for each in _likely(budget) for wish in left_out.missing(left_out.simulated, each)))
+        return found
+    design = replace(design, focus="records")
+    last = (_errors, model, design, replace(draw, draws=1, seed=SEED))
+    kept: FloatArray | None = cached.find(*last)
+    if kept is not None:
+        return kept
+    title = CATALOGUE[design.mechanism].title
+    held = get(f"Leaving people out: {title}", _hold, model, design, given=(cached.dataset(model.dataset),))
+    return None if held is None else cached.value(f"Errors of {title}", *last, given=(held.value,))
+
+
+def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | None:
+    """Errors of Bayes cloaking; where the page's model was moved, of the same releases read with it."""
+    if model == usual(model.dataset):
+        found = left_out.simulated_errors(budget, get)
+        return None if found is None else found.errors
+    kept: FloatArray | None = cached.find(_errors_read, budget, model)
+    if kept is not None:
+        return kept
+    numbers = left_out.parts_of(get, left_out.numbers, budget)
+    if numbers is None:
+        return None
+    read = get("Reading them with this model", _errors_read, budget, model, given=(numbers,))
+    return None if read is None else read.value
 
 
 def _foresee(model: Model, design: Design, draw: Draw) -> None:
     """An idle process begins with people left out, while a page that will ask for them computes something else."""
-    (function, *settings), last = _steps(model, design, draw)
-    if cached.find(*last) is None:
-        cached.wish(Wish(function, tuple(settings), (cached.dataset(model.dataset),)))
-
-
-Step = tuple[Any, ...]  # a function and its settings
-
-
-def _steps(model: Model, design: Design, draw: Draw) -> tuple[Step, Step]:
-    """What plans every fold, and what gives the errors, which are those of one draw, whichever it is."""
     if design.in_stages:
-        budget = _budget(model, draw)
-        return (_hold_stages, _planned(budget)), (_errors_read, budget, model)
+        function = left_out.simulated if model == usual(model.dataset) else left_out.numbers
+        cached.wish(*left_out.missing(function, Budget(model.dataset, draw.epsilon, draw.delta)))
+        return
     design = replace(design, focus="records")
-    return (_hold, model, design), (_errors, model, design, replace(draw, draws=1, seed=SEED))
+    if cached.find(_errors, model, design, replace(draw, draws=1, seed=SEED)) is None:
+        cached.wish(Wish(_hold, (model, design), (cached.dataset(model.dataset),)))
 
 
-def opening(model: Model, draw: Draw) -> Iterator[Wish]:
-    """The slow results of a page that opens with Bayes cloaking, without the steps that only lead to them."""
-    name = model.dataset
-    data, budget = cached.dataset(name), _budget(model, draw)
-    given = data, scene(name)
-    yield Wish(staged.plan_stages, (budget,), given)
+def opening(name: str) -> Iterator[Wish]:
+    """The slow results of a page that opens with a data set, besides its errors."""
     if exhibit(name).scene == "curve":
-        yield Wish(staged.without_privacy, (name,), given)
-    held = _hold_stages(data, _planned(budget))
-    yield Wish(_errors_read, (budget, model), (held, _numbers(held, budget)))
+        yield Wish(staged.without_privacy, (name,), (cached.dataset(name), scene(name)))
 
 
-def _next(budget: Budget, data: Dataset) -> Iterator[Wish]:
-    for each in staged.likely(budget):
-        held = cached.find(_hold_stages, _planned(each))
-        yield Wish(_hold_stages, (_planned(each),), (data,)) if held is None else Wish(_numbers, (each,), (held,))
-
-
-def _budget(model: Model, draw: Draw) -> Budget:
-    return Budget(model.dataset, "records", draw.epsilon, draw.delta)
-
-
-def _planned(budget: Budget) -> Budget:
-    """The budget that folds are planned for."""
-    return replace(budget, epsilon=rung(budget.epsilon))
+def _likely(budget: Budget) -> list[Budget]:
+    """Budgets one step of a slider away."""
+    return [
+        *(replace(budget, epsilon=float(each)) for each in offers.neighbours(offers.EPSILONS, budget.epsilon)),
+        *(replace(budget, delta=each) for each in offers.neighbours(offers.DELTAS, budget.delta)),
+    ]
 
 
 def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
@@ -242,47 +239,21 @@ def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 
-def _hold_stages(data: Dataset, budget: Budget) -> list[Held]:
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta, gap=PICTURE_GAP)
-    return hold_out(mechanism, data, folds_of(data))
-
-
 def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
     draws = CATALOGUE[design.mechanism].simulated
     return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED)
 
 
-class LeftOutNumbers(NamedTuple):
-    """Numbers of simulated draws without some of the people.
-
-    Attributes:
-        plan: they were measured by.
-        measured: in model units, of the curve alone.
-        values: curves by the automatic models where those people are (draws, P), in the output's unit.
-    """
-
-    plan: BayesPlan
-    measured: Measured
-    values: FloatArray
-
-
-def _numbers(held: list[Held], budget: Budget) -> list[LeftOutNumbers]:
-    """Of simulated draws on each fold, as in ``held_out_errors``; the budget is that of one draw."""
-    mechanism, draws = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta), CATALOGUE["bayes"].simulated
-    numbers = []
-    for index, fold in enumerate(held):
-        plan, rng = fold.plan_for(mechanism), np.random.default_rng([SEED, index])
-        released = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-        numbers.append(LeftOutNumbers(plan, released.measured[0]._replace(distances=None), released.samples))
-    return numbers
-
-
-def _errors_read(held: list[Held], numbers: list[LeftOutNumbers], _budget: Budget, model: Model) -> FloatArray:
-    """RMSE on people left out of each draw (draws,), in the output's unit, read with a model. Not private."""
-    curves = [each.values for each in numbers]
-    if model != usual(model.dataset):
-        curves = [
-            staged.read(fold.train, fold.X_test, each.plan, each.measured, model).values
-            for fold, each in zip(held, numbers, strict=True)
-        ]
-    return held_out_rmse([curve - fold.truth for curve, fold in zip(curves, held, strict=True)])
+def _errors_read(
+    parts: list[left_out.Numbers],
+    budget: Budget,
+    model: Model,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> FloatArray:
+    """RMSE on people left out of each simulated release (D,), in the output's unit, read with a model. Not private."""
+    residuals = []
+    for fold, measured in parts:
+        residuals.append(staged.read(fold.train, fold.X_test, measured, budget, model).values - fold.truth)
+        progress(len(residuals) / len(parts))
+    return held_out_rmse(residuals)

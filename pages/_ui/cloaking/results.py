@@ -13,12 +13,11 @@ import pandas as pd
 from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import Measured
+from dpgp_core.bayes.queries import Measured
 from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import Plan
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.gaussian import SimulatedInterval
 from dpgp_core.strategies.noise_design import NoiseDesign
@@ -118,11 +117,11 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Released by the stages of Bayes cloaking. May be published, were it not for numbered draws.
+    """Everything that one numbered draw of Bayes cloaking released.
 
     Attributes:
-        measured: of every stage, and the distances to the curve of them all, in model units.
-        guarantee: of all draws together.
+        measured: all measurements, in model units.
+        guarantee: the promise for this draw.
     """
 
     measured: Measured
@@ -137,12 +136,14 @@ class Result:
         model, design, draw: settings.
         dataset, scene: which records, and where predictions are made.
         nonprivate: the curve when nothing is hidden, at every row of the scene (P,), in the output's unit.
-        fit, plan: the stages' results.
+        fit: the cloaking matrix.
+        plan: of a mechanism that adds noise once; None for Bayes cloaking, which plans each stage on the way.
         samples: to publish (draws, P), in the output's unit.
         guarantee: of all samples together.
         intervals: about them.
         times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
-        budget, numbers: of Bayes cloaking; None where noise is added once.
+        budget: of Bayes cloaking; None where noise is added once.
+        numbers: what each draw of Bayes cloaking released; empty where noise is added once.
     """
 
     model: Model
@@ -152,38 +153,28 @@ class Result:
     scene: Scene
     nonprivate: FloatArray
     fit: Predictive
-    plan: Plan | BayesPlan
+    plan: Plan | None
     samples: FloatArray
     guarantee: Guarantee
     intervals: Intervals
     times: Mapping[str, Answer[Any]]
     budget: Budget | None = None
-    numbers: Numbers | None = None
+    numbers: tuple[Numbers, ...] = ()
 
     @property
-    def planned_for(self) -> tuple[float, float] | None:
-        """Epsilon and delta of the plan that was measured by, where the best one is still being made."""
-        return None if self.budget is None else self.budget.planned_for
-
-    @property
-    def chosen(self) -> tuple[Model, Design, Draw]:
-        """Its settings."""
-        return self.model, self.design, self.draw
-
-    @property
-    def settings(self) -> tuple[object, ...]:
+    def settings(self) -> tuple[Model, Design, Draw]:
         """All that it depends on."""
-        return (*self.chosen, self.planned_for)
+        return self.model, self.design, self.draw
 
     @property
     def released(self) -> tuple[object, ...]:
         """Settings of the release: numbers that stages measured are read with any model, for nothing."""
-        return (self.model.dataset, *self.chosen[1:]) if self.design.in_stages else self.chosen
+        return (self.model.dataset, *self.settings[1:]) if self.design.in_stages else self.settings
 
     @property
     def linear_plan(self) -> Plan:
         """Of a mechanism that adds noise once, to a linear map of the outputs."""
-        assert isinstance(self.plan, Plan)
+        assert self.plan is not None
         return self.plan
 
     @property

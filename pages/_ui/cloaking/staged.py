@@ -1,149 +1,91 @@
-"""Releases in stages: the best plan, or the nearest that is ready, and its draws."""
+"""Numbered draws of Bayes cloaking: what each releases, and the curves read from it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
 
-from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import Measured, together
-from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.mixture import MixtureUncertainty
-from dpgp_core.bayes.models import Model as Mixed
-from dpgp_core.measurement.noise import Apart, NumberedDraws
+from dpgp_core.bayes.filter import Filter, filter_of
+from dpgp_core.bayes.mixture import MixtureUncertainty, side_by_side
+from dpgp_core.bayes.model import Model as Mixed
+from dpgp_core.bayes.queries import Measured
+from dpgp_core.bayes.settings import reading_for
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan, BayesRelease
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Dataset
 from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Numbers, Result, Scene
-from pages._ui.look import offers
-from pages._ui.model import PICTURE_GAP, Budget, Draw, Model, usual
-from pages._ui.work import cached, waiting
-from pages._ui.work.cached import Wish
-from pages._ui.work.jobs import Answer
+from pages._ui.model import Budget, Draw, Model, usual
 
 
-def plan_stages(dataset: Dataset, scene: Scene, budget: Budget) -> BayesPlan:
-    """The best plan of every stage, each record with a column of its own; public."""
-    weights = scene.at_records if budget.focus == "records" else None
-    mechanism = BayesCloaking(
-        epsilon=budget.epsilon, delta=budget.delta, weights=weights, gap=PICTURE_GAP, binned=False
-    )
-    return mechanism.plan_for(dataset, scene.X_test)
+def measure(dataset: Dataset, budget: Budget, number: int) -> Numbers:
+    """Make one numbered draw: a release, but with pseudo-random noise that its number determines."""
+    mechanism, X = budget.mechanism, dataset.X
+    release = mechanism.measure(mechanism.plan_for(dataset, X), dataset, X, np.random.default_rng(number), mean=False)
+    return Numbers(release.measured[0], release.guarantee)
 
 
-def measure(dataset: Dataset, scene: Scene, plan: BayesPlan, budget: Budget, draw: Draw) -> Numbers:
-    """Numbered draws, side by side where that fits into memory; each is the same beside any others.
-
-    Stages choose how narrowly they clip by what the curve gains where it is drawn, so all of the scene enters.
-    """
-    mechanism = BayesCloaking(epsilon=budget.epsilon, delta=budget.delta)
-
-    def some(first: int, count: int) -> BayesRelease:
-        rng = NumberedDraws(first, count)
-        return mechanism.measure(plan, dataset, scene.X_test, rng, count, mean=False)
-
-    try:
-        released = [some(draw.seed, draw.draws)]
-    except Apart:
-        released = [some(number, 1) for number in range(draw.seed, draw.seed + draw.draws)]
-    promise = released[0].guarantee
-    measured = together([part for each in released for part in each.measured])
-    return Numbers(measured, promise if len(released) == 1 else promise.repeated(draw.draws))
+def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:
+    """Return the models that read a draw: the automatic ones, and the page's with its neighbours if it was moved."""
+    mechanism = budget.mechanism
+    if model != usual(model.dataset):
+        mechanism = replace(mechanism, kernels=(model.build(),), noise_variances=(model.noise,))
+    return mechanism.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), dataset.people)
 
 
-def models(dataset: Dataset, plan: BayesPlan, model: Model) -> tuple[Mixed, ...]:
-    """The page's model, its neighbours and the automatic ones; these alone where the page's model was not touched."""
+def filter_for(dataset: Dataset, budget: Budget, model: Model) -> Filter:
+    """Return the filter that reads a draw: of a release itself, or with the page's model among the others."""
+    plan = budget.mechanism.plan_for(dataset, dataset.X)
     if model == usual(model.dataset):
-        return plan.models
-    declared = BayesCloaking(epsilon=1.0, delta=0.01, kernels=(model.build(),), noise_variances=(model.noise,))
-    return declared.models(dataset.x_box, plan.public.half_range)
+        return plan.filtered
+    return filter_of(
+        models(dataset, budget, model),
+        plan.filtered.columns,
+        plan.filtered.n,
+        plan.filtered.half_range,
+        is_binary=plan.filtered.is_binary,
+    )
 
 
-def read(dataset: Dataset, X_test: FloatArray, plan: BayesPlan, measured: Measured, model: Model) -> MixtureUncertainty:
-    """Prediction at X_test (P, D) from released numbers."""
-    mixed = models(dataset, plan, model)
-    filtered = record_filter(mixed, dataset.X, X_test, public=plan.public)
-    prediction = filtered.read_and_predict(measured.stages)
-    prediction = filtered.with_people(prediction, measured.distances)
-    return MixtureUncertainty(outcome=dataset.outcome, prediction=prediction)
+def read(
+    dataset: Dataset,
+    X_test: FloatArray,
+    measured: Sequence[Measured],
+    budget: Budget,
+    model: Model,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> MixtureUncertainty:
+    """Predict at X_test (P, D) from the released numbers of some draws. Spends nothing."""
+    filtered, parts = filter_for(dataset, budget, model), []
+    for each in measured:
+        assert each.counts is not None
+        given = filtered.with_counts(each.counts, each.z, each.positions)
+        posterior, at_test = given.read(each.stages), given.at(X_test)
+        parts.append(at_test.with_dispersion(at_test.predict(posterior), each.distances))
+        progress(len(parts) / len(measured))
+    return MixtureUncertainty(outcome=dataset.outcome, prediction=side_by_side(parts), cut=("outputs", "function"))
 
 
 def curves(
-    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
+    dataset: Dataset,
+    scene: Scene,
+    numbers: Sequence[Numbers],
+    budget: Budget,
+    _draw: Draw,
+    model: Model,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
 ) -> tuple[FloatArray, Intervals]:
-    """Released curves (draws, P) and their intervals, read with a model among others."""
-    uncertainty = read(dataset, scene.X_test, plan, numbers.measured, model)
+    """Return released curves (draws, P) and their intervals, read with a model among others."""
+    uncertainty = read(dataset, scene.X_test, [each.measured for each in numbers], budget, model, progress)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
-Given = tuple[Dataset, Scene]  # of a budget
-
-
-def best(budget: Budget, given: Given) -> Answer[BayesPlan]:
-    """The plan that is made for a budget."""
-    return cached.answer(_planning(budget), plan_stages, budget, given=given)
-
-
-def soon(budget: Budget, given: Given) -> tuple[Answer[BayesPlan], Budget]:
-    """The best plan if it is there soon, else the nearest one that is ready; and the budget, with that of the plan.
-
-    The noise of any plan is scaled to the budget when it measures. A page that got the latter is made again as soon as
-    the best is there. Idle processes go on with the plans of ``likely`` budgets.
-    """
-    near = nearest(budget)
-    cached.wish(*(Wish(plan_stages, (each,), given) for each in likely(budget)))
-    if near is None or near == budget:
-        return best(budget, given), budget
-    ready = cached.soon(_planning(budget), plan_stages, budget, given=given)
-    if ready is not None:
-        return ready, budget
-    waiting.afterwards(lambda: best(budget, given))
-    return best(near, given), replace(budget, planned_for=(near.epsilon, near.delta))
-
-
-def nearest(budget: Budget) -> Budget | None:
-    """Whose plan is ready, and whose noise is closest: this budget, or one of another epsilon or another delta."""
-    offered = {
-        budget,
-        *(replace(budget, epsilon=float(epsilon)) for epsilon in offers.EPSILONS),
-        *(replace(budget, delta=delta) for delta in offers.DELTAS),
-    }
-    noise = _noise(budget)
-    by_noise = sorted(offered, key=lambda each: abs(math.log(_noise(each) / noise)))
-    return next((each for each in by_noise if cached.find(plan_stages, each) is not None), None)
-
-
-def likely(budget: Budget) -> list[Budget]:
-    """Likely next budgets: one step of a slider away; then, where a plan takes little, the rest of epsilon's."""
-
-    def at(epsilons: Iterable[float]) -> Iterator[Budget]:
-        return (replace(budget, epsilon=float(epsilon)) for epsilon in epsilons)
-
-    rest = offers.EPSILONS if exhibit(budget.dataset).scene == "curve" else ()
-    steps = [
-        *at(offers.neighbours(offers.EPSILONS, budget.epsilon)),
-        *(replace(budget, delta=delta) for delta in offers.neighbours(offers.DELTAS, budget.delta)),
-        *at(sorted(rest, key=lambda other: abs(math.log(other / budget.epsilon)))),
-    ]
-    return [each for each in dict.fromkeys(steps) if each != budget]
-
-
-def _noise(budget: Budget) -> float:
-    return BayesCloaking(epsilon=budget.epsilon, delta=budget.delta).shares("number").curve
-
-
-def _planning(budget: Budget) -> str:
-    return f"Planning what to measure at ε = {budget.epsilon:g}"
-
-
-NOTHING_HIDDEN, _DELTA, _GAP = 1000.0, 1e-5, 0.3  # budget at which privacy noise is too small to see
+NOTHING_HIDDEN, _DELTA = 1000.0, 1e-5  # budget at which privacy noise is too small to see
 LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[-1:], 99)
 
 
@@ -175,18 +117,16 @@ class Growth:
         return float(np.interp(y, quantiles, LEVELS))
 
 
-def released(
-    dataset: Dataset, scene: Scene, plan: BayesPlan, numbers: Numbers, _budget: Budget, _draw: Draw, model: Model
-) -> Growth:
-    """From the first draw of Bayes cloaking: spends nothing beyond it."""
+def released(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> Growth:
+    """Return the centiles from the first draw of Bayes cloaking. Spends nothing beyond it."""
     X = scene.X_test[scene.grid]
-    return _of(X, read(dataset, X, plan, numbers.measured.draws(slice(0, 1)), model))
+    return _of(X, read(dataset, X, [first.measured], budget, model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
-    """The same mixture of models when nothing is hidden. Not private."""
+    """Return the centiles by the same mixture of models when nothing is hidden. Not private."""
     X = scene.X_test[scene.grid]
-    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA, gap=_GAP).for_many_draws(dataset.n)
+    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA)
     plan = mechanism.plan_for(dataset, X)
     return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
 

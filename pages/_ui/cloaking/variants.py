@@ -54,7 +54,7 @@ def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
         ("one more person", one_more, [at_records(each, each.intervals.output.half) for each in (pinned, ours)]),
     ]
     if overlay:
-        errors = [float(computed.errors(*each.chosen).mean()) for each in (pinned, ours)]
+        errors = [float(computed.errors(*each.settings).mean()) for each in (pinned, ours)]
         rows.insert(0, ("error", text.help_of("Error"), errors))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
     tiles = [Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas)]
@@ -82,7 +82,7 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
 
     The present setting is among them where it has neighbours on both sides.
     """
-    model, design, draw = ours.chosen
+    model, design, draw = ours.settings
     one, shipped = replace(draw, draws=1), exhibit(model.dataset)
     st.header("Side by side")
     offered = [each for each in VARIED.titles if each != "kernel" or not shipped.smooth_only]

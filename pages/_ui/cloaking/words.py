@@ -12,9 +12,10 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
+from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import NoiseDesign
-from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import LEVEL, Numbers, Result
 from pages._ui.left_out import FOLDS, Trio
 from pages._ui.look import offers, tables, text
 from pages._ui.look.plots import axis
@@ -72,22 +73,10 @@ def uncertainty(ours: Result, other: Result) -> Uncertain:
     )
 
 
-def planned_for(result: Result) -> str:
-    """The budget whose plan was measured by; nothing where it is the one asked for."""
-    if result.planned_for is None:
-        return ""
-    epsilon, delta = result.planned_for
-    return f"ε = {epsilon:g}" if delta == result.draw.delta else f"δ = {text.small(delta)}"
-
-
-def meanwhile(result: Result, errors: Trio | None, overlay: bool) -> str:
-    """That a better plan, or errors under the overlay, are still being computed; nothing where nothing is missing."""
-    other, note = planned_for(result), ""
-    if other:
-        note += f" Measured by the plan for {other}, which keeps this promise too, while the best one is made."
-    if overlay and (errors is None or errors.ours is None or errors.paper is None):
-        note += " The errors are being computed."
-    return note
+def meanwhile(errors: Trio | None, overlay: bool) -> str:
+    """Return the note that errors under the overlay are still being computed; nothing where none is missing."""
+    missing = overlay and (errors is None or errors.ours is None or errors.paper is None)
+    return " The errors are being computed." if missing else ""
 
 
 def error(result: Result, left_out: FloatArray | None) -> str:
@@ -134,17 +123,22 @@ def errors_of(ours: Result, errors: Trio, kind: str = "people") -> list[Metric]:
 
 def free(result: Result) -> str:
     """The settings that are free to move."""
-    if not isinstance(result.plan, BayesPlan):
+    if not result.numbers:
         return ""
     return "Moving kernel, lengthscale and spread of people is free: they only read these numbers."
 
 
 def _measured_size(result: Result) -> Metric:
-    if isinstance(result.plan, BayesPlan):
-        numbers = sum(stage.planned.rank for stage in result.plan.stages)
-        return Metric("Numbers measured", f"{numbers}", f"in {len(result.plan.stages)} stages")
-    factor = result.plan.factor
+    if result.numbers:
+        ranks = ranks_of(result.numbers[0])
+        return Metric("Numbers measured", f"{sum(ranks)}", f"in {len(ranks)} stages")
+    factor = result.linear_plan.factor
     return Metric("Directions of privacy noise", f"{factor.shape[1]}", f"of {len(factor)} test points")
+
+
+def ranks_of(numbers: Numbers) -> list[int]:
+    """How many sums of outcomes each stage of a draw measured."""
+    return [len(stage.B) for stage in numbers.measured.stages]
 
 
 def own_title(ours: Result) -> str:
@@ -202,15 +196,16 @@ Steps = list[Step]
 ERROR = (
     "Error",
     f"root mean square on people left out, in {FOLDS} public parts: each part is predicted from a release about the "
-    "others. Bayes cloaking is simulated 8 times, methods that add noise once 60 times. Without privacy: the same "
-    "models on the exact outputs of the others, or the sidebar's model where that does better",
+    f"others. Bayes cloaking is simulated {CATALOGUE['bayes'].simulated} times, methods that add noise once "
+    f"{CATALOGUE['refined'].simulated} times. Without privacy: the same models on the exact outputs of the others, or "
+    "the sidebar's model where that does better",
 )
 
 
 def explain(result: Result) -> Steps:
     """The computation of a result, in order."""
     data, draw, (low, high) = result.dataset, result.draw, result.dataset.y_bounds
-    before, after = _in_stages(result, result.plan) if isinstance(result.plan, BayesPlan) else _at_once(result)
+    before, after = _in_stages(result) if result.numbers else _at_once(result)
     multiplier = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
     times = ", ".join(
         f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
@@ -233,10 +228,11 @@ def explain(result: Result) -> Steps:
     ]
 
 
-def _in_stages(result: Result, plan: BayesPlan) -> tuple[Step, Steps]:
-    """The models that read what Bayes cloaking measures; the numbers, and the certificate of their plan."""
-    model, other = result.model, planned_for(result)
-    many = f"{len(plan.models)} Gaussian processes"
+def _in_stages(result: Result) -> tuple[Step, Steps]:
+    """The models that read what Bayes cloaking measures, and the numbers of the first draw."""
+    model, budget = result.model, result.budget
+    assert budget is not None
+    many = f"{len(staged.models(result.dataset, budget, model))} Gaussian processes"
     if model == usual(model.dataset):
         read = (
             f"{many} made from bounds and box. The released numbers themselves say how "
@@ -249,20 +245,20 @@ def _in_stages(result: Result, plan: BayesPlan) -> tuple[Step, Steps]:
             "bounds and box. The released numbers themselves say how much each counts, so a wrong lengthscale costs "
             "little"
         )
-    best = f"of the best there is for {other}, which it was planned for" if other else "of the best there is"
-    ranks = [stage.planned.rank for stage in plan.stages]
+    ranks = ranks_of(result.numbers[0])
     return ("Models", read), [
         (
             "Measured",
             f"{' + '.join(map(str, ranks))} = {sum(ranks)} noisy weighted sums of the outputs, in {len(ranks)} stages. "
-            "The first takes them as they are. Each later one takes what is left of them near the curve that is known "
-            "by then. No person moves any stage by more than 1, in units that the noise is calibrated to",
+            "The first stage clips outputs to the bounds. Each later one clips them to a narrower interval around the "
+            "curve that is known by then. No person moves any stage by more than 1, in units that the noise is "
+            "calibrated to",
         ),
         (
-            "Certificate",
-            f"what each stage measures is within {100 * plan.gap:.2g} % {best}, as a share of what privacy costs. It "
-            "was planned from inputs, bounds and box: the sidebar's model only reads the numbers. "
-            "Moving it spends nothing: a real release can be read again with any other, for ever",
+            "Plan",
+            "before each stage, its sums and intervals are chosen from inputs, bounds, box and the numbers released so "
+            "far, as in a real release. The sidebar's model only reads the numbers. Moving it spends nothing: a real "
+            "release can be read again with any other, for ever",
         ),
     ]
 

@@ -16,6 +16,7 @@ from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.evaluation.errors import epsilon_on_curve
 from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.table import Dataset
+from pages._ui import left_out
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene
@@ -33,7 +34,7 @@ from pages._ui.compare.contenders import (
 )
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
-from pages._ui.model import Model, usual
+from pages._ui.model import Budget, Model, usual
 from pages._ui.work import cached, engine
 from pages._ui.work.cached import Wish
 
@@ -65,8 +66,7 @@ def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterat
         return
     pieces: list[Piece] = []
     for index in range(folds):
-        doing = f"{progress}, fold {index + 1} of {folds}"
-        pieces.append(cached.value(doing, contenders.piece, concern, name, index, given=(data,)))
+        pieces.append(_piece(concern, name, index, f"{progress}, part {index + 1} of {folds}"))
         if len(pieces) < folds:
             yield contenders.joined(pieces, concern, name), len(pieces)
     yield cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds
@@ -82,9 +82,31 @@ def is_slow(name: str) -> bool:
     return CONTENDERS[name].simulated < _MANY and not engine.elsewhere()
 
 
+def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
+    """One fold of a slow curve; of Bayes cloaking from the errors that it has on every page."""
+    budgets, given = _budgets(concern, name), (dataset(concern),)
+    if not budgets:
+        return cached.value(doing, contenders.piece, concern, name, index, given=given)
+    return contenders.piece_of([cached.value(doing, left_out.simulated, each, index, given=given) for each in budgets])
+
+
+def _budgets(concern: Contest, name: str) -> list[Budget]:
+    """The budget of Bayes cloaking at every epsilon; none of another contender."""
+    every = (contenders.budget_of(concern, name, epsilon) for epsilon in CURVE_EPSILONS)
+    return [each for each in every if each is not None]
+
+
 def _whole(concern: Contest, name: str) -> Curve | None:
     joined = cached.find(contenders.joined, concern, name) if is_slow(name) else None
-    return cached.find(contenders.curve, concern, name) if joined is None else joined
+    if joined is not None:
+        return joined
+    if not (budgets := _budgets(concern, name)):
+        return cached.find(contenders.curve, concern, name)
+    found = [cached.find(left_out.joined, each) for each in budgets]
+    every = [each for each in found if each is not None]
+    if len(every) == len(budgets):
+        return contenders.curve_of(every)
+    return None if is_slow(name) else cached.find(contenders.curve, concern, name)
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
@@ -154,8 +176,14 @@ def peers(contest: Contest, epsilon: float) -> dict[str, float]:
 
 def limits(contest: Contest) -> Possible:
     """Limits of error under the page's prior at its delta."""
-    doing = "Asking what is possible under the prior"
-    return cached.value(doing, contenders.possible, contest.model, contest.delta, given=(dataset(contest),))
+    data, function, every = dataset(contest), contenders.possible_at, list[contenders.Bounds]()
+    settings = [(contest.model, contest.delta, epsilon) for epsilon in contenders.EPSILONS]
+    absent = [each for each in reversed(settings) if cached.find(function, *each) is None]
+    cached.wish(*(Wish(function, each, (data,)) for each in absent))  # an idle process begins at the other end
+    for each in settings:
+        doing = f"Asking what is possible under the prior, {len(every) + 1} of {len(settings)}"
+        every.append(cached.value(doing, function, *each, given=(data,)))
+    return contenders.possible(every, data.y_scale)
 
 
 BINS, INDUCING = 10, 6  # that pages open with
@@ -169,11 +197,19 @@ def opened() -> list[Contest]:
     return [Contest(usual(name), offers.DELTA, bins, INDUCING) for name, bins in bins_of.items()]
 
 
+LESSON_DELTA = 0.01  # to which Compare's first lesson leads
+
+
 def opening_curves() -> Iterator[Wish]:
-    """Their curves, each whole."""
+    """Their curves, each whole; and those of Bayes cloaking for all data sets, and at the delta of a lesson."""
     for contest in opened():
         for name in USUAL:
-            yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
+            if not _budgets(contest, name):
+                yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
+    names = [each.name for each in EXHIBITS.values() if each.cross_validated]
+    for name, delta in [*((name, offers.DELTA) for name in names), (names[0], LESSON_DELTA)]:
+        for epsilon in CURVE_EPSILONS:
+            yield left_out.opening_errors(Budget(name, epsilon, delta))
 
 
 def foresee(contest: Contest, names: Sequence[str]) -> None:
@@ -200,8 +236,13 @@ def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
     if not is_slow(name):
         yield Wish(contenders.curve, (concern, name), given)
         return
+    budgets = _budgets(concern, name)
     for index in reversed(range(FOLDS)):  # a page that waits begins with the first: they meet half way
-        yield Wish(contenders.piece, (concern, name, index), given)
+        if not budgets:
+            yield Wish(contenders.piece, (concern, name, index), given)
+        for budget in reversed(budgets):
+            if cached.find(left_out.simulated, budget, index) is None:
+                yield Wish(left_out.simulated, (budget, index), given)
 
 
 SEED = 1  # number of the draw
@@ -227,11 +268,11 @@ class Drawn:
 
 
 def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: float) -> Drawn:
-    """Release all records once, with the noise of draw ``SEED``, planned as those whose errors stand beside it."""
+    """Release all records once, with the noise of draw ``SEED``."""
     mechanism = contender(contest, name, epsilon)
     low, high = np.array(dataset.x_box).T
     rows = np.flatnonzero(((low <= scene.X_test) & (scene.X_test <= high)).all(axis=1))
-    release = mechanism.for_many_draws(dataset.n).release(dataset, scene.X_test[rows], np.random.default_rng(SEED))
+    release = mechanism.release(dataset, scene.X_test[rows], np.random.default_rng(SEED))
     if isinstance(release.uncertainty, NoInterval):
         return Drawn(rows, release.samples[0], None, None)
     outputs, curve = (np.stack([end[0] for end in release.interval(LEVEL, of)]) for of in ("outputs", "function"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,14 +27,14 @@ from dpgp_core.evaluation.errors import epsilon_for_error
 from dpgp_core.evaluation.limits import Limits, Reached, limits, reached
 from dpgp_core.evaluation.peers import in_hindsight, settings
 from dpgp_core.kernels import Stationary
-from dpgp_core.mechanisms import CATALOGUE
+from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.table import Dataset
-from pages._ui.left_out import SEED, folds_of
+from pages._ui.left_out import SEED, Errors, Part, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
-from pages._ui.model import PICTURE_GAP, Model, clip_of
+from pages._ui.model import Budget, Model, clip_of
 from pages._ui.work.engine import engine
 
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
@@ -76,7 +75,6 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
             inducing=contest.inducing,
             clip=clip_of(contest.model),
             fit_noise=True,
-            gap=PICTURE_GAP,
         )
     )
 
@@ -132,6 +130,29 @@ def piece(
     mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
     test = folds_of(dataset)[index]
     return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress)
+
+
+def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:
+    """The budget of a release of Bayes cloaking, which all pages share; None for another contender."""
+    mechanism = contender(contest, name, epsilon)
+    if not isinstance(mechanism, BayesCloaking):
+        return None
+    return Budget(contest.model.dataset, epsilon, contest.delta, mechanism.protects)
+
+
+def piece_of(parts: Sequence[Part]) -> Piece:
+    """One fold of Bayes cloaking at every epsilon."""
+    return [part.residuals for part in parts], float(np.mean([part.seconds for part in parts]))
+
+
+def curve_of(every: Sequence[Errors]) -> Curve:
+    """The curve of Bayes cloaking from its errors at every epsilon."""
+    return Curve(
+        np.array([each.errors for each in every]),
+        np.array([each.half_width for each in every]),
+        np.array([each.half_score for each in every]),
+        float(np.mean([each.seconds for each in every])),
+    )
 
 
 def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
@@ -197,8 +218,9 @@ def scale_of(dataset: Dataset) -> Scale:
 
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-WORLDS = 16
+WORLDS = 40
 WORLDS_SEED = 11
+LIMITS_GAP = 1e-2  # of the convex problems that give the limits
 OUTSIDE = 0.01  # share of the prior's outputs beyond the bounds, where they are clipped
 
 
@@ -228,17 +250,16 @@ def prior_of(dataset: Dataset, model: Model) -> tuple[Stationary, float, float]:
     return replace(model.build(), variance=variance), model.noise * variance, half
 
 
-def possible(
-    dataset: Dataset, model: Model, delta: float, *, progress: Callable[[float], None] = lambda fraction: None
-) -> Possible:
-    """All budgets, one after another or on the cluster (``engine``). Only inputs and declared values are read."""
-    rows: list[tuple[Limits, Reached]] = []
-    at = partial(_possible_at, dataset.X, dataset.x_box, prior_of(dataset, model), delta)
-    with engine() as executor:
-        for each in (executor.map if executor else map)(at, EPSILONS):
-            rows.append(each)
-            progress(len(rows) / len(EPSILONS))
-    of_limits, of_stages = (np.array(each) * dataset.y_scale for each in zip(*rows, strict=True))
+Bounds = tuple[Limits, Reached]
+
+
+def possible(bounds: Sequence[Bounds], y_scale: float) -> Possible:
+    """Limits at all of ``EPSILONS``, in the output's unit.
+
+    Args:
+        y_scale: of the data set.
+    """
+    of_limits, of_stages = (np.array(each) * y_scale for each in zip(*bounds, strict=True))
     return Possible(
         without_privacy=float(of_limits[0, 0]),
         fixed=of_limits[:, 1],
@@ -248,19 +269,30 @@ def possible(
     )
 
 
-def _possible_at(
-    X: FloatArray,
-    x_box: tuple[tuple[float, float], ...],
-    prior: tuple[Stationary, float, float],
-    delta: float,
-    epsilon: float,
-) -> tuple[Limits, Reached]:
-    kernel, noise, half = prior
+def possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -> Bounds:
+    """Limits at one budget, and what Bayes cloaking reaches. Only inputs and declared values are read."""
+    with engine() as executor:
+        if executor is None:
+            return _possible_at(dataset, model, delta, epsilon)
+        return executor.submit(_possible_at, dataset, model, delta, epsilon).result()
+
+
+def _possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -> Bounds:
+    (kernel, noise, half), X = prior_of(dataset, model), dataset.X
     mu = 1 / noise_multiplier(epsilon, delta)
-    bound = limits(kernel, noise, X, X, mu=mu, output_range=2 * half, gap=PICTURE_GAP)
-    budget = {"epsilon": epsilon, "delta": delta}
+    bound = limits(kernel, noise, X, X, mu=mu, output_range=2 * half, gap=LIMITS_GAP)
     simulated = reached(
-        kernel, noise, X, X, **budget, x_box=x_box, half_range=half, worlds=WORLDS, seed=WORLDS_SEED, gap=PICTURE_GAP
+        kernel,
+        noise,
+        X,
+        X,
+        epsilon=epsilon,
+        delta=delta,
+        x_box=dataset.x_box,
+        half_range=half,
+        worlds=WORLDS,
+        seed=WORLDS_SEED,
+        gap=BayesCloaking.gap,
     )
     return bound, simulated
 

@@ -286,7 +286,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
 def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | None) -> None:
     """The curves; with a contender chosen (``name``), one of its releases beside them."""
     columns = [st.container()] if name is None else st.columns([3, 2])
-    caption = f"{alt_text} {words.errors_caption(compute.dataset(compared.contest).n)}"
+    caption = f"{alt_text} {words.ERRORS_CAPTION}"
     with columns[0]:
         pictures.clickable(picture, CHART, caption, words.CLICK, take_point)
     if name is not None:

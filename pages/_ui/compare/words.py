@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dpgp_core.bayes.settings import MANY_RECORDS, ONE_PLAN
 from pages._ui.compare.compute import Compared
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, contender
 from pages._ui.left_out import FOLDS
@@ -152,20 +151,12 @@ def front(compared: Compared) -> frozenset[str]:
     return frozenset(each.name for each in held if not any(beats(rival, each) for rival in held))
 
 
-_ERRORS = (
+ERRORS_CAPTION = (
     "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
     "= 1 the 2018 method has no proven guarantee."
 )
-_ONE_FOR_ALL = (
-    "All draws of Bayes cloaking share one plan here. A real release makes its own, and may err up to a third more."
-)
 CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
-
-
-def errors_caption(records: int) -> str:
-    """Caption of the errors against epsilon, of a table of so many records."""
-    return f"{_ERRORS} {_ONE_FOR_ALL}" if MANY_RECORDS < records <= ONE_PLAN else _ERRORS
 
 
 def errors_alt(compared: Compared, names: Sequence[str]) -> str:
@@ -202,13 +193,11 @@ EXPLANATION = [
     (
         "Bayes cloaking (ours)",
         "recommended for a release. It needs no kernel, lengthscale or noise, and its release can be refitted for "
-        "free. Its strategies are planned for the powers of four next to each ε. These plans are within 1 % of "
-        "the optimum. Those of a release are ten times as close",
+        "free. Each simulated release plans its stages from what it has released, as a real one does",
     ),
     (
         "Bayes cloaking (inputs too)",
-        "the same on public cells, for whoever's inputs are private: on request, in the sidebar. Each draw plans its "
-        "stages from what it has released, here as in a release",
+        "the same on public cells, for whoever's inputs are private: on request, in the sidebar",
     ),
     (
         "Error",
@@ -217,7 +206,11 @@ EXPLANATION = [
         "cloaking read off its curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's "
         "model where that does better",
     ),
-    ("Same draws", "every ε uses the same underlying noise, so curves are smooth and the root is well defined"),
+    (
+        "Same draws",
+        "of a method that adds noise once, every ε uses the same underlying noise, so that curves are smooth and the "
+        "root is well defined",
+    ),
     ("Seconds", "one fit and one release where it was worked out, folds averaged"),
     ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
     ("Inducing inputs", "k-means on the public inputs, seed fixed"),

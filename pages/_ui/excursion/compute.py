@@ -15,7 +15,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.mixture import Mixture
-from dpgp_core.bayes.models import AUTO_VARIANCE
+from dpgp_core.bayes.model import AUTO_VARIANCE
 from dpgp_core.evaluation.comparison import without_privacy as without
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.sets import (

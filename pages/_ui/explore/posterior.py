@@ -11,9 +11,9 @@ from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
-from dpgp_core.bayes.models import AUTO_VARIANCE, Model, across_levels
+from dpgp_core.bayes.model import AUTO_VARIANCE, Model, across_levels
+from dpgp_core.bayes.periodic import waving
 from dpgp_core.bayes.reading import read
-from dpgp_core.bayes.waves import waving
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement.statistics import CellStatistics, Statistics

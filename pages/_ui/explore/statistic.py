@@ -6,34 +6,40 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from datasets import exhibit
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.engine import Measured, Squares
+from dpgp_core.bayes.cells import OccupiedGrid
+from dpgp_core.bayes.clusters import Clusters
+from dpgp_core.bayes.filter import Filter
+from dpgp_core.bayes.queries import NOTHING, Distances, Measured, Squares, StageMeasurement
 from dpgp_core.bayes.reading import Difference, difference
-from dpgp_core.bayes.spread import Distances
+from dpgp_core.bayes.settings import reading_for
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
-from dpgp_core.measurement.measurement import Measurement, from_zero
-from dpgp_core.measurement.statistics import CellStatistics, MeasuredDistances, Stage, StageSquares, Statistics
+from dpgp_core.measurement.measurement import KnownCounts, Measurement, from_zero
+from dpgp_core.measurement.statistics import (
+    Above,
+    CellStatistics,
+    MeasuredDistances,
+    Stage,
+    StageSquares,
+    Statistics,
+)
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.release.check import CARD
 from dpgp_core.release.json_text import guarantee_from_object, read_object
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.cloaking import staged
 from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
-from pages._ui.model import Budget, Draw, usual
+from pages._ui.model import Budget
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
 
@@ -41,7 +47,6 @@ MAX_BYTES = 5 * 2**20  # of a file
 MAX_UNPACKED = 100 * 2**20  # of what is read of it
 MAX_RECORDS = 2_000
 MAX_INPUTS = 3
-_GAP = 0.02
 _AGAIN = "fetch it again from whoever released it"
 
 
@@ -74,71 +79,69 @@ class ExampleDraw:
     draw: int = 1
 
     @property
+    def budget(self) -> Budget:
+        """Its data set and budget."""
+        return Budget(self.dataset, self.epsilon, self.delta)
+
+    @property
     def mechanism(self) -> BayesCloaking:
-        """With automatic models, a column for every record, and planned loosely: a visitor waits for it."""
-        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, gap=_GAP, binned=False)
+        """The mechanism as a release has it."""
+        return self.budget.mechanism
 
 
-def planned(data: Dataset, example: ExampleDraw) -> BayesPlan:
-    """The plan for a good curve at the public inputs; no draw enters."""
-    return example.mechanism.plan_for(data, data.X)
-
-
-def measured(data: Dataset, plan: BayesPlan, example: ExampleDraw) -> Explored:
-    """The draw. For teaching: whoever knows its number knows the noise."""
-    rng = np.random.default_rng(example.draw)
-    release = example.mechanism.measure(plan, data, data.X, rng)
-    return _explored(data, release.measured[0], release.samples[0], example)
-
-
-def of_numbers(data: Dataset, plan: BayesPlan, numbers: Numbers, example: ExampleDraw) -> Explored:
-    """The same from numbers that were measured for another page, by its plan."""
-    curve = staged.read(data, data.X, plan, numbers.measured, usual(example.dataset)).values[0]
-    return _explored(data, numbers.measured, curve, example)
-
-
-def _explored(data: Dataset, measured: Measured, curve: FloatArray, example: ExampleDraw) -> Explored:
-    """One draw as a statistic; ``curve`` is the one at the records (n,) that distances were measured to."""
-    distances = measured.distances
-    stages = tuple(
-        Stage(
-            measurement=Measurement(
-                B=stage.B,
-                low=np.clip(data.in_data_units(stage.low[0]), *data.y_bounds),  # changing units rounds
-                high=np.clip(data.in_data_units(stage.high[0]), *data.y_bounds),
-                bounds=data.y_bounds,
-                noise_multiplier=stage.noise_multiplier,
-            ),
-            z=stage.z[0],
-            squares=None if stage.squares is None else _squares(stage.squares),
-        )
-        for stage in measured.stages
-    )
-    statistics = Statistics(
-        stages=stages,
-        X=data.X,
+def explored(data: Dataset, numbers: Numbers, example: ExampleDraw) -> Explored:
+    """Return what a draw released as the statistic of a release. For teaching: its number determines the noise."""
+    measured, mechanism = numbers.measured, example.mechanism
+    assert measured.counts is not None
+    filtered = mechanism.plan_for(data, data.X).filtered.with_counts(measured.counts)
+    columns = filtered.columns
+    assert isinstance(columns, OccupiedGrid | Clusters)
+    statistics = CellStatistics(
+        counts=KnownCounts(numbers=filtered.people, places=columns.places),
+        z=NOTHING,
+        n=data.people,
+        per_side=None if isinstance(columns, Clusters) else columns.per_side,
+        clusters=columns.ends if isinstance(columns, Clusters) else None,
+        stages=tuple(_stage(each, data) for each in measured.stages),
         columns=data.columns,
         y_name=data.y_name,
         y_unit=data.y_unit,
+        bounds=data.y_bounds,
         y_scale=data.y_scale,
         guarantee={},
-        reading="any outcomes",
-        distances=None if distances is None else _distances(distances, data, curve),
+        reading=reading_for(data.y_kind),
+        distances=None if measured.distances is None else _distances(measured.distances, measured, filtered),
     )
-    return Explored(statistics, example.mechanism.guarantee.for_unit(data.privacy_unit))
+    return Explored(statistics, mechanism.promise_for(data))
 
 
-def _squares(squares: Squares) -> StageSquares:
-    high = squares.high[0]
-    measurement = from_zero(np.ones((1, len(high))), high, (0.0, float(high.max())), squares.s)
-    return StageSquares(measurement=measurement, g=squares.g[0], z=squares.z[:1])
+def _stage(stage: StageMeasurement, data: Dataset) -> Stage:
+    most = data.output_range / data.y_scale
+    measurement = Measurement(
+        B=stage.B, low=stage.low, high=stage.high, bounds=(-most, most), noise_multiplier=stage.noise_multiplier
+    )
+    return Stage(
+        measurement=measurement,
+        g=stage.g,
+        z=stage.z,
+        squares=None if stage.squares is None else _squares(stage.squares, most**2),
+    )
 
 
-def _distances(distances: Distances, data: Dataset, curve: FloatArray) -> MeasuredDistances:
-    reach = float(distances.reach[0])
-    measurement = from_zero(distances.B, np.full(data.n, reach), (0.0, reach), distances.s)
-    g = (curve - data.midpoint) / data.y_scale
-    return MeasuredDistances(measurement=measurement, g=g, sd=float(distances.sd[0]), z=distances.z[0])
+def _squares(squares: Squares, most: float) -> StageSquares:
+    measurement = from_zero(np.ones((1, len(squares.high))), squares.high, (0.0, most), squares.s)
+    return StageSquares(measurement=measurement, g=squares.g, z=np.array([squares.z]))
+
+
+def _distances(distances: Distances, measured: Measured, filtered: Filter) -> MeasuredDistances:
+    """Distances from the curve that the stages gave."""
+    threshold, ones, above = distances.threshold, np.ones(distances.B.shape[1]), None
+    if distances.above is not None:
+        s, count = distances.above
+        above = Above(measurement=from_zero(ones[None], ones, (0.0, 1.0), s), z=np.array([count]))
+    measurement = from_zero(distances.B, threshold * ones, (0.0, threshold), distances.s)
+    g = filtered.curve(filtered.read(measured.stages))
+    return MeasuredDistances(measurement=measurement, g=g, sd=distances.sd, z=distances.z, above=above)
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:
@@ -167,16 +170,12 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
-    """Over cells the number of records does not matter."""
-    dims = len(statistics.numbers)
-    if isinstance(statistics, CellStatistics):
-        n = statistics.per_side**dims * groups_of(statistics.x_box)
-    else:
-        n = len(statistics.X)
-    if n > MAX_RECORDS or dims > MAX_INPUTS:
+    """Where records share columns, the number of these matters."""
+    dims, columns = len(statistics.numbers), statistics.stages[0].measurement.B.shape[1]
+    if columns > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
-            f"the release is about {n:,} records or cells with {dims} inputs, more than {MAX_RECORDS:,} or "
-            f"{MAX_INPUTS}, the limits here. Refit it with the library"
+            f"the release is about {columns:,} records, clusters or cells with {dims} inputs, more than "
+            f"{MAX_RECORDS:,} or {MAX_INPUTS}, the limits here. Refit it with the library"
         )
 
 
@@ -253,16 +252,9 @@ class Refit(NamedTuple):
 
 
 def drawn(example: ExampleDraw) -> Explored:
-    """A numbered draw; plans do not depend on its number. Of a curve it is the draw that its own page shows."""
-    data = cached.dataset(example.dataset)
-    if exhibit(example.dataset).scene == "curve":
-        budget = Budget(example.dataset, "records", example.epsilon, example.delta)
-        plan, scene = cloaking.plan_of(budget), cloaking.scene(example.dataset)
-        draw = Draw(example.epsilon, example.delta, seed=example.draw)
-        numbers = cached.value("Measuring", staged.measure, budget, draw, given=(data, scene, plan))
-        return cached.value("Measuring", of_numbers, example, given=(data, plan, numbers))
-    plan = cached.value("Planning what to measure", planned, replace(example, draw=1), given=(data,))
-    return cached.value("Measuring", measured, example, given=(data, plan))
+    """A numbered draw, the same as other pages show."""
+    data, numbers = cached.dataset(example.dataset), cloaking.first_numbers(example.budget, example.draw)
+    return cached.value("Reading the release", explored, example, given=(data, numbers))
 
 
 def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:

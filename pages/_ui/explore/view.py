@@ -10,7 +10,7 @@ import streamlit as st
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
-from dpgp_core.measurement.statistics import Released
+from dpgp_core.measurement.statistics import Released, Statistics
 from dpgp_core.release import CENTILES
 from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
@@ -267,8 +267,10 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
 
 
 def _measured(chosen: Chosen) -> str:
-    if chosen.explored.guarantee.protects == "outputs":
+    if isinstance(chosen.statistics, Statistics):
         return "the outputs"
+    if chosen.explored.guarantee.protects == "outputs":
+        return "sums over neighbouring records of the outputs less a public curve"
     first = "counts of their records"
     if getattr(chosen.statistics, "positions", None) is not None:
         first += ", and noisy sums of where in their cells these are"

@@ -1,4 +1,4 @@
-"""The step about the measurements of Bayes cloaking: planned from inputs and budget alone."""
+"""The step about the measurements of Bayes cloaking: what one numbered draw measured, stage after stage."""
 
 from __future__ import annotations
 
@@ -11,34 +11,36 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.models import typical_models
 from dpgp_core.bayes.settings import STAGES
 from dpgp_core.evaluation.limits import least_error
-from dpgp_core.mechanisms.bayes_cloaking import BayesPlan
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
+from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Numbers
 from pages._ui.hiding import steps
 from pages._ui.look import frame, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
-from pages._ui.look.sheet import of_inputs
+from pages._ui.look.sheet import About, of_release
 from pages._ui.look.text import Metric
-from pages._ui.model import PICTURE_GAP, Budget, Draw
+from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
 
 EPSILONS = (0.1, 0.3, 1, 3, 10)
+NUMBER = 1  # of the draw
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A plan. Public: no output was read. Errors are of the curve at the records, averaged over the prior's worlds.
+    """What one draw measured, and the errors of the curve that the models expect given its numbers. Public.
 
     Attributes:
-        settings: all that it depends on.
-        strategies: B of each stage (r, n), rows by falling weight, each with its largest entry above 0.
-        expected: root mean square error after each stage (S,), in the output's unit.
-        unmeasured: the same when nothing is measured.
-        unbuyable: the same when every output is known.
+        settings: the budget, on which it depends besides the number of the draw.
+        strategies: B of each stage (r, n), with the column of each record, rows by falling weight, each with its
+            largest entry above 0.
+        expected: root mean square error of the curve at the records after each stage (S,), in the output's unit.
+        unmeasured: the same before anything is measured.
+        unbuyable: the same if every outcome were known.
     """
 
     settings: Budget
@@ -63,16 +65,28 @@ class Measured:
         return math.sqrt(max(self.error**2 - self.unbuyable**2, 0.0))
 
 
-def describe(dataset: Dataset, planned: BayesPlan, budget: Budget) -> Measured:
-    """Strategies and expected errors of a plan for a dataset's inputs."""
-    models = typical_models(planned.models)
-    prior = np.average([model.kernel.variance for model in models], weights=[model.weight for model in models])
+def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
+    """Return the strategies of one draw, and the expected errors after each of its stages.
+
+    After a stage, the models have the probabilities that the numbers so far give them. ``unbuyable`` takes those after
+    the last stage.
+    """
+    X, stages = dataset.X, numbers.measured.stages
+    filtered = staged.filter_for(dataset, budget, usual(budget.dataset)).at(X)
+    assert numbers.measured.counts is not None
+    filtered = filtered.with_counts(numbers.measured.counts)
+    after = [filtered.predict(filtered.read(stages[:count])) for count in range(len(stages) + 1)]
+    expected = dataset.y_scale * np.sqrt([float(each.variance.mean()) for each in after])
+    mixed = staged.models(dataset, budget, usual(budget.dataset))
+    weights = after[-1].weights[0].tolist()
+    likely = [replace(model, weight=weight) for model, weight in zip(mixed, weights, strict=True) if weight]
+    columns = filtered.columns.index(X)
     return Measured(
         settings=budget,
-        strategies=tuple(_upright(stage.planned.B) for stage in planned.stages),
-        expected=dataset.y_scale * np.sqrt([stage.planned.risk for stage in planned.stages]),
-        unmeasured=dataset.y_scale * math.sqrt(prior),
-        unbuyable=dataset.y_scale * least_error(models, dataset.X, dataset.X),
+        strategies=tuple(_upright(stage.B)[:, columns] for stage in stages),
+        expected=expected[1:],
+        unmeasured=float(expected[0]),
+        unbuyable=dataset.y_scale * least_error(likely, X, X),
     )
 
 
@@ -166,7 +180,7 @@ _STAGE = Slider(
     "Stage",
     STAGES,
     tuple(range(1, STAGES + 1)),
-    help="Each stage looks closer than those before. Small epsilons have two.",
+    help="Each stage looks closer than those before. Small epsilons have three.",
     section=HERE,
 )
 _MORE = Switch("more_measured", "How many sums, and what privacy costs", section=HERE)
@@ -174,46 +188,50 @@ _MORE = Switch("more_measured", "How many sums, and what privacy costs", section
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     """Rows of B of a stage; on demand their number against epsilon, and the parts of the expected error."""
-    data, budget = cached.dataset(dataset), Budget(dataset, "records", draw.epsilon, draw.delta)
-    measured = plan_at(budget)
+    data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
+    measured = measured_at(budget)
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     numbers = tables.of_figure(rows)
-    steps.chart(rows, "rows_of_B", of_inputs(data, row_of(measured, data, stage)), numbers)
+    steps.chart(rows, "rows_of_B", _about(data, budget, row_of(measured, data, stage)), numbers)
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
         _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
-        frame.table(numbers, f"{dataset}_B_stage_{stage}", PUBLIC)
-    st.caption(f"Planned to within {100 * PICTURE_GAP:g} % of what is avoidable, from public values alone.")
+        frame.table(numbers, f"{dataset}_B_stage_{stage}", CHOSEN)
+    st.caption(f"Example draw {NUMBER}. Another draw plans its later stages differently.")
 
 
 def _against_epsilon(data: Dataset, measured: Measured) -> None:
     budget = measured.settings
     epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
-    every = tuple(plan_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
+    every = tuple(measured_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
     left, right = st.columns(2)
     with left:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
         ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
-        steps.chart(ranks, "ranks", of_inputs(data, RANKS_ALT))
+        steps.chart(ranks, "ranks", _about(data, budget, RANKS_ALT))
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        steps.chart(split, "split", of_inputs(data, split_alt(measured, data.y_unit)))
+        steps.chart(split, "split", _about(data, budget, split_alt(measured, data.y_unit)))
 
 
-def plan_at(budget: Budget) -> Measured:
-    """The plan of one budget."""
-    public = cached.dataset(budget.dataset), cloaking.plan_of(budget)
-    return cached.value("What the plan expects", describe, budget, given=public)
+def _about(data: Dataset, budget: Budget, shows: str) -> About:
+    return of_release(data, budget.mechanism.guarantee, f"Bayes cloaking, example draw {NUMBER}", shows)
 
 
-PUBLIC = "Nothing here depends on any outcome."
+def measured_at(budget: Budget) -> Measured:
+    """What the draw of one budget measured."""
+    public = cached.dataset(budget.dataset), cloaking.first_numbers(budget, NUMBER)
+    return cached.value("What the models expect", describe, budget, given=public)
+
+
+CHOSEN = "The weights were chosen from public values and from numbers released before."
 
 
 def answer(measured: Measured, data: Dataset) -> str:
@@ -235,7 +253,7 @@ def row_of(measured: Measured, data: Dataset, stage: int) -> str:
     )
     return (
         f"Each line is one sum of stage {stage}, which measures {measured.ranks[stage - 1]} sums of {data.n} people. "
-        f"Its height is the weight of the people of that {data.x_names[0]}. {later} {PUBLIC}"
+        f"Its height is the weight of the people of that {data.x_names[0]}. {later} {CHOSEN}"
     )
 
 
@@ -260,9 +278,9 @@ def parts(measured: Measured, unit: str) -> str:
 
 def metrics(measured: Measured, unit: str) -> list[Metric]:
     """The split in three figures."""
-    of = "Of the curve where people are, on average over what the models expect. Nobody's outcome was read."
+    of = "Of the curve where people are, as the models expect it from the released numbers."
     rows = (
-        ("Expected error of the curve", measured.error, "under the prior"),
+        ("Expected error of the curve", measured.error, "given what was released"),
         ("No budget buys", measured.unbuyable, "everybody known"),
         ("Privacy costs", measured.price, "root of the difference of squares"),
         ("Nothing measured", measured.unmeasured, "the prior alone"),
@@ -275,7 +293,4 @@ RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are l
 
 def split_alt(measured: Measured, unit: str) -> str:
     """Text alternative of the split."""
-    return (
-        "Expected error of the curve against ε. "
-        f"No budget buys {text.number(measured.unbuyable)} {unit} of it. {PUBLIC}"
-    )
+    return f"Expected error of the curve against ε. No budget buys {text.number(measured.unbuyable)} {unit} of it."

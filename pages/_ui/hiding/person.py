@@ -81,7 +81,7 @@ class Moved:
 def move(result: Result, choice: Choice) -> Moved:
     """The fit and its noise as one record's output is moved: milliseconds with C and the design in hand."""
     data, plan, scene = result.dataset, result.linear_plan, result.scene
-    mechanism: GaussianMechanism = mechanism_of(*result.chosen)
+    mechanism: GaussianMechanism = mechanism_of(*result.settings)
     j = int(np.argsort(data.X[:, 0], kind="stable")[choice.rank - 1])
     column, y = dense_of(plan.weights)[:, j], data.clipped_y
     own = float(dense_of(result.fit.C)[j, j])
@@ -91,7 +91,7 @@ def move(result: Result, choice: Choice) -> Moved:
     deviation = data.output_range * mechanism.noise_multiplier
     direction = np.linalg.lstsq(plan.factor, column, rcond=1e-14)[0]
     return Moved(
-        settings=(*result.chosen, choice),
+        settings=(*result.settings, choice),
         x=scene.x,
         at=float(data.X[j, 0]),
         output=float(y[j]),

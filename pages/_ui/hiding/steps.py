@@ -67,7 +67,10 @@ def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list
     return values
 
 
-NOTE = "C, λ, M and B use public inputs only. True data stand under “The same with everybody” alone."
+NOTE = (
+    "C, λ and M use public inputs only, and B also what was released before. True data stand under “The same with "
+    "everybody” alone."
+)
 
 
 def _of_data(chosen: Any) -> bool:

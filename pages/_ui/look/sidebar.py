@@ -111,7 +111,7 @@ def _is_cloaked(chosen: Any) -> bool:
 
 
 def _is_aimed(chosen: Any) -> bool:
-    return chosen.mechanism == "bayes" or (_is_cloaked(chosen) and chosen.objective == "trace")
+    return _is_cloaked(chosen) and chosen.objective == "trace"
 
 
 def _read_free(chosen: Any) -> None:
@@ -184,7 +184,8 @@ class ReleaseSettings(Promise):
     @property
     def design(self) -> Design:
         """Stage 2."""
-        return Design(mechanism=self.mechanism, objective=self.objective, focus=self.focus)
+        focus = self.focus if _is_aimed(self) else "records"
+        return Design(mechanism=self.mechanism, objective=self.objective, focus=focus)
 
 
 @dataclass(frozen=True, kw_only=True)
