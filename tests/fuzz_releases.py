@@ -53,10 +53,10 @@ def outcomes(rng, n, kind):
 
 def table(rng):
     """One random table, and how it is to be released."""
-    dim, n = int(rng.choice([1, 1, 2])), int(np.ceil(10 ** rng.uniform(0, 3.2)))
+    dim, n = int(rng.choice([1, 1, 2, 3])), int(np.ceil(10 ** rng.uniform(0, 3.2)))
     kind = str(rng.choice(KINDS))
     X, (y, bounds) = inputs(rng, n, dim), outcomes(rng, n, kind)
-    more = {"x_levels": (None,) * (dim - 1) + (("a", "b"),)} if dim == 2 and rng.random() < 0.3 else {}
+    more = {"x_levels": (None,) * (dim - 1) + (("a", "b"),)} if dim > 1 and rng.random() < 0.3 else {}
     box = ((0.0, 1.0),) * (dim - len(more))
     if more:
         X[:, -1] = rng.integers(0, 2, n)
@@ -80,7 +80,7 @@ def fuzz(count, seed=0):
             X_test[:, -1] = rng.integers(0, 2, 5)
         try:
             # positions in cells, which are measured of many people, of few of them too
-            many = mock.patch.object(settings, "MANY_TO_PLACE", rng.choice([0, settings.MANY_TO_PLACE]))
+            many = mock.patch.object(settings, "MANY_TO_LOCATE", rng.choice([0, settings.MANY_TO_LOCATE]))
             with warnings.catch_warnings(), many:
                 warnings.simplefilter("error")
                 plan = mechanism.plan_for(data, X_test)
