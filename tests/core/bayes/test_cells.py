@@ -1,23 +1,18 @@
-"""OutcomeInfo cells, and the moments of outcomes clipped in them."""
+"""Public cells, and the state of all models given sums of outcomes clipped in them."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from dpgp_core.bayes.state import (
-    PLACE_SHARES,
-    model_set,
-    prior_state,
-    updated_state,
-    curve_moments,
-    downdate,
-    linearise,
-)
 from dpgp_core.bayes.cells import CellGrid, cells_of, finer_where_used
+from dpgp_core.bayes.changepoints import change_points_of
 from dpgp_core.bayes.counts import Counts
-from dpgp_core.bayes.engine import NOTHING, StageMeasurement
 from dpgp_core.bayes.model import Model
-from dpgp_core.kernels import EQ
+from dpgp_core.bayes.queries import NOTHING, StageMeasurement
+from dpgp_core.bayes.state import PLACE_SHARES, curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.levels import side_of
 from tests.core.bayes.oracle import residual_variance_of
 
@@ -167,123 +162,123 @@ SURE = Counts(COUNTS, np.zeros((6, 6)))
 
 @pytest.fixture(scope="module")
 def world():
-    (model,) = model_set([MODEL], CELLS, biased=False)
     rng = np.random.default_rng(2)
     B = rng.standard_normal((4, 6))
-    return model, B / np.linalg.norm(B, axis=0), rng
+    return model_set([MODEL], CELLS, models_clipping_bias=False), B / np.linalg.norm(B, axis=0), rng
 
 
 def about(low, high, g):
     """A stage that clips residuals about g to these intervals."""
-    return StageMeasurement(NOTHING, low[None], high[None], 1.0, g=g[None])
+    return StageMeasurement(NOTHING, low, high, 1.0, g)
 
 
-def _open(model, SURE, state, g=None):
+WIDE = about(np.full(6, -50.0), np.full(6, 50.0), np.zeros(18))
+
+
+def _open(counts, state, g=None):
     """An interval so wide that nothing is clipped."""
-    wide = np.full(6, 50.0)
-    return linearise(
-        model, SURE, state, about(-wide, wide, np.zeros(18) if g is None else g), 100.0, residual_variance_of(0.2)
-    )
+    query = WIDE if g is None else WIDE._replace(g=g)
+    return linearise(counts, state, query, 100.0, residual_variance_of(0.2))
 
 
 def _covariance(state):
-    """Of (a, eta, b)."""
-    return state.covariance_with(np.eye(len(state.prior)))
+    """Of (a, eta, b), of the first model."""
+    return np.diag(state.prior[0]) - state.rows[0].T @ state.rows[0]
 
 
 def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
-    model, B, rng = world
-    before = prior_state(model, SURE)
-    linear = _open(model, SURE, before)._replace(rest=np.zeros((6, 6)))
+    models, B, rng = world
+    before = prior_state(models, SURE)
+    linear = replace(_open(SURE, before), rest=np.zeros((1, 6, 6)))
+    [T] = linear.T
     z, s = 0.1 * rng.standard_normal(8), 0.05
-    first = updated_state(model, before, linear, B, s, z[:4])
-    second = updated_state(model, first, linear._replace(mean=linear.T @ first.mean), 2 * B, s, z[4:])
-    both, prior = np.vstack([B, 2 * B]) @ linear.T, _covariance(before)
+    first = updated_state(before, linear, B, s, z[:4])
+    second = updated_state(first, replace(linear, mean=first.mean @ T.T), 2 * B, s, z[4:])
+    both, prior = np.vstack([B, 2 * B]) @ T, _covariance(before)
     S = both @ prior @ both.T + s**2 * np.eye(8)
     gain = prior @ both.T @ np.linalg.inv(S)
-    np.testing.assert_allclose(second.mean, gain @ z, atol=1e-9)
+    np.testing.assert_allclose(second.mean, [gain @ z], atol=1e-9)
     np.testing.assert_allclose(_covariance(second), prior - gain @ both @ prior, atol=1e-9)
     assert second.log_evidence == pytest.approx(multivariate_normal(np.zeros(8), S).logpdf(z), abs=1e-7)
 
 
 def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inputs(world):
     """Each stage takes them off as it comes; all three follow from the covariance, which is computed from its rows."""
-    model, B, rng = world
-    state = prior_state(model, SURE)
+    models, B, rng = world
+    state = prior_state(models, SURE)
     for rows in (B, B[:2]):
-        state = updated_state(model, state, _open(model, SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
-    k = model.cells.shape[1]
+        state = updated_state(state, _open(SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
+    k, [cells], [nodes] = models.rank, models.cells, models.nodes
     C, X, g = _covariance(state)[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
-    assert len(state.rows) == 6
-    moments = curve_moments(model, state, g)
-    np.testing.assert_allclose(moments.V, model.cells @ C @ model.cells.T, atol=1e-9)
-    np.testing.assert_allclose(model.variance_over_cells(state), np.diag(moments.V), atol=1e-9)
-    at_nodes = np.diag(model.nodes @ C @ model.nodes.T) + (model.nodes @ state.mean[:k]) ** 2
-    within = CELLS.averages(at_nodes) - np.diag(moments.V) - moments.shift**2
-    np.testing.assert_allclose(moments.within, np.maximum(within, 0), atol=1e-9)
-    phi, Q = model.at(X), downdate(model, state, X)
+    assert state.rows.shape[1] == 6
+    moments = curve_moments(state, g)
+    np.testing.assert_allclose(moments.V, [cells @ C @ cells.T], atol=1e-9)
+    np.testing.assert_allclose(state.variance_over_cells, [np.diag(moments.V[0])], atol=1e-9)
+    np.testing.assert_allclose(state.star_variance, [np.diag(nodes @ C @ nodes.T)[CELLS.star.ravel()]], atol=1e-9)
+    at_nodes = np.diag(nodes @ C @ nodes.T) + (nodes @ state.mean[0, :k]) ** 2
+    within = CELLS.averages(at_nodes) - np.diag(moments.V[0]) - moments.shift[0] ** 2
+    np.testing.assert_allclose(moments.within, [np.maximum(within, 0)], atol=1e-9)
+    phi = models.at(0, X)
+    Q = state.rows[0, :, :k] @ phi.T
     np.testing.assert_allclose(phi @ phi.T - Q.T @ Q, phi @ C @ phi.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("half_width", [0.2, 0.6, 3.0])
 def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     """20,000 worlds of f at the cells, inputs spread evenly: means within 6 standard errors, covariances to 8 %."""
-    model = world[0]
+    models = world[0]
     rng = np.random.default_rng(7)
     low, high = np.full(6, -half_width), np.full(6, 1.5 * half_width)
     g = 0.3 + 0 * CELLS.nodes[:, 0]
-    state = prior_state(model, SURE)
-    linear = linearise(model, SURE, state, about(low, high, g), 10.0, residual_variance_of(0.2))
-    worlds, sums = 20_000, np.zeros((20_000, 6))
-    a = rng.standard_normal((worlds, model.nodes.shape[1]))
-    f = a @ model.nodes.T
+    state = prior_state(models, SURE)
+    linear = linearise(SURE, state, about(low, high, g), 10.0, residual_variance_of(0.2))
+    worlds, sums, [nodes] = 20_000, np.zeros((20_000, 6)), models.nodes
+    a = rng.standard_normal((worlds, nodes.shape[1]))
+    f = a @ nodes.T
     for cell, count in enumerate(COUNTS.astype(int)):
         for _ in range(count):
             at = 3 * cell + rng.integers(0, 3, worlds)
             r = f[np.arange(worlds), at] + np.sqrt(0.2) * rng.standard_normal(worlds) - 0.3
             sums[:, cell] += (np.clip(r, low[cell], high[cell]) - (low + high)[cell] / 2) / (high - low)[cell]
-    error = sums.std(axis=0) / np.sqrt(worlds)
-    assert (np.abs(sums.mean(axis=0) - linear.mean) < 6 * error + 1e-3 * COUNTS).all()
-    expected = linear.T @ _covariance(state) @ linear.T.T + linear.rest
+    error, [T] = sums.std(axis=0) / np.sqrt(worlds), linear.T
+    assert (np.abs(sums.mean(axis=0) - linear.mean[0]) < 6 * error + 1e-3 * COUNTS).all()
+    expected = T @ _covariance(state) @ T.T + linear.rest[0]
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 
 
 def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world):
-    model = world[0]
     unsure = Counts(COUNTS, np.diag(np.arange(1.0, 7)))
     g = np.full(18, -2.0)
-    state = prior_state(model, SURE)
-    more = _open(model, unsure, state, g).rest - _open(model, SURE, state, g).rest
+    state = prior_state(world[0], SURE)
+    more = _open(unsure, state, g).rest - _open(SURE, state, g).rest
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T).diagonal()
-    np.testing.assert_allclose(more, np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2, rtol=1e-3, atol=1e-12)
+    np.testing.assert_allclose(more, [np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2], rtol=1e-3, atol=1e-12)
 
 
-def test_one_place_in_a_cell_moves_all_who_are_there_together(world):
-    """Beside what each person scatters, a cell's n people share n^2 of what the curve varies over it, in each of four
-    stages that look closely, four times that: information of all four together is of n^2 once."""
-    (model,) = model_set([MODEL], CELLS)
-    state, wide = prior_state(model, SURE), np.full(6, 50.0)
-    seen = about(-wide, wide, np.zeros(18))
-    linear = linearise(model, SURE, state, seen, 10.0, residual_variance_of(0.2))
+def test_one_place_in_a_cell_moves_all_who_are_there_together():
+    """Apart from each record's own noise, a cell's n records share n^2 of what the curve varies over it, in each of
+    four stages with narrow intervals four times that: information of all four together is of n^2 once."""
+    state = prior_state(model_set([MODEL], CELLS), SURE)
+    linear = linearise(SURE, state, WIDE, 10.0, residual_variance_of(0.2))
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
-    np.testing.assert_allclose(linear.own * 100**2, 4 * COUNTS**2 * within, rtol=0.02)
+    np.testing.assert_allclose(linear.own * 100**2, [4 * COUNTS**2 * within], rtol=0.02)
 
 
-def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
+def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together():
     """Two stages: the mean over shares of that variance, the same share in both, of the product of their densities."""
-    (model,) = model_set([MODEL], CELLS)
     B, rng = np.eye(6)[:4], np.random.default_rng(3)
-    state, wide, by_share = prior_state(model, SURE), np.full(6, 50.0), np.zeros(4)
+    state, by_share = prior_state(model_set([MODEL], CELLS), SURE), np.zeros(4)
     for z in rng.standard_normal((2, 4)):
-        linear = linearise(model, SURE, state, about(-wide, wide, np.zeros(18)), 10.0, residual_variance_of(0.2))
-        S = B @ (linear.T @ _covariance(state) @ linear.T.T + linear.rest) @ B.T + 0.3**2 * np.eye(4)
+        linear = linearise(SURE, state, WIDE, 10.0, residual_variance_of(0.2))
+        [T] = linear.T
+        S = B @ (T @ _covariance(state) @ T.T + linear.rest[0]) @ B.T + 0.3**2 * np.eye(4)
         for i, share in enumerate(PLACE_SHARES):
-            left_out = np.diag((1 - share) * linear.place)
-            by_share[i] += multivariate_normal(B @ linear.mean, S - B @ left_out @ B.T).logpdf(z)
-        state = updated_state(model, state, linear, B, 0.3, z)
+            left_out = np.diag((1 - share) * linear.place[0])
+            by_share[i] += multivariate_normal(B @ linear.mean[0], S - B @ left_out @ B.T).logpdf(z)
+        state = updated_state(state, linear, B, 0.3, z)
     assert state.log_evidence == pytest.approx(np.log(np.exp(by_share).mean()), abs=1e-8)
     assert np.ptp(by_share) > 0.01
 
@@ -292,38 +287,127 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together(world):
 def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_not_show(seed):
     """Sums of a rough curve over 60,000 people spread evenly in their cells: the rough model is likelier by 5 nats.
 
-    With one place in each cell supposed, as of the state, two of these curves told as much for the smooth one.
+    If the evidence assumed one location in each cell, as the state does, two of these curves would favour the smooth
+    model by as much.
     """
     grid = CellGrid(box=((0.0, 1.0),), per_side=12)
     models = model_set(
         [Model(kernel=EQ(variance=50.0, lengthscale=length), noise_variance=25.0) for length in (0.15, 0.3)], grid
     )
     counts, wide = Counts(np.full(12, 5000.0), np.zeros((12, 12))), np.full(12, 60.0)
-    a = np.random.default_rng(seed).standard_normal(models[0].cells.shape[1])
-    z = counts.mean * (models[0].cells @ a) / 120
-    rough, smooth = (
-        updated_state(
-            model,
-            state,
-            linearise(model, counts, state, about(-wide, wide, np.zeros(36)), 30.0, residual_variance_of(25.0)),
-            np.eye(12),
-            5,
-            z,
-        )
-        for model, state in ((model, prior_state(model, counts)) for model in models)
-    )
-    assert rough.log_evidence > smooth.log_evidence + 5
+    a = np.random.default_rng(seed).standard_normal(models.features[0].at(grid.centres).values().shape[1])
+    z = counts.mean * (models.cells[0, :, : len(a)] @ a) / 120
+    state = prior_state(models, counts)
+    linear = linearise(counts, state, about(-wide, wide, np.zeros(36)), 30.0, residual_variance_of(25.0))
+    rough, smooth = updated_state(state, linear, np.eye(12), 5, z).log_evidence
+    assert rough > smooth + 5
 
 
-def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing(world):
-    model, B, _ = world
-    state = prior_state(model, SURE)
-    linear = _open(model, SURE, state)
-    after = updated_state(model, state, linear._replace(mean=np.full(6, np.nan)), B, 0.3, np.zeros(4))
+def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing():
+    """The others are what they would be without it."""
+    _, models, B, z = stages_of_many()
+    state = prior_state(models, SURE)
+    linear = _open(SURE, state)
+    broken = linear.mean.copy()
+    broken[2] = np.nan
+    after, good = (updated_state(state, each, B, 0.3, z[0]) for each in (replace(linear, mean=broken), linear))
     assert np.isfinite(after.mean).all()
-    assert after.log_evidence < state.log_evidence - 1e3
+    np.testing.assert_array_equal(after.mean[2], state.mean[2])
+    assert after.log_evidence[2] < state.log_evidence[2] - 1e3
+    others = np.arange(len(models)) != 2
+    for name in ("mean", "rows", "star_variance", "log_evidence", "log_evidences"):
+        np.testing.assert_allclose(getattr(after, name)[others], getattr(good, name)[others], atol=1e-12)
+    np.testing.assert_array_equal(after.breaks.mean[2], state.breaks.mean[2])
+
+
+@pytest.mark.parametrize("part", ["rest", "gain", "cells"])
+def test_covariances_that_overflow_lose_their_evidence_alone(part):
+    _, models, B, z = stages_of_many()
+    state = prior_state(models, SURE)
+    linear = _open(SURE, state)
+    broken = getattr(linear, part).copy()
+    broken[1] = 1e200
+    with np.errstate(all="ignore"):
+        after = updated_state(state, replace(linear, **{part: broken}), B, 0.3, z[0])
+    good = updated_state(state, linear, B, 0.3, z[0])
+    assert np.isfinite(after.mean).all()
+    assert np.isfinite(after.log_evidence).all()
+    others = np.arange(len(models)) != 1
+    np.testing.assert_allclose(after.log_evidence[others], good.log_evidence[others], atol=1e-9)
+    np.testing.assert_allclose(after.mean[others], good.mean[others], atol=1e-12)
 
 
 def test_models_of_one_kernel_share_their_features():
     models = model_set([MODEL, Model(kernel=MODEL.kernel, noise_variance=1.0)], CELLS)
-    assert models[0].nodes is models[1].nodes
+    assert len(models.nodes) == len(models.cells) == 1
+    assert models.label.tolist() == [0, 0]
+
+
+# ---- All models together are what each is alone.
+
+
+def stages_of_many():
+    """Five models of three kernels with different numbers of features, as a list and a set, B and z of two stages."""
+    kernels = EQ(variance=0.5, lengthscale=0.4), Matern32(variance=0.3, lengthscale=0.2), EQ(lengthscale=2.0)
+    many = [
+        Model(kernel=kernel, noise_variance=noise, weight=weight)
+        for kernel, noise, weight in zip(
+            [kernels[i] for i in (0, 1, 0, 2, 1)], (0.2, 0.1, 0.4, 0.3, 0.2), (1.0, 2.0, 0.5, 1.0, 1.0), strict=True
+        )
+    ]
+    rng = np.random.default_rng(11)
+    B = rng.standard_normal((4, 6))
+    return many, set_of(many), B / np.linalg.norm(B, axis=0), 0.5 * rng.standard_normal((2, 4))
+
+
+def set_of(models):
+    return model_set(models, CELLS, breaks=change_points_of(CELLS, 1.0))
+
+
+def read_in_two_stages(models, B, z, index=None):
+    """The state after two stages: wide intervals about 0, narrow ones about a curve; only some models in the second."""
+    state, g = prior_state(models, SURE), np.linspace(-0.3, 0.4, 18)
+    state = updated_state(state, _open(SURE, state), B, 0.3, z[0])
+    state = state if index is None else state.only(index)
+    narrow = linearise(SURE, state, about(np.full(6, -0.6), np.full(6, 0.5), g), 1.0, residual_variance_of(0.2))
+    return updated_state(state, narrow, B[:3], 0.2, z[1, :3])
+
+
+SAME = {"rtol": 1e-9, "atol": 1e-9}
+
+
+@pytest.mark.parametrize("index", [None, [0, 3], [1, 2, 4]])
+def test_a_set_of_models_gives_what_each_gives_alone(index):
+    many, models, B, z = stages_of_many()
+    assert len({each.shape[1] for each in models.nodes}) > 1
+    index = np.arange(5) if index is None else np.array(index)
+    together, g = read_in_two_stages(models, B, z, index), np.linspace(0.5, -0.5, 18)
+    moments, misfit = curve_moments(together, g), together.misfit
+    np.testing.assert_array_equal(together.index, index)
+    for row, model in enumerate(index):
+        one = set_of([many[model]])
+        alone, k, M = read_in_two_stages(one, B, z), one.rank, CELLS.size
+        for name in ("mean_over_cells", "mean_at_star", "variance_over_cells", "star_variance", "log_evidences"):
+            np.testing.assert_allclose(getattr(together, name)[row], getattr(alone, name)[0], **SAME)
+        np.testing.assert_allclose(together.coefficients[row, :k], alone.coefficients[0], **SAME)
+        np.testing.assert_allclose(together.coefficients[row, k:], 0, atol=1e-12)
+        rest = slice(models.rank, None), slice(k, None)
+        np.testing.assert_allclose(together.mean[row, rest[0]], alone.mean[0, rest[1]], **SAME)
+        np.testing.assert_allclose(together.rows[row, :, rest[0]], alone.rows[0, :, rest[1]], **SAME)
+        np.testing.assert_allclose(together.prior[row, models.rank :][:M], alone.prior[0, k:][:M], **SAME)
+        assert together.log_evidence[model] == pytest.approx(alone.log_evidence[0], abs=1e-9)
+        for name in ("mean", "square", "explained", "log_evidence"):
+            np.testing.assert_allclose(getattr(together.breaks, name)[row], getattr(alone.breaks, name)[0], **SAME)
+        for ours, its in zip(moments, curve_moments(alone, g), strict=True):
+            np.testing.assert_allclose(ours[row], its[0], **SAME)
+        np.testing.assert_allclose(misfit[model], alone.misfit[0], **SAME)
+
+
+def test_a_model_that_is_read_no_further_keeps_its_evidence():
+    _, models, B, z = stages_of_many()
+    first = updated_state(prior_state(models, SURE), _open(SURE, prior_state(models, SURE)), B, 0.3, z[0])
+    after = read_in_two_stages(models, B, z, np.array([0, 3]))
+    np.testing.assert_array_equal(after.read, [True, False, False, True, False])
+    np.testing.assert_array_equal(after.log_evidence[~after.read], first.log_evidence[~after.read])
+    assert (after.log_evidence[after.read] != first.log_evidence[after.read]).all()
+    np.testing.assert_array_equal(after.misfit[~after.read], 0)
