@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +15,7 @@ import pytest
 
 import dpgp_core
 from dpgp_core.accounting.guarantee import Protects
+from dpgp_core.bayes.budget import split_budget
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.catalogue import Parameters
@@ -22,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HIDDEN = {".venv", ".git", ".ruff_cache", ".mypy_cache", ".pytest_cache", ".hypothesis", "__pycache__"}
 TEXTS = {".py", ".pyi", ".md", ".cff", ".toml", ".lock", ".sh"}
 README = (ROOT / "README.md").read_text()
+BAYES = architecture.BAYES.read_text(encoding="utf-8")
+OUTSIDE = {"architecture", "bayes_inputs", "benchmarks", "m", "py", "seconds", "tables"}  # words of commands and paths
 DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not {*HIDDEN, "build"} & set(path.relative_to(ROOT).parts[:-1])
 )
@@ -162,9 +167,46 @@ def test_programs_run(code, capsys, monkeypatch, tmp_path):
     assert capsys.readouterr().out.count("\n") >= 1
 
 
-def test_the_picture_is_that_of_the_imports():
-    text = architecture.DOCUMENT.read_text(encoding="utf-8")
-    assert architecture.renewed(text) == text, "run: python -m tests.architecture"
+@pytest.mark.parametrize("document", architecture.RENEWED, ids=name)
+def test_pictures_are_made_from_the_code(document):
+    """Imports of the core and the dashboard, and the budget of Bayes cloaking."""
+    text = document.read_text(encoding="utf-8")
+    assert architecture.RENEWED[document](text) == text, "run: python -m tests.architecture"
+
+
+def test_a_budget_is_drawn_with_all_its_shares():
+    split = split_budget(2.0, "amount", 2, inputs_too=True)
+    assert architecture.budget_picture(split) == (
+        'flowchart LR\n    budget["1 / s²<br>100 %"]\n    budget --> curve["curve<br>92.00 %"]\n'
+        '    budget --> distances["distances<br>5.00 %"]\n    budget --> above["above<br>3.00 %"]\n'
+        '    curve --> counts["counts<br>13.80 %"]\n    curve --> stage1["stage 1: sums<br>26.07 %"]\n'
+        '    curve --> stage2["stage 2: sums 46.92 %, squares 5.21 %<br>52.13 %"]\n'
+    )
+    assert "| stage 2: sums + squares | 46.92 + 5.21 |\n" in architecture.budget_table({"amount": split})
+
+
+def test_constants_of_bayes_cloaking_are_those_of_the_code():
+    section = BAYES.split("## Constants\n")[1]
+    rows = re.findall(r"^\| (`.*) \| (.*) \| .* \|$", section, re.M)
+    assert len(rows) > 10
+    for names, values in rows:
+        found = [
+            getattr(import_module(f"dpgp_core.bayes.{module}"), constant)
+            for module, constant in re.findall(r"`(\w+)\.(\w+)`", names)
+        ]
+        expected = eval(f"({values},)", {"inf": math.inf})
+        assert len(found) == len(expected), names
+        for own, value in zip(found, expected, strict=True):
+            assert np.array_equal(own, value), names
+
+
+def test_every_name_of_bayes_cloaking_is_in_the_code():
+    named = {word for code in re.findall(r"`([^`\n]+)`", BAYES) for word in re.findall(r"[A-Za-z_]\w*", code)}
+    modules = set(re.findall(r"`(\w+)\.py`", BAYES))
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "dpgp_core").rglob("*.py"))
+    assert len(modules) > 10
+    assert [each for each in sorted(modules) if not (ROOT / f"dpgp_core/bayes/{each}.py").is_file()] == []
+    assert sorted(named - modules - set(re.findall(r"\w+", code)) - OUTSIDE) == []
 
 
 def test_a_drawing_leaves_out_what_a_longer_way_replaces():
