@@ -1,33 +1,44 @@
-"""The mixture over cells: how wide a stage clips, what it measures, and how people scatter, as it is over records."""
+"""The filter of all models: how wide a stage clips, what it measures, and what its answers imply."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from benchmarks.outcomes import GRID, WORLDS
 from dpgp_core import BayesCloaking
-from dpgp_core.bayes import cell_strategies, filter_cells
-from dpgp_core.bayes.cell_strategies import likeliest, risk_model
+from dpgp_core.bayes import filter as filter_module
+from dpgp_core.bayes import strategy
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.counts import known_counts
+from dpgp_core.bayes.clipping import NARROWEST, TIED, WIDTHS
+from dpgp_core.bayes.clusters import clusters_of
+from dpgp_core.bayes.counts import known_counts, public_counts
 from dpgp_core.bayes.filter import filter_of
-from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.clipping import WIDTHS, PlannedStage
+from dpgp_core.bayes.model import Model, auto_models, curve_models
 from dpgp_core.bayes.periodic import on_dates
+from dpgp_core.bayes.queries import Squares, StageMeasurement
+from dpgp_core.bayes.residuals import THRESHOLD, has_outliers, model_weights
+from dpgp_core.bayes.strategy import likeliest, risk_model
+from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.bayes import bayes, risk
 from tests.core.tables import table
 
 BOX, HALF = ((0.0, 10.0),), 2.0
 CELLS = CellGrid(box=BOX, per_side=8)
-UNPLANNED = PlannedStage(strategy=None, noise_multiplier=1.0)
+ZERO = np.zeros(len(CELLS.nodes))
 
 
 def of_people(numbers, gap=0.2):
-    """The mixture where so many stand in each cell."""
+    """The mixture where so many records are in each cell."""
     counts = known_counts(np.asarray(numbers, dtype=float))
     return filter_of(auto_models(BOX, HALF), CELLS, round(sum(numbers)), HALF, gap=gap).with_counts(counts)
+
+
+def each_alone(moments):
+    """Moments of every model by itself."""
+    return [type(moments)(*(part[row] for part in moments)) for row in range(len(moments.K))]
 
 
 @pytest.fixture(scope="module")
@@ -38,29 +49,39 @@ def even():
 @pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
 def test_intervals_lie_where_outcomes_can(even, clip):
     [asked] = even.intervals(even.begin(), clip)
-    least, most = CELLS.extremes(asked.g[0])
+    least, most = CELLS.extremes(asked.g)
     assert (asked.low + most >= -HALF - 1e-12).all()
     assert (asked.high + least <= HALF + 1e-12).all()
     assert (asked.low < asked.high).all()
 
 
-def test_the_first_stage_takes_the_whole_range_a_given_one_its_width_and_others_one_of_the_widths(even):
+@pytest.mark.parametrize("level", [-3.0, 0.0, 1.9999, 3.0])
+def test_intervals_stay_in_the_range_and_are_never_too_narrow(even, level, monkeypatch):
+    monkeypatch.setattr(type(even), "curve", lambda *_: np.clip(ZERO + level, -HALF, HALF))
+    monkeypatch.setattr(type(even), "mean_square", lambda *_: np.full(8, 1e-12))
+    [asked] = even.intervals(even.begin(), 0.75)
+    assert (asked.g + asked.low.min() >= -HALF - 1e-12).all()
+    assert (asked.g + asked.high.max() <= HALF + 1e-12).all()
+    assert (asked.high - asked.low >= 2 * HALF * NARROWEST * (1 - 1e-9)).all()
+
+
+def test_a_given_width_is_taken_and_others_are_chosen(even):
     now = even.begin()
-    asked, _ = even.next_stage(now, UNPLANNED, 1.0, first=True)
+    asked, _ = even.next_stage(now, 1.0, math.inf)
     assert asked.width == math.inf
+    assert asked.noise_multiplier == 1.0
     np.testing.assert_array_equal(asked.g, 0)
-    np.testing.assert_allclose([asked.low[0], asked.high[0]], [np.full(8, -HALF), np.full(8, HALF)])
-    given = replace(UNPLANNED, strategy=filter_cells.each_column(8), width=1.5)
-    asked, _ = even.next_stage(now, given, 1.0, first=False)
+    np.testing.assert_allclose([asked.low, asked.high], [np.full(8, -HALF), np.full(8, HALF)])
+    asked, _ = even.next_stage(now, 1.0, 1.5, filter_module.identity_strategy(8).B)
     np.testing.assert_array_equal(asked.B, np.eye(8))
     np.testing.assert_array_equal(asked.low, even.intervals(now, 1.5)[0].low)
-    asked, linear = even.next_stage(now, UNPLANNED, 1.0, first=False)
+    asked, linear = even.next_stage(now, 1.0, None)
     assert asked.width in {even.clip * times for times in WIDTHS}
     [expected] = even.intervals(now, asked.width)
     for one, other in ((asked.low, expected.low), (asked.high, expected.high), (asked.g, expected.g)):
         np.testing.assert_array_equal(one, other)
     assert asked.B.shape[1] == 8
-    assert len(linear) == len(even.models)
+    assert len(linear.index) == len(even.models)
 
 
 def test_many_people_are_clipped_no_closer_than_few():
@@ -68,29 +89,79 @@ def test_many_people_are_clipped_no_closer_than_few():
     widths = []
     for each in (1, 10_000):
         filtered = of_people([each] * 8)
-        widths.append(filtered.next_stage(filtered.begin(), UNPLANNED, 3.0, first=False)[0].width)
+        widths.append(filtered.next_stage(filtered.begin(), 3.0, None)[0].width)
     assert widths[0] <= widths[1]
 
 
+def known_after(filtered, sd, s=0.3):
+    """The posterior after a stage of the whole range that showed a curve of 0, and squares that show this sd."""
+    now = filtered.begin()
+    [query] = filtered.intervals(now, math.inf)
+    stage = query._replace(B=np.eye(8), noise_multiplier=s, z=np.zeros(8))
+    now = filtered.after(now, stage)
+    g = filtered.curve(now)
+    high = np.minimum(THRESHOLD**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
+    square = (sd * np.random.default_rng(1).standard_normal(4000)) ** 2
+    sums = [n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.people, high, strict=True)]
+    return filtered.with_squares(now, Squares(g, high, s, float(sum(sums))))
+
+
+@pytest.mark.parametrize(("s", "expected"), [(30.0, 0), (0.02, len(WIDTHS) - 1)])
+def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expected):
+    """Each width by hand: what is left of the curve's variance once the stage is measured.
+
+    Where noise leaves most of the risk, all widths leave about as much, and that is no reason for a wide interval.
+    """
+    known = known_after(even, 0.2)
+    active = even.active(known)
+    index, shares = likeliest(even.models, known.weights, active)
+    queries = even.intervals(known, *(even.clip * times for times in WIDTHS))
+    B = np.random.default_rng(3).standard_normal((5, 8))
+    B /= np.linalg.norm(B, axis=0)
+    linears, left = [even.linearised(known, query, None, index) for query in queries], []
+    for linear in linears:
+        moments = even.moments_of(known, linear)
+        K, F, variance = (
+            np.tensordot(shares / shares.sum(), part, axes=1) for part in (moments.K, moments.F, moments.variance)
+        )
+        S = B @ K @ B.T + s**2 * np.eye(5)
+        explained = np.einsum("rm,rm->m", B @ F, np.linalg.solve(S, B @ F))
+        left.append(float(even.people @ (variance - explained) / even.people.sum()))
+    prior = float(even.people @ variance / even.people.sum())
+    good = np.flatnonzero(np.array(left) <= min(left) + TIED * (prior - min(left)))
+    assert even._width(known, linears, shares, B, s) == good[-1] == expected
+    assert s < 1 or max(left) < 1.2 * min(left)
+
+
+def test_where_no_risk_can_be_computed_the_narrowest_is_taken(even, monkeypatch):
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError
+
+    monkeypatch.setattr(filter_module, "risk", fails)
+    assert even.next_stage(even.begin(), 1.0, None)[0].width == even.clip * WIDTHS[0]
+
+
 def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
-    now = even.begin()
+    now, models = even.begin(), even.models
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
     spread = sum(
-        weight * (model.noise_variance + (model.cells**2).sum(axis=1) + model.breaks.cells**2 @ state.breaks.square)
-        for model, state, weight in zip(even.models, now.states, now.weights[0], strict=True)
+        weight * (noise + (models.cells[label] ** 2).sum(axis=1) + models.breaks.cells**2 @ square)
+        for label, noise, weight, square in zip(
+            models.label, models.noise_variance, now.weights, now.state.breaks.square, strict=True
+        )
     )
-    np.testing.assert_allclose(even.mean_square(now, even.zero)[0], spread)
+    np.testing.assert_allclose(even.mean_square(now, ZERO), spread)
 
 
 def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
     now, truth = even.begin(), np.linspace(-1, 1, 8)
     [asked] = even.intervals(now, np.inf)
-    places = 50 * truth / (2 * HALF)  # mean places, times 50 people
-    later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=places[None]))
+    sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
+    later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=sums))
     found = even.at(CELLS.centres).predict(later)
-    np.testing.assert_allclose(later.weights[0] @ found.means[0], truth, atol=0.15)
-    assert (later.weights[0] @ found.variances[0] < 0.1).all()
+    np.testing.assert_allclose(found.mean[0], truth, atol=0.15)
+    assert (later.weights @ found.variances[0] < 0.1).all()
 
 
 @pytest.mark.parametrize("s", [0.3, 3.0])
@@ -98,14 +169,33 @@ def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
     now = few.begin()
     linear = few.linearised(now, few.intervals(now, np.inf)[0])
-    pairs = likeliest(few.models, now.weights[0], few.active(now))
-    mixture = [risk_model(few.moments_of(i, now, linear[i]), few.people, share) for i, share in pairs]
-    moments = few.moments(now, linear, pairs)
+    index, shares = likeliest(few.models, now.weights, few.active(now))
+    of_likeliest = linear.only(index)
+    alone = each_alone(few.moments_of(now, of_likeliest))
+    mixture = [risk_model(one, few.people, share) for one, share in zip(alone, shares, strict=True)]
+    moments = few.moments(now, of_likeliest, shares)
     B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
     for each in (B, closer, np.random.default_rng(1).standard_normal((3, 8)) / 8):
         assert risk([moments], each, s**2) >= risk(mixture, each, s**2) * (1 - 1e-3)  # what was left out of either
     nothing = risk(mixture, np.zeros((1, 8)), s**2)
     assert nothing - risk(mixture, B, s**2) > 0.98 * (nothing - risk(mixture, closer, s**2))
+
+
+def test_moments_are_those_of_the_state(even):
+    """K = T C T^T + rest and F = T C Phi^T, and of change points, from the whole covariance of each model."""
+    now = known_after(even, 0.3)
+    linear = even.linearised(now, even.intervals(now, 1.5)[0])
+    found, state, k = even.moments_of(now, linear), now.state.only(linear.index), even.models.rank
+    for row, one in enumerate(each_alone(found)):
+        C = np.diag(state.prior[row]) - state.rows[row].T @ state.rows[row]
+        T, phi = linear.T[row], np.zeros((8, C.shape[1]))
+        phi[:, :k] = even.models.cells[state.label[row]]
+        of_sums = linear.unit[row][:, None] * even.models.breaks.cells - T @ state.rows[row].T @ state.breaks.G[row]
+        of_curve = even.models.breaks.cells - phi @ state.rows[row].T @ state.breaks.G[row]
+        breaks = state.breaks.only(np.array([row]))
+        [more], [across] = (breaks.covariance(of_sums[None], each[None]) for each in (of_sums, of_curve))
+        np.testing.assert_allclose(one.K, T @ C @ T.T + linear.rest[row] + more, atol=1e-9, rtol=1e-9)
+        np.testing.assert_allclose(one.F, T @ C @ phi.T + across, atol=1e-9, rtol=1e-9)
 
 
 def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(even, monkeypatch):
@@ -114,9 +204,126 @@ def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(ev
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(cell_strategies, "bayes", fails)
-    asked, _ = even.next_stage(even.begin(), UNPLANNED, 1.0, first=False)
+    monkeypatch.setattr(strategy, "bayes", fails)
+    asked, _ = even.next_stage(even.begin(), 1.0, None)
     np.testing.assert_array_equal(asked.B, np.eye(8))
+
+
+def test_strategies_are_quantised_with_columns_of_norm_one_at_most(even):
+    now = even.begin()
+    for s in (0.1, 1.0, 30.0):
+        integers = even.next_stage(now, s, None)[0].B * 2**20
+        assert (integers == np.rint(integers)).all()
+        assert ((integers**2).sum(axis=0) <= 2**40).all()
+
+
+def test_outliers_that_squares_identify_have_all_stages_read_again():
+    """As if the larger clipping bias had been known from the beginning; without outliers nothing is read again."""
+    rng, n = np.random.default_rng(0), 400
+    X = (np.arange(n)[:, None] + 0.5) / n
+    columns = clusters_of(((0.0, 1.0),), X)
+    many = filter_of(auto_models(((0.0, 1.0),), 1.0), columns, n, 1.0).with_counts(public_counts(columns, X))
+    one, zero, cluster = np.ones(columns.size), np.zeros(len(columns.nodes)), columns.index(X)
+    fifths = np.repeat(np.eye(5), n // 5, axis=1)
+    B = np.stack([np.bincount(cluster, row, minlength=columns.size) for row in fifths]) / 20
+    near = 0.01 * rng.standard_normal(n)
+    for y, found in ((near, False), (np.where(np.arange(n) % 20 == 0, 0.95, near), True)):
+        stages = []
+        for reach in (0.9, 0.5, 0.3, 0.15, 0.1):
+            z = float((np.minimum(y**2, reach**2) / reach**2 - 0.5).sum())
+            sums = B[:, cluster] @ np.clip(y / reach, -1, 1) / 2
+            squares = Squares(zero, reach**2 * one, 1.0, z)
+            stages.append(StageMeasurement(B, -reach * one, reach * one, 0.1, zero, sums, squares))
+        posterior, steps = many.read(stages), many.begin()
+        assert has_outliers(posterior.log_densities) == found
+        known = many.begin(posterior.log_densities) if found else steps
+        for stage in stages:
+            known = many.after(known, stage)
+            known = known if found else many.with_squares(known, stage.squares)
+        np.testing.assert_allclose(posterior.weights, known.weights, atol=0.01)
+        index = np.flatnonzero(posterior.weights > 1e-4)
+        one, other = many.predict(posterior), many.predict(known)
+        np.testing.assert_allclose(one.means[0, index], other.means[0, index], atol=0.01)
+        np.testing.assert_allclose(one.variances[0, index], other.variances[0, index], atol=0.01)
+
+
+# ---- All models together are what each is alone.
+
+
+MANY = [
+    Model(kernel=kernel, noise_variance=noise, weight=weight)
+    for kernel, weight in ((EQ(variance=0.5, lengthscale=2.0), 1.0), (Matern32(variance=0.3, lengthscale=4.0), 2.0))
+    for noise in (0.05, 0.3)
+]
+AT = np.linspace(0, 10, 7)[:, None]
+
+
+def read_by(models, stages):
+    filtered = filter_of(models, CELLS, 400, HALF, is_binary=False).with_counts(known_counts(np.full(8, 50.0))).at(AT)
+    return filtered, filtered.read(stages)
+
+
+@pytest.fixture(scope="module")
+def stages(even):
+    """Two stages: the whole range, then intervals about the curve and squares."""
+    rng, now = np.random.default_rng(5), even.begin()
+    first = even.next_stage(now, 0.3, math.inf)[0]
+    first = first._replace(z=rng.standard_normal(len(first.B)))
+    now = even.after(now, first)
+    second = even.next_stage(now, 0.2, 1.5)[0]
+    squares = Squares(second.g, np.full(8, 2.0), 3.0, -120.0)
+    return [first, second._replace(z=rng.standard_normal(len(second.B)), squares=squares)]
+
+
+def test_a_mixture_predicts_what_its_models_predict_alone(stages):
+    filtered, together = read_by(MANY, stages)
+    prediction, shared = filtered.predict(together), filtered.shared(together)
+    places = filtered.of_change_points(together)
+    for index, model in enumerate(MANY):
+        one, alone = read_by([model], stages)
+        assert together.state.log_evidence[index] == pytest.approx(alone.state.log_evidence[0], abs=1e-9)
+        its = one.predict(alone)
+        np.testing.assert_allclose(prediction.means[0, index], its.means[0, 0], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(prediction.variances[0, index], its.variances[0, 0], rtol=1e-9, atol=1e-9)
+        [Q], [of_places] = one.shared(alone), one.of_change_points(alone)
+        np.testing.assert_allclose(shared[index].T @ shared[index], Q.T @ Q, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(places[index], of_places, rtol=1e-9, atol=1e-9)
+
+
+def test_weights_of_a_mixture_follow_from_evidence_alone(stages):
+    """Of its models read one by one: squares give the noise, and evidence the kernel."""
+    filtered, together = read_by(MANY, stages)
+    evidence = np.array([read_by([model], stages)[1].state.log_evidence[0] for model in MANY])
+    expected = model_weights(filtered.noise_shares, together.log_densities, evidence)
+    np.testing.assert_allclose(together.weights, expected, rtol=1e-9, atol=1e-12)
+    plain = filter_of(MANY, CELLS, 400, HALF, models_clipping_bias=False).with_counts(filtered.counts)
+    logs = np.log([model.weight for model in MANY]) + plain.read(stages).state.log_evidence
+    np.testing.assert_allclose(plain.read(stages).weights, np.exp(logs - logsumexp(logs)), rtol=1e-9)
+
+
+def test_a_model_that_cannot_be_computed_stops_no_release(stages, monkeypatch):
+    """Its sums are not numbers: it has no weight, and the others predict as they would."""
+    filtered, good = read_by(MANY, stages)
+    plain = filter_module.linearise
+
+    def broken(*args):
+        linear = plain(*args)
+        mean = linear.mean.copy()
+        mean[linear.index == 1] = np.nan
+        return replace(linear, mean=mean)
+
+    monkeypatch.setattr(filter_module, "linearise", broken)
+    found = filtered.read(stages)
+    assert found.weights.sum() == pytest.approx(1)
+    assert found.weights[1] < 1e-12
+    others = [0, 2, 3]
+    np.testing.assert_allclose(found.state.log_evidence[others], good.state.log_evidence[others], atol=1e-9)
+    np.testing.assert_allclose(
+        filtered.predict(found).means[0, others], filtered.predict(good).means[0, others], atol=1e-9
+    )
+    assert np.isfinite(filtered.predict(found).interval(0.95)).all()
+    asked, _ = filtered.next_stage(found, 1.0, None)
+    assert np.isfinite(asked.B).all()
 
 
 X_TEST = GRID[:, None]
@@ -125,8 +332,8 @@ X_TEST = GRID[:, None]
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        ("number", {"binned": True, "gap": 0.03}),
-        ("amount", {"binned": True, "gap": 0.03}),
+        ("number", {}),
+        ("amount", {}),
         ("number", {"protects": "inputs and outputs"}),
     ],
     ids=["number", "amount", "private inputs"],
@@ -147,21 +354,21 @@ def test_scatter_is_found_at_each_place(kind, way):
 
 
 def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothing_else_changes(monkeypatch):
-    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, binned=True)
+    mechanism = BayesCloaking(epsilon=3.0, delta=1e-5)
     rng = np.random.default_rng(2)
     x = rng.uniform(size=4000)
     data = table(x[:, None], np.sin(5 * x) + 0.1 * rng.standard_normal(4000), y_bounds=(-2.0, 2.0), x_box=((0.0, 1.0),))
     plan = mechanism.plan_for(data, X_TEST)
     [measured] = mechanism.measure(plan, data, X_TEST, np.random.default_rng(1), mean=False).measured
-    filtered = plan.cells.at(X_TEST).with_counts(measured.counts)
+    filtered = plan.filtered.at(X_TEST).with_counts(measured.counts)
     posterior = filtered.read(measured.stages)
-    out = np.array([state.ruled_out for state in posterior.states])
+    out = ~posterior.state.read
     noises = np.array([model.noise_variance for model in plan.models])
     assert set(noises[out]).isdisjoint(noises[~out])
     assert 2 * out.sum() >= len(out)
-    monkeypatch.setattr(filter_cells, "_OUT", 0.0)
+    monkeypatch.setattr(filter_module, "_OUT", 0.0)
     every = filtered.read(measured.stages)
-    assert not any(state.ruled_out for state in every.states)
+    assert every.state.read.all()
     np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
     intervals = (filtered.predict(each).interval(0.95) for each in (posterior, every))
     for one, other in zip(*intervals, strict=True):
@@ -169,21 +376,20 @@ def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothin
 
 
 def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
-    """A model that is read no further stands for no kernel that nobody believes, nor where squares turn round."""
-    cells = of_people([500] * 8)
-    grid, models = cells.grid, BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
-    every = filter_of(models, grid, 4000, HALF).with_counts(cells.counts)
-    now, noises = every.begin(), np.array([model.noise_variance for model in models])
-    believed = (noises == noises[-1]) & [not model.always_planned_for for model in every.models]
-    now = now._replace(weights=believed[None] / believed.sum())
+    """A model that is read no further stands for no kernel that has no weight, nor where squares turn round."""
+    models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
+    every = filter_of(models, CELLS, 4000, HALF).with_counts(known_counts(np.full(8, 500.0)))
+    now, noises = every.begin(), every.models.noise_variance
+    believed = (noises == noises[-1]) & ~every.models.always_planned_for
+    now = now._replace(weights=believed / believed.sum())
     assert set(every.active(now)) == set(np.flatnonzero(noises == noises[-1]))
-    asked, linear = every.next_stage(now, UNPLANNED, 1.0, first=False)
-    states = every.updated(now, asked._replace(z=np.zeros((1, len(asked.B)))), linear)
-    assert [state.ruled_out for state in states] == list(noises != noises[-1])
-    narrow = np.where(np.arange(now.scatter.shape[1]) > 0, -1e6, 0.0)
-    turned = every._weighed(now._replace(states=states, scatter=narrow[None]))
-    np.testing.assert_array_equal(turned.weights[0] > 0, noises == noises[-1])
-    assert np.isfinite(every.next_stage(turned, UNPLANNED, 1.0, first=False)[0].B).all()
+    asked, linear = every.next_stage(now, 1.0, None)
+    later = every.after(now, asked._replace(z=np.zeros(len(asked.B))), linear)
+    np.testing.assert_array_equal(later.state.read, noises == noises[-1])
+    narrow = np.where(np.arange(len(now.log_densities)) > 0, -1e6, 0.0)
+    turned = every._weighed(later._replace(log_densities=narrow))
+    np.testing.assert_array_equal(turned.weights > 0, noises == noises[-1])
+    assert np.isfinite(every.next_stage(turned, 1.0, None)[0].B).all()
     assert np.isfinite(every.predict(turned).interval(0.95)).all()
 
 
@@ -194,11 +400,27 @@ def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sough
     grid = CellGrid(box=box, per_side=4, periods=year)
     models = BayesCloaking(epsilon=1.0, delta=1e-5, periods=year).models(box, HALF)
     models = filter_of(on_dates(models, year), grid, 5000, HALF).models
-    seasonal = np.array([model.always_planned_for for model in models])
+    seasonal = models.always_planned_for
     weights = np.where(seasonal, share / seasonal.sum(), (1 - share) / (~seasonal).sum())
-    pairs = likeliest(models, weights, range(len(models)))
-    assert any(seasonal[i] for i, _ in pairs) == sought
-    assert all(weight > 1e-4 for i, weight in pairs if seasonal[i])
+    index, shares = likeliest(models, weights, np.arange(len(models)))
+    assert (np.diff(index) > 0).all()
+    assert seasonal[index].any() == sought
+    assert (shares[seasonal[index]] > 1e-4).all()
+
+
+def test_one_model_of_each_family_is_planned_for_with_all_its_weight():
+    """The likeliest of those of the largest amplitude."""
+    models = filter_of(curve_models(BOX, HALF, rough=1.0), CELLS, 400, HALF).models
+    weights = np.random.default_rng(2).dirichlet(np.ones(len(models)))
+    index, shares = likeliest(models, weights, np.arange(len(models)))
+    assert shares.sum() == pytest.approx(1)
+    families = [models.family[i] for i in index]
+    assert len(set(families)) == len(families) == len(set(models.family))
+    for i, share in zip(index, shares, strict=True):
+        own = [j for j in range(len(models)) if models.family[j] == models.family[i]]
+        assert share == pytest.approx(weights[own].sum())
+        large = [j for j in own if models.amplitude[j] == models.amplitude[own].max()]
+        assert i == max(large, key=lambda j: weights[j])
 
 
 def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_is_better():
@@ -210,7 +432,7 @@ def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_i
     linear = filtered.linearised(prior, query)
     planned = filtered.plan_stage(prior, linear, 20.0)
     np.testing.assert_array_equal(planned.B, np.eye(100))
-    pairs = likeliest(filtered.models, prior.weights[0], range(len(filtered.models)))
-    moments = filtered.moments(prior, linear, pairs)
+    index, shares = likeliest(filtered.models, prior.weights, linear.index)
+    moments = filtered.moments(prior, linear.only(index), shares)
     assert planned.risk == pytest.approx(risk([moments], np.eye(100), 400.0))
     assert planned.risk <= 1.001 * bayes([moments], 400.0, gap=1e-6, max_iterations=500).risk
