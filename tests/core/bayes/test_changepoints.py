@@ -1,4 +1,4 @@
-"""Steps and bumps of a curve: what released numbers say of them, against every case counted by hand."""
+"""Change points of a curve, steps and bumps: their posterior against every case counted by hand."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -9,14 +9,15 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
-from dpgp_core.bayes import breaks, filter_cells
-from dpgp_core.bayes.changepoints import AMPLITUDES, SHARE, change_points_of, no_change_points
-from dpgp_core.bayes.state import model_set, prior_state, updated_state, curve_moments, linearise, not_read
+from dpgp_core.bayes import changepoints
+from dpgp_core.bayes import filter as filter_module
 from dpgp_core.bayes.cells import CellGrid, occupied
+from dpgp_core.bayes.changepoints import AMPLITUDES, SHARE, change_points_of, no_change_points
 from dpgp_core.bayes.counts import known_counts
-from dpgp_core.bayes.engine import NOTHING, StageMeasurement
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, curve_models
+from dpgp_core.bayes.queries import NOTHING, StageMeasurement
+from dpgp_core.bayes.state import curve_moments, linearise, model_set, prior_state, updated_state
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -29,32 +30,36 @@ SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
 OF_CELLS = change_points_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
 J = len(OF_CELLS.sharp)
-FOUND = OF_CELLS.before(1)._replace(squares=np.eye(1, J, 1).repeat(3, axis=0) * [[2.0], [0], [0]])  # the second step
+FOUND = OF_CELLS.before(np.ones((1, 2)))._replace(
+    squares=np.array([[2.0], [0], [0]])[None] * np.eye(1, J, 1)
+)  # the second step
 
 
 @pytest.fixture(scope="module")
 def model():
-    return model_set([SMOOTH], CELLS, breaks=OF_CELLS)[0]
+    """A set of one model."""
+    return model_set([SMOOTH], CELLS, breaks=OF_CELLS)
 
 
 @pytest.fixture
 def one_break(monkeypatch):
-    monkeypatch.setattr(breaks, "EFFECTS", 1)
+    monkeypatch.setattr(changepoints, "EFFECTS", 1)
 
 
 def stages(model, numbers=(3, 2), step=4.0):
     """States and their linearisations as a curve with a step is measured, and all that was released."""
     rng, state, seen = np.random.default_rng(5), prior_state(model, COUNTS), []
-    wide = np.full((1, CELLS.size), WIDE)
-    query = StageMeasurement(NOTHING, -wide, wide, 1.0, g=np.zeros((1, len(CELLS.nodes))))
+    wide = np.full(CELLS.size, WIDE)
+    query = StageMeasurement(NOTHING, -wide, wide, 1.0, g=np.zeros(len(CELLS.nodes)))
     for r in numbers:
         B = rng.standard_normal((r, CELLS.size))
         B /= np.linalg.norm(B, axis=0)
-        linear = linearise(model, COUNTS, state, query, WIDE, residual_variance_of(0.3))._replace(rest=np.zeros((6, 6)))
+        linear = linearise(COUNTS, state, query, WIDE, residual_variance_of(0.3))
+        linear = replace(linear, rest=np.zeros((1, 6, 6)))
         truth = COUNTS.mean * step * (np.arange(CELLS.size) >= 3) / (2 * WIDE)
         z = B @ truth + 0.02 * rng.standard_normal(r)
         seen.append((B, linear, z))
-        state = updated_state(model, state, linear, B, 0.02, z)
+        state = updated_state(state, linear, B, 0.02, z)
     return state, seen
 
 
@@ -63,10 +68,10 @@ def by_hand(model, seen):
 
     Sums are linear in state and break, x = T (a, eta, bias) + unit phi b, whatever each stage was linearised about.
     """
-    H = np.vstack([B @ linear.T for B, linear, _ in seen])
-    D = np.vstack([(B * linear.unit) @ OF_CELLS.cells for B, linear, _ in seen])
+    H = np.vstack([B @ linear.T[0] for B, linear, _ in seen])
+    D = np.vstack([(B * linear.unit[0]) @ OF_CELLS.cells for B, linear, _ in seen])
     z = np.concatenate([z for *_, z in seen])
-    prior = prior_state(model, COUNTS).prior
+    [prior] = prior_state(model, COUNTS).prior
     cases = [(np.log1p(-SHARE), None, 0.0)]
     one = np.log(SHARE / (2 * D.shape[1]))
     cases += [(one, j, LARGE * share) for share in AMPLITUDES for j in range(D.shape[1])]
@@ -82,7 +87,7 @@ def by_hand(model, seen):
 
 
 def phi_of(model, X, j):
-    return np.column_stack([model.at(X), np.zeros(len(X)) if j is None else OF_CELLS.at(X)[:, j]])
+    return np.column_stack([model.at(0, X), np.zeros(len(X)) if j is None else OF_CELLS.at(X)[:, j]])
 
 
 @pytest.mark.usefixtures("one_break")
@@ -90,19 +95,20 @@ def test_a_break_has_the_posterior_that_counting_every_case_gives(model):
     state, seen = stages(model)
     cases = by_hand(model, seen)
     weights = softmax([log for log, *_ in cases])
-    k, X = model.cells.shape[1], np.linspace(0.02, 0.97, 9)[:, None]
-    chosen = np.r_[0:k, len(state.mean)]
+    k, X = model.rank, np.linspace(0.02, 0.97, 9)[:, None]
+    chosen = np.r_[0:k, state.mean.shape[1]]
     means, squares = [], []
     for _, j, mean, covariance in cases:
         phi = phi_of(model, X, j)
         means.append(phi @ mean[chosen])
         squares.append((phi @ covariance[np.ix_(chosen, chosen)] * phi).sum(axis=1) + means[-1] ** 2)
     expected = weights @ means
-    shapes, phi = OF_CELLS.at(X), model.at(X)
-    np.testing.assert_allclose(model.mean(state, phi, shapes), expected, atol=1e-7)
-    smooth = (phi * phi).sum(axis=1) - ((state.rows[:, :k] @ phi.T) ** 2).sum(axis=0)
-    variance = smooth + state.breaks.variance(model.effects(state, phi, shapes))
-    np.testing.assert_allclose(variance, weights @ squares - expected**2, atol=1e-7)
+    shapes, phi = OF_CELLS.at(X), model.at(0, X)
+    np.testing.assert_allclose(phi @ state.coefficients[0] + shapes @ state.breaks.mean[0], expected, atol=1e-7)
+    Q = state.rows[0, :, :k] @ phi.T
+    smooth = (phi * phi).sum(axis=1) - (Q**2).sum(axis=0)
+    [of_breaks] = state.breaks.variance((shapes - Q.T @ state.breaks.G[0])[None])
+    np.testing.assert_allclose(smooth + of_breaks, weights @ squares - expected**2, atol=1e-7)
     assert weights[0] < 0.01  # the step is seen
     none = cases[0][0] - np.log1p(-SHARE)
     assert state.breaks.log_evidence == pytest.approx(logsumexp([log for log, *_ in cases]) - none, abs=1e-6)
@@ -113,22 +119,22 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
     """E |w - G b|^2 by cases, w and G of each stage as the filter whitened them."""
     state, seen = stages(model)
     weights, found = softmax([log for log, *_ in by_hand(model, seen)]), by_hand(model, seen)
-    G, white, ends = state.breaks.G, state.breaks.white, np.cumsum([0, *state.breaks.numbers])
+    G, white, ends = state.breaks.G[0], state.breaks.white[0], np.cumsum([0, *state.breaks.numbers])
     for stage, (first, last) in enumerate(pairwise(ends)):
         expected = 0.0
         for weight, (_, j, mean, covariance) in zip(weights, found, strict=True):
             g = np.zeros(last - first) if j is None else G[first:last, j]
             left = white[first:last] - g * mean[-1]
             expected += weight * (left @ left + (g @ g) * covariance[-1, -1])
-        assert state.misfit[stage] == pytest.approx(expected, rel=1e-6)
+        assert state.misfit[0, stage] == pytest.approx(expected, rel=1e-6)
 
 
 def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model):
     """Two effects, every pair of cases by hand."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(breaks, "EFFECTS", 2)
+        patch.setattr(changepoints, "EFFECTS", 2)
         state, _ = stages(model)
-    G, white = state.breaks.G, state.breaks.white
+    [G], [white] = state.breaks.G, state.breaks.white
     single = [(np.log1p(-SHARE), 0.0, 0)] + [
         (np.log(SHARE / (2 * J)), LARGE * share, j) for share in AMPLITUDES for j in range(J)
     ]
@@ -138,7 +144,7 @@ def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model)
             S = np.eye(len(white)) + first * np.outer(G[:, i], G[:, i]) + second * np.outer(G[:, j], G[:, j])
             logs.append(log_first + log_second + multivariate_normal(np.zeros(len(white)), S).logpdf(white))
     exact = logsumexp(logs) - multivariate_normal(np.zeros(len(white)), np.eye(len(white))).logpdf(white)
-    assert exact - 1.5 < state.breaks.log_evidence < exact + 1e-9
+    assert exact - 1.5 < state.breaks.log_evidence[0] < exact + 1e-9
 
 
 def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
@@ -153,9 +159,9 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
         np.testing.assert_allclose(OF_CELLS.unsure[:, j], means.var(axis=0), atol=2e-3)
     points = X[[900, 1100, 1150]]
     step = u[:, None] < OF_CELLS.at(points)[:, 1]
-    [of_places] = OF_CELLS.covariance_of_places(points, FOUND.square[None])
+    [of_places] = OF_CELLS.covariance_of_places(points, FOUND.square)
     np.testing.assert_allclose(of_places, 2 * np.cov(step.T, bias=True), atol=0.02)
-    np.testing.assert_allclose(OF_CELLS.unsure_at(points) @ FOUND.square, of_places.diagonal())
+    np.testing.assert_allclose(OF_CELLS.unsure_at(points) @ FOUND.square[0], of_places.diagonal())
 
 
 PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]])  # one of each cell
@@ -170,9 +176,9 @@ def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step
     X = np.array([[0.26], [0.31], [0.38], [0.45]])
     u = np.random.default_rng(3).uniform(size=(20_000, 1))
     off = (u < seen.at(X)[:, 1]).astype(float) - (u < seen.people[CELLS.index(X), 1])
-    [of_places] = seen.covariance_of_places(X, FOUND.square[None])
+    [of_places] = seen.covariance_of_places(X, FOUND.square)
     np.testing.assert_allclose(of_places, 2 * np.cov(off.T, bias=True), atol=0.02)
-    np.testing.assert_allclose(seen.unsure_at(X) @ FOUND.square, of_places.diagonal(), atol=1e-12)
+    np.testing.assert_allclose(seen.unsure_at(X) @ FOUND.square[0], of_places.diagonal(), atol=1e-12)
 
 
 def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly():
@@ -188,7 +194,7 @@ def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly()
 def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
     X = np.linspace(0, 1, 601)[:, None]
     bumps = OF_CELLS.at(X)[:, STEPS:]
-    assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in breaks.WIDTHS)
+    assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in changepoints.WIDTHS)
     np.testing.assert_allclose(bumps.max(axis=0), 1)
     third = np.diff(bumps.reshape(601, -1), n=3, axis=0)
     inner = np.arange(len(third)) % 100 < 97  # differences of one cell's points
@@ -198,8 +204,8 @@ def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
 
 @pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
 def test_where_bounds_are_wide_breaks_are_of_the_scatter_of_outcomes(noise_variance):
-    model = model_set([replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)[0]
-    np.testing.assert_allclose(model.breaks.variances, np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance))
+    models = model_set([SMOOTH, replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)
+    np.testing.assert_allclose(models.break_variances[1], np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance))
 
 
 PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
@@ -221,41 +227,37 @@ def test_planes_groups_and_periods_have_none(grid):
 
 def test_before_anything_is_released_breaks_are_as_likely_as_they_are_said_to_be(model):
     state = prior_state(model, COUNTS).breaks
-    assert state.mean.tolist() == [0] * len(state.mean)
+    np.testing.assert_array_equal(state.mean, np.zeros((1, J)))
     np.testing.assert_allclose(state.square.sum(), 3 * SHARE * LARGE * np.mean(AMPLITUDES))
     assert state.log_evidence == pytest.approx(0)
 
 
-def test_a_model_that_is_not_read_keeps_what_it_found(model):
-    state, _ = stages(model)
-    after = not_read(state)
-    np.testing.assert_array_equal(after.breaks.mean, state.breaks.mean)
-    np.testing.assert_allclose(after.misfit, [*state.misfit, 0.0])
-
-
 def test_the_variance_over_cells_is_the_diagonal_of_the_curves_covariance_with_breaks_too(model):
     state, _ = stages(model)
-    moments = curve_moments(model, state, np.zeros(len(CELLS.nodes)))
-    np.testing.assert_allclose(model.variance_over_cells(state), moments.V.diagonal(), atol=1e-12)
-    np.testing.assert_allclose(moments.shift, model.mean_over_cells(state), atol=1e-12)
+    moments = curve_moments(state, np.zeros(len(CELLS.nodes)))
+    np.testing.assert_allclose(state.variance_over_cells[0], moments.V[0].diagonal(), atol=1e-12)
+    np.testing.assert_allclose(moments.shift, state.mean_over_cells, atol=1e-12)
 
 
 def test_plans_know_that_a_curve_may_break():
     """The covariance of sums and curve that strategies are planned for, against its own rows, each break in turn."""
     models = curve_models(CELLS.box, 2.0)
     filtered = filter_of(models, CELLS, 220, 2.0).with_counts(COUNTS)
-    without = filter_of(models, CELLS, 220, 2.0, broken=False).with_counts(COUNTS)
+    without = filter_of(models, CELLS, 220, 2.0, change_points=False).with_counts(COUNTS)
     [query] = filtered.intervals(filtered.begin(), 1e9)
     more = []
     for each in (filtered, without):
         prior = each.begin()
-        linear = each.linearised(prior, query)[0]
-        more.append((each.moments_of(0, prior, linear), linear.unit))
+        linear = each.linearised(prior, query)
+        more.append((each.moments_of(prior, linear), linear.unit))
     (own, unit), (plain, _) = more
-    square = np.full(J, 3 * SHARE / J * np.mean(filtered.models[0].breaks.variances))
-    of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
-    np.testing.assert_allclose(own.F - plain.F, unit[:, None] * of_curve, rtol=0.05, atol=1e-6)
-    np.testing.assert_allclose(own.variance - plain.variance, of_curve.diagonal(), rtol=1e-9)
+    for index in range(len(models)):
+        square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.break_variances[index]))
+        of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
+        more_F = unit[index][:, None] * of_curve
+        np.testing.assert_allclose(own.F[index] - plain.F[index], more_F, rtol=0.05, atol=1e-6)
+        more_variance = own.variance[index] - plain.variance[index]
+        np.testing.assert_allclose(more_variance, of_curve.diagonal(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs"])
@@ -264,7 +266,7 @@ def test_steps_between_few_values_widen_no_interval(protects, monkeypatch):
     world = World(PLACES["five_values"], wage, OUTCOMES["wide_bounds"])
     mechanism, widths = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []
     for breaking in (change_points_of, lambda grid, variance: no_change_points(grid)):
-        monkeypatch.setattr(filter_cells, "change_points_of", breaking)
+        monkeypatch.setattr(filter_module, "change_points_of", breaking)
         rng, X = np.random.default_rng(8), world.places.judged
         data = world.table(3000, rng)
         release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
@@ -296,7 +298,7 @@ CURVE = np.linspace(0.01, 0.99, 61)[:, None]
 def test_a_jump_and_a_narrow_peak_are_read_better_than_by_models_alone(curve, monkeypatch):
     """Six draws of each: errors fall by a third or more, and the least fifth rises from a half to .9, some five sds."""
     errors, inside = zip(*(released(curve, repeat, CURVE) for repeat in range(6)), strict=True)
-    monkeypatch.setattr(filter_cells, "change_points_of", lambda grid, variance: no_change_points(grid))
+    monkeypatch.setattr(filter_module, "change_points_of", lambda grid, variance: no_change_points(grid))
     plain, held = zip(*(released(curve, repeat, CURVE) for repeat in range(6)), strict=True)
     assert np.mean(np.square(errors)) < np.mean(np.square(plain))
     assert in_fifths(inside)[1] > in_fifths(held)[1]

@@ -220,7 +220,7 @@ def test_strategies_are_quantised_with_columns_of_norm_one_at_most(even):
 def test_outliers_that_squares_identify_have_all_stages_read_again():
     """As if the larger clipping bias had been known from the beginning; without outliers nothing is read again."""
     rng, n = np.random.default_rng(0), 400
-    X = (np.arange(n)[:, None] + 0.5) / n
+    X = (np.arange(n)[:, None] * 10 // n + 0.5) / 10
     columns = clusters_of(((0.0, 1.0),), X)
     many = filter_of(auto_models(((0.0, 1.0),), 1.0), columns, n, 1.0).with_counts(public_counts(columns, X))
     one, zero, cluster = np.ones(columns.size), np.zeros(len(columns.nodes)), columns.index(X)
