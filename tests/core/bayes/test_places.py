@@ -1,4 +1,4 @@
-"""Where inputs are public, where in its cell everybody stands: means over people, curves read from sums of cells."""
+"""Public locations of records within cells: means over records, and curves read from sums over cells."""
 
 import json
 from dataclasses import replace
@@ -7,16 +7,19 @@ import numpy as np
 import pytest
 
 from benchmarks.shared.simulated import simulated
-from dpgp_core.bayes.state import model_set, prior_state, updated_state, linearise
-from dpgp_core.bayes.cells import CellGrid, occupied
+from dpgp_core.bayes.cells import CellGrid, OccupiedGrid, cells_of, occupied
+from dpgp_core.bayes.clusters import Clusters
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.engine import NOTHING, StageMeasurement
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
+from dpgp_core.bayes.queries import NOTHING, StageMeasurement
+from dpgp_core.bayes.state import linearise, model_set, prior_state, updated_state
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.bayes.oracle import residual_variance_of
+from tests.core.tables import table
 
 WIDE = 50.0  # half-width of an interval that clips nothing
 
@@ -42,6 +45,21 @@ GRIDS = {
     ),
     "at edges": (CellGrid(box=((0.0, 1.0),), per_side=4), lambda rng: rng.choice((0.0, 0.25, 0.5, 1.0), (40, 1))),
 }
+
+
+def in_clusters(data):
+    """The filter as it is planned, over clusters."""
+    plan = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs").plan_for(data, data.X[:1])
+    assert isinstance(plan.filtered.columns, Clusters)
+    return plan.filtered.with_counts(plan.counts)
+
+
+def in_cells(data):
+    """The same over equal cells in which all locations are known."""
+    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs")
+    grid = occupied(cells_of(data.x_box, data.people, mechanism.noise_multiplier, public=True), data.X)
+    models = mechanism.models(data.x_box, data.half_range, people=data.people)
+    return filter_of(models, grid, data.people, data.half_range).with_counts(public_counts(grid, data.X))
 
 
 @pytest.mark.parametrize("people", [False, True])
@@ -73,23 +91,23 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
     X = np.concatenate([rng.normal(0.27, 0.01, 25), rng.normal(0.34, 0.005, 10), rng.uniform(0.6, 1, 15)])[:, None]
     kernel, points = EQ(variance=0.5, lengthscale=0.3), np.linspace(0.05, 0.95, 7)[:, None]
     grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
-    [model] = model_set([Model(kernel=kernel, noise_variance=noise_variance)], grid)
-    counts = public_counts(grid, X)
-    prior, ends = prior_state(model, counts), np.full((1, grid.size), WIDE)
-    query = StageMeasurement(NOTHING, -ends, ends, s, g=np.zeros((1, len(grid.nodes))))
-    linear = linearise(model, counts, prior, query, WIDE, residual_variance_of(noise_variance))
+    models = model_set([Model(kernel=kernel, noise_variance=noise_variance)], grid)
+    counts, k = public_counts(grid, X), models.rank
+    prior, ends = prior_state(models, counts), np.full(grid.size, WIDE)
+    query = StageMeasurement(NOTHING, -ends, ends, s, g=np.zeros(len(grid.nodes)))
+    linear = linearise(counts, prior, query, WIDE, residual_variance_of(noise_variance))
     assert (linear.own < 1e-9).all()
     B, z = np.linalg.qr(rng.standard_normal((12, 12)))[0], rng.standard_normal(12)
-    state = updated_state(model, prior, linear, B, s, z)
+    state = updated_state(prior, linear, B, s, z)
     columns = B[:, grid.index(X)] / (2 * WIDE)
     # eta of a person is a little more than the noise variance: it holds what clipping usually adds
-    eta = prior.prior[model.cells.shape[1] :][: grid.size] / np.maximum(counts.mean, 1)
+    eta = prior.prior[0, k : k + grid.size] / np.maximum(counts.mean, 1)
     assert (eta[counts.mean > 0] > noise_variance).all()
     S = columns @ (kernel(X, X) + np.diag(eta[grid.index(X)])) @ columns.T + s**2 * np.eye(12)
     cross = kernel(points, X) @ columns.T
-    phi = model.at(points)
-    np.testing.assert_allclose(phi @ state.mean[: phi.shape[1]], cross @ np.linalg.solve(S, z), rtol=1e-3, atol=1e-6)
-    Q = state.rows[:, : phi.shape[1]] @ phi.T
+    phi = models.at(0, points)
+    np.testing.assert_allclose(phi @ state.mean[0, :k], cross @ np.linalg.solve(S, z), rtol=1e-3, atol=1e-6)
+    Q = state.rows[0, :, :k] @ phi.T
     np.testing.assert_allclose(
         np.einsum("rp,rp->p", Q, Q), np.einsum("pr,pr->p", cross, np.linalg.solve(S, cross.T).T), rtol=1e-3
     )
@@ -100,42 +118,41 @@ def test_what_a_rough_curve_does_between_nodes_is_left_to_chance_and_less_than_a
     rough, smooth = (kind(variance=1.0, lengthscale=0.3) for kind in (Matern12, EQ))
     grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
     models = model_set([Model(kernel=kernel, noise_variance=0.1) for kernel in (rough, smooth)], grid)
-    assert models[0].left_out.min() > 0.01
-    assert models[0].left_out.max() < 0.1
-    assert (models[1].left_out < 1e-6).all()
+    assert models.left_out[0].min() > 0.01
+    assert models.left_out[0].max() < 0.1
+    assert (models.left_out[1] < 1e-6).all()
     hidden = model_set([Model(kernel=rough, noise_variance=0.1)], CellGrid(box=((0.0, 1.0),), per_side=12))
-    assert hidden[0].left_out is None
+    assert hidden.left_out is None
 
 
 def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that_reaches_both_bounds():
     """A curve's mean over them lies beyond the nodes: intervals were taken to clip, and a bias was suspected."""
     X = np.repeat([0.0, 0.25, 0.5, 0.75], 200)[:, None]
     data = simulated(X, 5 + 4 * X[:, 0], (0.0, 10.0), ((0.0, 1.0),))
-    plan = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs").plan_for(data, X[:1])
-    filtered = plan.cells.with_counts(plan.counts)
-    prior, rising = filtered.begin(), 4 * filtered.grid.nodes[:, 0] - 2
-    assert (filtered.grid.averages(rising) < CellGrid.extremes(filtered.grid, rising)[0]).any()
-    least, most = filtered.grid.extremes(rising)
-    h = filtered.half_range
-    query = StageMeasurement(NOTHING, (-h - most)[None], (h - least)[None], 1.0, g=rising[None])
-    linear = filtered.linearised(prior, query)
-    biased = filtered.models[0].bias.shape[1]
-    assert all(not each.T[:, -biased:].any() for each in linear.values())
+    filtered = in_cells(data)
+    columns, h = filtered.columns, filtered.half_range
+    prior, rising = filtered.begin(), 4 * columns.nodes[:, 0] - 2
+    assert (columns.averages(rising) < CellGrid.extremes(columns, rising)[0]).any()
+    least, most = columns.extremes(rising)
+    query = StageMeasurement(NOTHING, -h - most, h - least, 1.0, g=rising)
+    assert not filtered.linearised(prior, query).bias.any()
+    closer = query._replace(low=query.low / 2, high=query.high / 2)
+    assert filtered.linearised(prior, closer).bias.any()
 
 
+@pytest.mark.parametrize("clustered_or_not", [in_cells, in_clusters], ids=["cells", "clusters"])
 @pytest.mark.parametrize("seed", range(20))
-def test_intervals_lie_within_the_range_of_residuals_wherever_the_curve_is_cut(seed):
+def test_intervals_lie_within_the_range_of_residuals_wherever_the_curve_is_cut(seed, clustered_or_not):
     """Between nodes at the bounds it overshoots, and means of a constant round: a stage stopped with an error then."""
     rng = np.random.default_rng(seed)
     X = np.concatenate([np.repeat(rng.choice((0.0, 1 / 12, 0.25, 0.9), 3), 40), rng.uniform(0, 1, 3)])[:, None]
     data = simulated(X, np.full(len(X), 0.1), (-1 / 3, 1 / 3), ((0.0, 1.0),), y_scale=0.7)
-    plan = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs").plan_for(data, X[:1])
-    filtered = plan.cells.with_counts(plan.counts)
+    filtered = clustered_or_not(data)
     h, prior = filtered.half_range, filtered.begin()
-    overshooting = np.clip(10 * h * rng.standard_normal(len(filtered.grid.nodes)), -h, h)
+    overshooting = np.clip(10 * h * rng.standard_normal(len(filtered.columns.nodes)), -h, h)
     for g in (np.full(len(overshooting), h), np.full(len(overshooting), -h), overshooting):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(filtered), "curve", lambda *_, g=g: g[None])
+            patch.setattr(type(filtered), "curve", lambda *_, g=g: g)
             queries = filtered.intervals(prior, 0.75, np.inf)
         for query in queries:
             assert -2 * h <= query.low.min()
@@ -143,33 +160,47 @@ def test_intervals_lie_within_the_range_of_residuals_wherever_the_curve_is_cut(s
             assert (query.low < query.high).all()
 
 
-@pytest.fixture(scope="module")
-def clustered():
-    """200 people in two clusters of a plane, and their release with public inputs."""
+GROUP = side_of(("a", "b"))
+
+
+@pytest.fixture(scope="module", params=["clusters", "cells"])
+def clustered(request):
+    """200 people in two towns of a plane; or in a plane of two groups, whose columns are cells; public inputs."""
     rng = np.random.default_rng(3)
     X = np.clip(np.repeat([[0.2, 0.3], [0.7, 0.8]], 100, axis=0) + 0.02 * rng.standard_normal((200, 2)), 0, 1)
-    y = np.clip(30 + 20 * X[:, 0] + rng.standard_normal(200), 0, 60)
-    data = simulated(X, y, (0.0, 60.0), ((0.0, 1.0),) * 2)
+    y, box, names = np.clip(30 + 20 * X[:, 0] + rng.standard_normal(200), 0, 60), ((0.0, 1.0),) * 2, ("x", "z")
+    if request.param == "cells":
+        X, box, names = np.column_stack([X, np.arange(200) % 2]), (*box, GROUP), (*names, "group")
+    data = table(X, y, x_names=names, x_box=box, y_bounds=(0.0, 60.0))
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs", stages=2)
-    return data, mechanism, mechanism.plan_for(data, X[:1])
+    plan = mechanism.plan_for(data, X[:1])
+    assert isinstance(plan.filtered.columns, Clusters if request.param == "clusters" else OccupiedGrid)
+    return data, mechanism, plan
 
 
 def test_a_plan_is_of_these_places_and_no_others(clustered):
     data, mechanism, plan = clustered
-    moved = replace(data, X=np.clip(data.X + 1e-4, 0, 1))
-    np.testing.assert_array_equal(plan.cells.grid.index(moved.X), plan.cells.grid.index(data.X))
+    moved = replace(data, X=data.X.copy())
+    moved.X[:, :2] = moved.X[:, :2] * (1 - 1e-9) + 1e-9 * moved.X[:, :2].mean(axis=0)
+    columns = plan.filtered.columns
+    np.testing.assert_array_equal(columns.index(moved.X), columns.index(data.X))
     with pytest.raises(ValueError, match="the plan is for other records"):
         mechanism.measure(plan, moved, data.X[:1])
 
 
-def test_a_file_holds_places_and_is_read_without_them_as_those_of_before_were(clustered):
+def test_a_file_holds_places_and_those_of_earlier_cells_may_not(clustered):
     data, mechanism, plan = clustered
-    release = mechanism.measure(plan, data, data.X[:3])
+    release, columns = mechanism.measure(plan, data, data.X[:3]), plan.filtered.columns
     [statistics] = release.statistics
     card, npz = statistics_to_files(statistics)
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
-    np.testing.assert_array_equal(found.counts.places, plan.cells.grid.places)
-    before = replace(statistics, counts=replace(statistics.counts, places=np.zeros(0)))
-    card, npz = statistics_to_files(before)
+    np.testing.assert_array_equal(found.counts.places, columns.places)
+    without = replace(statistics.counts, places=np.zeros(0))
+    if isinstance(columns, Clusters):
+        np.testing.assert_array_equal(found.clusters, columns.ends)
+        with pytest.raises(ValueError, match="places"):
+            replace(statistics, counts=without)
+        return
+    card, npz = statistics_to_files(replace(statistics, counts=without))
     assert card["counts"] == {"known": "inputs are public"}
     assert not len(statistics_from_files(card, npz).counts.places)
