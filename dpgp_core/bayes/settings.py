@@ -98,8 +98,8 @@ class BayesSettings:
         clip: half-width of an interval over the predictive standard deviation, > 0.
         periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
             is looked for too, and cells are divided by it. None: nothing does.
-        gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Over cells,
-            where each draw plans its stages, thirty times as loose, up to three tenths.
+        gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Strategies
+            are planned anew in each release, so the solver stops at thirty times this gap, up to 0.3.
 
     Raises:
         ValueError: a parameter is out of range.

@@ -92,8 +92,8 @@ def likeliest(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple
 def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
     """K and F W^(1/2), W the shares of the records.
 
-    K is the records' own noise D plus V diag(values) V^T, in units of D: only eigenvectors above the noise are
-    kept, and of F its part along them (see ``filter_records.leading``).
+    K is the records' own noise D plus V diag(values) V^T, in units of D. Only eigenvectors whose value is at least
+    ``_LEAST`` are kept, and of F its part along them.
     """
     importance = counts / counts.sum()
     noise = moments.own + _FLOOR * float(moments.K.diagonal().mean())
