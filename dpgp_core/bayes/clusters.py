@@ -33,6 +33,7 @@ on a plane have an error of 2.1 in 48 clusters and 2.3 in 96 or in equal cells.
 """
 MANY = 50_000  # records on two or three sides above which equal cells are used: they find a record's column at once
 _EXTENT = 0.3  # weight of the extent of a cluster beside its number of records, when the next one to split is chosen
+_EQUAL_CELLS = 3  # sides of numbers up to which there are equal cells
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
 _PRODUCTS = 2  # sides of numbers up to which nodes are all products of those; with more, those along one side at a time
 _BLOCK = 1 << 20  # distances computed at a time
@@ -226,13 +227,14 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether records X (n, D) have clusters as columns, instead of equal cells.
 
-    Where there are categories or periods, equal cells are used as soon as there are more than ``most_of`` distinct
-    places.
+    Equal cells, of which there are any for one to three sides of numbers, are used for very many records on two or three
+    sides, and where there are categories or periods with more than ``most_of`` distinct places.
     """
-    plain = not level_columns(box) and not periods
-    if plain and (not 2 <= len(number_sides(box)) <= 3 or len(X) <= MANY):
+    sides = lifted_box(box, periods)
+    numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods
+    if not 1 <= numbers <= _EQUAL_CELLS or (plain and (numbers == 1 or len(X) <= MANY)):
         return True
-    return _few_places(lifted_into(lifted_box(box, periods), X, periods))
+    return _few_places(lifted_into(sides, X, periods))
 
 
 def most_of(n: int) -> int:
@@ -274,12 +276,13 @@ def _by_place(L: FloatArray) -> list[IndexArray]:
 
 def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
     """Rows of the clusters: the largest one is split next, at the median of the side along which it is longest."""
-    widths, n = np.array([high - low for low, high in sides]), len(L)
+    widths, n, categories = np.array([high - low for low, high in sides]), len(L), list(level_columns(sides))
     heap, made = list[tuple[float, int, int, IndexArray]](), 0
 
     def add(rows: IndexArray) -> None:
         nonlocal made
         extent = np.ptp(L[rows], axis=0) / widths
+        extent[categories] = np.where(extent[categories] > 0, np.inf, 0.0)  # no cluster mixes categories
         d = int(extent.argmax())
         size = (len(rows) / n) ** (1 - _EXTENT) * float(extent[d]) ** _EXTENT
         heapq.heappush(heap, (-size, made, d, rows))
