@@ -227,8 +227,8 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether records X (n, D) have clusters as columns, instead of equal cells.
 
-    Equal cells, of which there are any for one to three sides of numbers, are used for very many records on two or three
-    sides, and where there are categories or periods with more than ``most_of`` distinct places.
+    Equal cells exist for one to three sides of numbers. They are used for very many records on two or three sides, and
+    where there are categories or periods with more than ``most_of`` distinct places.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods
