@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from benchmarks.server.first_results import change
-from pages._ui import opening
-from pages._ui.cloaking import computed
+from datasets import EXHIBITS
+from dpgp_core.mechanisms import CATALOGUE
+from pages._ui import left_out, opening
 from pages._ui.compare import compute, contenders, words
 from pages._ui.compare.compute import concerning
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL
-from pages._ui.model import PICTURE_GAP
+from pages._ui.look import offers
+from pages._ui.model import Budget
 from pages._ui.work import beforehand, cached, jobs
 from pages._ui.work.jobs import Jobs
 
@@ -22,8 +24,8 @@ DRAWS = {name: CONTENDERS[name].simulated for name in USUAL}  # read before othe
 ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
 PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
 LONG = {  # functions that take seconds: of a first visit none of them is left
-    "pages._ui.cloaking.computed": {"_hold_stages", "_numbers", "_errors_read"},
-    "pages._ui.cloaking.staged": {"plan_stages", "without_privacy"},
+    "pages._ui.left_out": {"simulated", "numbers"},
+    "pages._ui.cloaking.staged": {"without_privacy"},
     "pages._ui.compare.contenders": {"curve", "piece"},
     "pages._ui.sparse.compute": {"fit", "best_without_privacy"},
 }
@@ -40,15 +42,26 @@ def used(monkeypatch):
 def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
     for name in USUAL:
         found = compute.curve(contest, name)
-        assert found is beforehand.kept()[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
+        if name != "bayes":
+            assert found is beforehand.kept()[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
         assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
         assert np.isfinite(found.errors).all()
-        assert not found.errors.flags.writeable
         assert compute.is_ready(contest, name)
     assert not compute.is_ready(replace(contest, delta=1e-4), "bayes")
 
 
+@pytest.mark.usefixtures("used")
+@pytest.mark.parametrize("name", [each.name for each in EXHIBITS.values() if each.cross_validated])
+def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
+    monkeypatch.setattr(left_out, "parts_of", pytest.fail)
+    for epsilon in CURVE_EPSILONS:
+        found = left_out.simulated_errors(Budget(name, epsilon, offers.DELTA))
+        assert len(found.errors) == DRAWS["bayes"]
+        assert not found.errors.flags.writeable
+
+
 def test_lessons_lead_to_what_is_linked():
+    assert {"delta": compute.LESSON_DELTA} in dict(words.LESSONS).values()
     led = [lesson["compare_dataset"] for _, lesson in words.LESSONS if "bins" in lesson and "compare_dataset" in lesson]
     assert led == [*compute.LINKED]
     assert {"compare_dataset": "london_hexes", "bins": compute.LINKED["london_hexes"]} in dict(words.LESSONS).values()
@@ -109,11 +122,9 @@ def test_a_change_is_the_largest_of_all_numbers():
 
 @pytest.mark.full
 def test_it_is_what_would_be_computed_now(monkeypatch):
-    for module in (contenders, computed):
-        monkeypatch.setattr(module, "PICTURE_GAP", PICTURE_GAP)
     for name, draws in DRAWS.items():
         monkeypatch.setitem(contenders.CONTENDERS, name, replace(CONTENDERS[name], simulated=draws))
-        monkeypatch.setitem(computed.CATALOGUE, name, replace(computed.CATALOGUE[name], simulated=draws))
+        monkeypatch.setitem(CATALOGUE, name, replace(CATALOGUE[name], simulated=draws))
     monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
     computed_now, shipped = set(), beforehand.kept()
     for wish in opening.wishes():

@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.bayes.engine import run_stages
-from dpgp_core.bayes.filter_records import record_filter
-from dpgp_core.bayes.models import auto_models
-from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import RecordsInFloats
-from dpgp_core.bayes.stages import Public, stage_multipliers
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.gp.clipping import clipped_moments
+from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.release import bundle, plan_release, publish, read_table
+from pages._ui.cloaking import staged
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
@@ -32,14 +28,13 @@ from tests.fuzz_statistics import EXAMPLE, published
 from tests.pages.own import captions
 from tests.pages.reading import numbers, page_text, traces
 
-GAP = statistic._GAP  # before other tests make it loose, to be quick
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
 
 @pytest.fixture(scope="module")
 def found() -> Explored:
     data = load_dataset(EXAMPLE.dataset)
-    return statistic.measured(data, statistic.planned(data, EXAMPLE), EXAMPLE)
+    return statistic.explored(data, staged.measure(data, EXAMPLE.budget, EXAMPLE.draw), EXAMPLE)
 
 
 @pytest.fixture(scope="module")
@@ -160,10 +155,7 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
         y_scale=55.0,
     )
     example = ExampleDraw("corner", 10.0, 1e-3)
-    with pytest.MonkeyPatch.context() as good:
-        good.setattr(statistic, "_GAP", GAP)
-        plan = statistic.planned(data, example)
-    found = statistic.measured(data, plan, example)
+    found = statistic.explored(data, staged.measure(data, example.budget, example.draw), example)
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 
@@ -265,26 +257,24 @@ def test_two_inputs_are_drawn_on_a_grid_over_their_box():
 
 
 @pytest.mark.full
-def test_intervals_of_the_average_hold_on_data_from_its_models():
+def test_intervals_of_the_average_cover_curves_of_its_models():
     rng, worlds, half = np.random.default_rng(5), 150, 1.0
-    X = rng.uniform(0, 1, (70, 1))
-    models = reading.models_of("EQ", reading.shares_of(((0.0, 1.0),)), half)
-    y, f = np.empty((worlds, 50)), np.empty((worlds, 20))
-    for world, index in enumerate(rng.integers(len(models), size=worlds)):
+    X, box = rng.uniform(0, 1, (70, 1)), ((0.0, 1.0),)
+    models = reading.models_of("EQ", reading.shares_of(box), half)
+    mechanism, below = BayesCloaking(epsilon=2.0, delta=0.01, stages=6), []
+    for index in rng.integers(len(models), size=worlds):
         drawn = np.linalg.cholesky(models[index].kernel(X, X) + 1e-8 * np.eye(70)) @ rng.standard_normal(70)
         noise = models[index].noise_variance
-        f[world] = clipped_moments(drawn[50:], noise, half)[0]
-        y[world] = np.clip(drawn[:50] + noise**0.5 * rng.standard_normal(50), -half, half)
-    auto = auto_models([(0.0, 1.0)], half)
-    public = Public([(0.0, 1.0)], half)
-    measured_with, read_with = (record_filter(each, X[:50], X[50:], public=public) for each in (auto, models))
-    planned = plan_stages(measured_with, stage_multipliers(noise_multiplier(2.0, 0.01), 6), gap=0.1)
-    reader = RecordsInFloats(y, lambda rows: rng.standard_normal((worlds, rows)))
-    observed, _ = run_stages(measured_with, planned, reader, draws=worlds)
-    prediction = dataclasses.replace(read_with.predict(read_with.read(observed)), fit=())
-    below = prediction.probability_below(f, "function")
+        y = drawn[:50] + noise**0.5 * rng.standard_normal(50)
+        data = tables.table(X[:50], y, x_box=box, y_bounds=(-half, half), y_scale=1.0)
+        plan = mechanism.plan_for(data, data.X)
+        released = mechanism.measure(plan, data, data.X, rng, mean=False).measured[0]
+        read_with = filter_of(models, plan.filtered.columns, 50, half).with_counts(released.counts).at(X[50:])
+        prediction = dataclasses.replace(read_with.predict(read_with.read(released.stages)), fit=())
+        truth = clipped_moments(drawn[50:], noise, half)[0]
+        below.append(prediction.probability_below(truth, "function")[0])
     for level in (0.5, 0.9, 0.95):
-        inside = (np.abs(below - 0.5) <= level / 2).mean(axis=1)
+        inside = (np.abs(np.array(below) - 0.5) <= level / 2).mean(axis=1)
         assert abs(inside.mean() - level) < 0.04 + 3 * inside.std() / np.sqrt(worlds), level
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes
-from dpgp_core.measurement.noise import Apart
-from pages._ui.cloaking import computed, staged, variants
+from pages._ui.cloaking import computed, variants
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
@@ -21,7 +20,7 @@ from pages._ui.explore.statistic import ExampleDraw, Refit
 from pages._ui.look import offers, sheet_map
 from pages._ui.look.maps import boroughs
 from pages._ui.look.sheet import Box, Panel, side_by_side
-from pages._ui.model import Budget, Design, Draw, usual
+from pages._ui.model import Design, Draw, usual
 
 KUNG = [name for name in offers.MECHANISM.titles if name in offers.mechanisms("kung")]
 
@@ -54,26 +53,6 @@ def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
     np.testing.assert_allclose(several.values, one.values, atol=1e-5)
 
 
-def test_draws_that_do_not_fit_into_memory_together_are_the_same_one_by_one(monkeypatch):
-    budget = Budget("kung", "records", 1.0, offers.DELTA)
-    data, scene = computed.cached.dataset("kung"), computed.scene("kung")
-    plan, draws = computed.plan_of(budget), (budget, Draw(1.0, offers.DELTA, draws=3))
-    together = staged.measure(data, scene, plan, *draws)
-    generator = staged.NumberedDraws
-
-    def refusing(first, count):
-        if count > 1:
-            raise Apart("too many")
-        return generator(first, count)
-
-    monkeypatch.setattr(staged, "NumberedDraws", refusing)
-    apart = staged.measure(data, scene, plan, *draws)
-    assert apart.guarantee.budget == together.guarantee.budget
-    assert apart.guarantee.releases == together.guarantee.releases == 3
-    for one, other in zip(apart.measured.stages, together.measured.stages, strict=True):
-        np.testing.assert_allclose(one.z, other.z, atol=1e-6)
-
-
 def test_a_path_is_the_same_beside_any_others():
     view = View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
     one, three, many = (excursion.explored(replace(view, L=count)).paths for count in (1, 3, 10))
@@ -93,9 +72,9 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     explored = exploring.drawn(ExampleDraw("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)
     data = shown_there.dataset
-    stages = zip(explored.statistics.stages, shown_there.numbers.measured.stages, strict=True)
+    stages = zip(explored.statistics.stages, shown_there.numbers[0].measured.stages, strict=True)
     for stage, seen_there in stages:
-        np.testing.assert_allclose(stage.z, seen_there.z[0])
+        np.testing.assert_allclose(stage.z, seen_there.z)
     _, curve = exploring.read_again(ExampleDraw("kung", 1.0, offers.DELTA, 3), Refit("EQ", 50))
     there = np.interp(curve.X_test[:, 0], shown_there.scene.x, shown_there.samples[0, shown_there.scene.grid])
     inside = (curve.X_test[:, 0] > 5) & (curve.X_test[:, 0] < 70)

@@ -1,34 +1,35 @@
-"""Bayes cloaking on pages: draws by the plan that is there, and one error everywhere."""
+"""Bayes cloaking on pages: a draw is a release with a number, and there is one error everywhere."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from datasets import EXHIBITS
-from dpgp_core.bayes.models import weights_of
+from dpgp_core.bayes.model import weights_of
 from dpgp_core.gp.clipping import clipped
-from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
 from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
-from pages._ui.look import offers
+from pages._ui.look import offers, settings, text
 from pages._ui.model import Budget, Design, Draw, Model, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
+from pages._ui.start import brief, decision
 from pages._ui.work import cached
 from tests.pages.reading import page_text
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
 WORLDS = 60
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA, draws=2, seed=3)
-BUDGET = Budget("kung", "records", DRAW.epsilon, DRAW.delta)
+BUDGET = Budget("kung", DRAW.epsilon, DRAW.delta)
 MECHANISM = BayesCloaking(epsilon=DRAW.epsilon, delta=DRAW.delta)
 
 
@@ -37,60 +38,50 @@ def result():
     return computed.run(KUNG, Design(), DRAW)
 
 
-@pytest.fixture(scope="module")
-def plan(result):
-    return staged.plan_stages(result.dataset, result.scene, BUDGET)
-
-
-def test_numbers_read_with_the_automatic_models_are_a_release_of_the_core(result, plan, monkeypatch):
+def test_draws_on_a_page_are_releases_of_the_core(result):
     data, scene = result.dataset, result.scene
-    release = MECHANISM.measure(plan, data, scene.X_test, NumberedDraws(DRAW.seed, 1), 1)
-    both = staged.measure(data, scene, plan, BUDGET, DRAW)
-    assert both.guarantee == result.guarantee
-    numbers = staged.measure(data, scene, plan, BUDGET, replace(DRAW, draws=1))
-    assert numbers.guarantee == release.guarantee
-    monkeypatch.setattr(staged, "models", lambda *_: plan.models)
-    found = staged.read(data, scene.X_test, plan, numbers.measured, KUNG)
-    np.testing.assert_allclose(found.values, release.samples, rtol=1e-7)
-    for of in ("outputs", "function"):
-        np.testing.assert_allclose(found.interval(LEVEL, of), release.interval(LEVEL, of), rtol=1e-7)
+    plan = MECHANISM.plan_for(data, scene.X_test)
+    for at, number in enumerate((3, 4)):
+        release = MECHANISM.measure(plan, data, scene.X_test, np.random.default_rng(number))
+        np.testing.assert_allclose(result.samples[at], release.samples[0], rtol=1e-7)
+        for of, ends in (("outputs", result.intervals.output), ("function", result.intervals.curve)):
+            interval = np.stack(release.interval(LEVEL, of))[:, 0]
+            np.testing.assert_allclose(ends.of(at), interval, rtol=1e-7)
+        assert result.numbers[at].guarantee == release.guarantee
+    assert result.guarantee == release.guarantee.repeated(2)
 
 
-def test_the_page_s_model_reads_among_others_and_the_numbers_stay(result):
+def test_the_pages_model_reads_among_others_and_numbers_stay(result):
     other = computed.run(replace(KUNG, lengthscale=5.0), Design(), DRAW)
-    kernels = [model.kernel for model in other.plan.models]
+    automatic = staged.models(result.dataset, BUDGET, KUNG)  # untouched, the page's model joins none
+    kernels = [model.kernel for model in staged.models(result.dataset, BUDGET, other.model)]
     assert Model("kung", "EQ", 5.0, 0.3).build() in kernels
-    automatic = result.plan.models  # untouched, the page's model joins none
-    assert len(automatic) == 20
+    assert automatic == MECHANISM.plan_for(result.dataset, result.dataset.X).models
     assert len(kernels) == 9 + len(automatic)  # it and its neighbours
-    assert other.plan.stages == result.plan.stages
+    assert other.numbers == result.numbers
     assert (other.samples != result.samples).any()
     assert other.released == result.released  # reading again spends nothing
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("other", [None, 0.3, 3.0])
-def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, plan, other):
-    """Each world is of one of the models, drawn by its prior weight; bounds cut a third of the outputs of some.
+def test_intervals_cover_curves_of_the_models_that_read(result):
+    """Each simulated curve is of one of the models, drawn by its prior weight; bounds clip a third of some outputs.
 
-    The curve is the mean of outputs cut to the bounds. Its intervals hold where the plan is of another epsilon too, its
-    noise scaled to the budget.
+    The curve is the mean of outputs clipped to the bounds.
     """
     data, scene, rng = result.dataset, result.scene, np.random.default_rng(5)
-    if other is not None:
-        plan = staged.plan_stages(data, scene, replace(BUDGET, epsilon=other))
+    mixed = staged.models(data, BUDGET, KUNG)
     points = scene.X_test[scene.records :: 8]
     everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
-    for seed, index in enumerate(rng.choice(len(result.plan.models), size=WORLDS, p=weights_of(result.plan.models))):
-        model = result.plan.models[index]
+    for seed, index in enumerate(rng.choice(len(mixed), size=WORLDS, p=weights_of(mixed))):
+        model = mixed[index]
         root = np.linalg.cholesky(model.kernel(everywhere, everywhere) + 1e-8 * np.eye(len(everywhere)))
         f = root @ rng.standard_normal(len(everywhere))
         y = data.in_data_units(f + np.sqrt(model.noise_variance) * rng.standard_normal(len(f)))
         curve = clipped(data.in_data_units(f), data.y_scale**2 * model.noise_variance, *data.y_bounds).mean
         world = replace(data, y=y[: data.n])
-        numbers = staged.measure(world, scene, plan, BUDGET, replace(DRAW, draws=1, seed=seed))
-        found = staged.read(world, points, plan, numbers.measured, KUNG)
+        found = staged.read(world, points, [staged.measure(world, BUDGET, seed).measured], BUDGET, KUNG)
         for of, truth in (("function", curve), ("outputs", np.clip(y, *data.y_bounds))):
             (low, high), at = found.interval(LEVEL, of), truth[data.n :]
             inside[of].append(((low[0] <= at) & (at <= high[0])).mean())
@@ -104,7 +95,7 @@ def test_intervals_hold_on_data_from_the_models_that_read_the_numbers(result, pl
 def test_curves_open_with_it_and_say_what_was_measured(seen):
     said = page_text(seen("kung_curves", overlay="false"))
     assert "of the published one, in 95 of 100 cases" in said
-    assert "20 Gaussian processes made from bounds and box" in said
+    assert "24 Gaussian processes made from bounds and box" in said
     assert "noisy weighted sums of the outputs, in 6 stages" in said
 
 
@@ -143,12 +134,24 @@ OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
 @pytest.mark.full
-def test_a_release_on_its_own_page_has_the_error_of_the_comparison():
+def test_refined_cloaking_has_the_error_of_the_comparison():
     contest = contenders.Contest(KUNG, offers.DELTA, 10, 6)
-    for name in ("bayes", "refined"):
-        alone = computed.errors(KUNG, Design(name), OPENING).mean()
-        curve = compute.curve(contest, name).mean
-        assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6), name
+    alone = computed.errors(KUNG, Design("refined"), OPENING).mean()
+    curve = compute.curve(contest, "refined").mean
+    assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6)
+
+
+def test_errors_are_of_releases_of_the_core_on_people_left_out():
+    budget, data = Budget("toy_1d", 1.0, 1e-4), cached.dataset("toy_1d")
+    mechanism, squares = BayesCloaking(epsilon=1.0, delta=1e-4), []
+    for index, test in enumerate(left_out.folds_of(data)):
+        train = data.subset(np.delete(np.arange(data.n), test))
+        plan, rng = mechanism.plan_for(train, data.X[test]), np.random.default_rng([left_out.SEED, index])
+        draws = contenders.CONTENDERS["bayes"].simulated
+        release = mechanism.measure(plan, train, data.X[test], rng, draws, mean=False)
+        squares.append((release.samples - data.clipped_y[test]) ** 2)
+    expected = np.sqrt(np.hstack(squares).mean(axis=1))
+    np.testing.assert_allclose(left_out.simulated_errors(budget).errors, expected, rtol=1e-9)
 
 
 def test_another_model_reads_what_was_simulated(monkeypatch):
@@ -161,28 +164,60 @@ def test_another_model_reads_what_was_simulated(monkeypatch):
 
 
 @pytest.mark.usefixtures("cold")
-def test_a_page_has_people_left_out_planned_while_it_plans_itself(monkeypatch, open_page):
+def test_a_page_has_people_left_out_before_it_draws(monkeypatch, open_page):
     wishes = []
     monkeypatch.setattr(cached, "wish", lambda *some: wishes.extend(some))
     for page in ("kung_curves", "london_noise_map"):
         for overlay in ("false", "true"):
             wishes.clear()
             open_page(page, overlay=overlay)
-            begun = bool(wishes) and wishes[0].function.__module__ == computed.__name__  # before its own plan
+            begun = bool(wishes) and wishes[0].function is left_out.simulated
             assert begun == (overlay == "true")
 
 
-@pytest.mark.full
-def test_pages_say_one_error_and_one_without_privacy(open_page):
-    opened = {page: open_page(page) for page in ("kung_curves", "compare", "lengthscale_choice")}
+def number_of(name: str) -> dict[str, str]:
+    """Return the error of Bayes cloaking that each page has for a data set, at the settings it opens with."""
+    model, data = usual(name), cached.dataset(name)
+    contest = contenders.Contest(model, offers.DELTA, compute.BINS, compute.INDUCING)
+    scale = contenders.scale_of(data)
+    curve = compute.curve(contest, "bayes").mean[contenders.CURVE_EPSILONS.index(1.0)]
+    own = computed.errors(model, Design(), OPENING).mean()
+    grid = lengthscale.Grid(model, EXHIBITS[name].lengthscales, "trace")
+    budgets = lengthscale.Budgets(1.0, 1.0, offers.DELTA, "analytic", "exponential")
+    choice = SimpleNamespace(grid=grid, budgets=budgets, table=SimpleNamespace(rmse=np.ones(1)))
+    beside = lengthscale.without_choice(choice).bayes
+    decided = replace(settings.untouched(decision.Decision), dataset=name)
+    cost = brief.cost(decided, data)
+    found = {"compare": curve, "own page": own, "lengthscale": beside}
+    return {page: scale.with_unit(error) for page, error in found.items()} | {"start": cost.with_unit(cost.at(1.0))}
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_all_pages_have_one_error_for_one_setting(name):
+    assert len(set(number_of(name).values())) == 1
+
+
+def test_pages_of_kung_say_one_error(seen):
+    opened = {page: seen(page) for page in ("kung_curves", "lengthscale_choice")}
     tiles = [metric for app in opened.values() for metric in app.metric]
     [plain] = {metric.value for metric in tiles if metric.label == "Error without privacy"}
     assert plain == "6.4 cm"
     ours = opened["kung_curves"].metric[0].value
-    assert ours == opened["compare"].metric[0].value
+    assert ours == number_of("kung")["compare"]
     assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
-    said = page_text(open_page("start"))
+    said = page_text(seen("start"))
     assert re.search(rf"with an error of \*\*{ours}\*\*. Without privacy it is {plain}", said)
+    row = seen("compare").dataframe[0].value.set_index("mechanism").loc["Bayes cloaking (ours)"]
+    assert text.number(float(row.filter(regex=r"^error \[").iloc[0])) == ours.removesuffix(" cm")
+
+
+def test_pages_of_london_say_one_error(seen):
+    ours = seen("london_noise_map").metric[0].value
+    compared = number_of("london_hexes")["compare"]
+    assert ours == text.factor_of(computed.errors(usual("london_hexes"), Design(), OPENING).mean())
+    table = seen("compare", compare_dataset="london_hexes", bins="6").dataframe[0].value.set_index("mechanism")
+    shown = float(table.loc["Bayes cloaking (ours)"].filter(regex=r"^error \[").iloc[0])
+    assert f"{text.number(shown)} %" == compared == ours
 
 
 @pytest.mark.full

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from pages._ui import left_out
 from pages._ui.compare import compute, contenders
 from pages._ui.compare.compute import concerning
 from pages._ui.model import Model
@@ -17,7 +18,7 @@ from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Ahead, Wish
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
-from tests.pages.work import MovedOn, beat, refuse_ahead, scaled, tell
+from tests.pages.work import MovedOn, beat, refuse_ahead, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
 
 
@@ -252,8 +253,38 @@ def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold,
     compute.curve(contest, "cloaking")
     compute.foresee(contest, ["cloaking", "bayes"])
     here = concerning(contest, "bayes")
-    assert [wish.settings for wish in wished[:5]] == [(here, "bayes", index) for index in (4, 3, 2, 1, 0)]
+    budgets = [contenders.budget_of(here, "bayes", epsilon) for epsilon in reversed(contenders.CURVE_EPSILONS)]
+    every = [(budget, index) for index in (4, 3, 2, 1, 0) for budget in budgets]
+    assert [wish.settings for wish in wished[: len(every)]] == every
     others = [concerning(each, "cloaking") for each in compute.neighbours(contest)]
     assert [wish.settings[0] for wish in wished if wish.function is contenders.curve] == others
     assert [each.delta for each in others] == [1e-4, 1e-6, 1e-5, 1e-5]
-    assert {wish.settings[0].delta for wish in wished if wish.function is contenders.piece} == {1e-6, 1e-5, 1e-4}
+    assert {wish.settings[0].delta for wish in wished if wish.function is left_out.simulated} == {1e-6, 1e-5, 1e-4}
+
+
+# ---- A page begins without what is not there soon.
+
+
+def test_what_is_not_there_in_time_goes_on(tmp_path, monkeypatch):
+    """It runs beside what the page asks for next."""
+    workers = Workers(2)
+    monkeypatch.setattr(cached, "jobs", Jobs(room=10**6, workers=workers, owner=lambda: "visitor"))
+    monkeypatch.setattr(cached, "SOON_SECONDS", 0.2)
+    assert cached.soon("waiting", until_told, str(tmp_path)) is None
+    assert cached.value("scaling", scaled, 2.0, given=(np.ones(2),)).tolist() == [2, 2]
+    (tmp_path / "go").touch()
+    wait_until(lambda: cached.find(until_told, str(tmp_path)) is not None, "work that nobody waits for")
+    monkeypatch.setattr(cached, "SOON_SECONDS", 0.0)
+    assert cached.soon("waiting", until_told, str(tmp_path)) == ("done", False, pytest.approx(0, abs=1))
+    workers.stop()
+
+
+@pytest.mark.parametrize(("crowded", "found"), [(False, None), (True, "done")])
+def test_a_page_postpones_nothing_while_others_wait(crowded, found, monkeypatch):
+    def get(*_, waiting, **__):
+        waiting(0.0, None, crowded)
+        return "done"
+
+    monkeypatch.setattr(cached.jobs, "get", get)
+    monkeypatch.setattr(cached, "SOON_SECONDS", -1.0)
+    assert cached.soon("waiting", until_told, "") == found
