@@ -13,7 +13,7 @@ from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
 from dpgp_core.attack.roc import Roc
-from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.reading import columns_of
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.mechanisms import Cloaking
@@ -173,7 +173,7 @@ def scores(mechanism, table):
     """Scores of the best attack on what is measured, of releases (in, out), and how far the two tables are apart."""
     stage = mechanism.release(table, PLACES).statistics[0]
     [measurement] = stage.measurements
-    cells = CellGrid(box=table.x_box, per_side=stage.per_side).index(table.X)
+    cells = columns_of(stage).index(table.X)
     weights = None if table.person is None else person_weights(table.person)
     victims = table.X[:, 0] == PLACE
     ends = [np.where(victims, end, table.y) - 0.5 for end in (1.0, 0.0)]
@@ -187,10 +187,9 @@ def scores(mechanism, table):
 
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.full)])
 def test_all_rows_of_a_person_are_hidden_and_row_by_row_they_are_not(table, epsilon):
-    mechanism = BayesCloaking(epsilon=epsilon, delta=1e-3, binned=True)
-    people, rows = replace(mechanism, binned=None), replace(table, person=None)
-    promise = people.promise_for(table)
-    (inside, outside), mu = scores(people, table)
+    mechanism, rows = BayesCloaking(epsilon=epsilon, delta=1e-3), replace(table, person=None)
+    promise = mechanism.promise_for(table)
+    (inside, outside), mu = scores(mechanism, table)
     assert mu <= promise.loss.mu * (1 + 1e-9)
     assert mu > 0.3 * promise.loss.mu  # the attack is a real one
     # a bound is missed with probability 1e-6

@@ -1,4 +1,4 @@
-"""Posterior of the curve given measured stages, by another computation: dense, with the joint covariance of everything."""
+"""Posterior of the curve given measured stages, computed densely with the joint covariance of all records."""
 
 import numpy as np
 from scipy.linalg import block_diag

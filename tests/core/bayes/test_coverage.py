@@ -9,19 +9,17 @@ from benchmarks.fit import as_if_inputs_were_even
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, World, wage
 from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import cells_of
-from dpgp_core.bayes.engine import measure_distances, run_stages
+from dpgp_core.bayes.clusters import clusters_of
+from dpgp_core.bayes.counts import public_counts
+from dpgp_core.bayes.engine import run
 from dpgp_core.bayes.filter import filter_of
-from dpgp_core.bayes.filter_records import record_filter
 from dpgp_core.bayes.mixture import side_by_side
 from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.planning import plan_stages
-from dpgp_core.bayes.readers import RecordReader, RecordsInFloats
-from dpgp_core.bayes.dispersion import split_budget
-from dpgp_core.bayes.clipping import PlannedStage, OutcomeInfo, counts_apart, stage_multipliers
+from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
-from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import table
 
@@ -31,7 +29,7 @@ from tests.core.tables import table
 # these uncertain, and an interval that should hold half of the people holds up to 57 %.
 
 
-BOX = [(0.0, 1.0)]
+BOX = ((0.0, 1.0),)
 
 
 HALF, N, TESTS, MANY = 1.0, 80, 25, 300
@@ -66,13 +64,14 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
-    filtered = record_filter(MODELS, X[:N], X[N:], public=OutcomeInfo(BOX, HALF))
-    shares = split_budget(noise_multiplier(epsilon, 0.01))
-    planned = plan_stages(filtered, stage_multipliers(shares.curve, 6), gap=0.05)
-    reader = RecordsInFloats(y[:, :N], lambda rows: rng.standard_normal((MANY, rows)))
-    _, posterior = run_stages(filtered, planned, reader, draws=MANY)
-    distances = measure_distances(filtered, posterior, shares, reader)
-    prediction = replace(filtered.with_people(filtered.predict(posterior), distances), fit=())
+    columns = clusters_of(BOX, X[:N])
+    filtered = filter_of(MODELS, columns, N, HALF, gap=0.3, change_points=False).at(X[N:])
+    split, counts, found = split_budget(noise_multiplier(epsilon, 0.01), "number", 6), public_counts(columns, X[:N]), []
+    public = {"x_box": BOX, "y_bounds": (-HALF, HALF)}
+    for outputs in y[:, :N]:
+        reader = RecordReader(table(X[:N], outputs, **public), columns, rng)
+        found.append(replace(run(filtered, split, reader, counts)[1], fit=()))
+    prediction = side_by_side(found)
     shares = {}
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
         probability = prediction.probability_below(truth, of)
@@ -96,10 +95,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
     )
     filtered = filter_of(models, grid, n, HALF, gap=GAP)
     features = {model.kernel: factorise(model.kernel, places(dim), 1e-9).features for model in models}
-    first, _, left = counts_apart(noise_multiplier(epsilon, 0.01))
-    shares = split_budget(left)
-    counts = CellCounts(B=np.eye(grid.size), noise_multiplier=first)
-    stages = [PlannedStage(strategy=None, noise_multiplier=s) for s in stage_multipliers(shares.curve, 6)]
+    split = split_budget(noise_multiplier(epsilon, 0.01), "number", 6, inputs_too=True)
     public = {"x_names": "xz"[:dim], "x_units": ("",) * dim, "x_box": box, "y_bounds": (-HALF, HALF)}
     found, truths = [], {"function": [], "outputs": []}
     for _ in range(worlds):
@@ -109,10 +105,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         f = phi @ rng.standard_normal(phi.shape[1])
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
         reader = RecordReader(table(X[:n], y[:n], **public), grid, rng)
-        counted = filtered.at(X[n:]).with_counts(counts, reader.counts(counts))
-        now = run_stages(counted, stages, reader)[1]
-        people = counted.with_people(counted.predict(now), measure_distances(counted, now, shares, reader))
-        found.append(replace(people, fit=()))
+        found.append(replace(run(filtered.at(X[n:]), split, reader, None)[1], fit=()))
         truths["function"].append(clipped_moments(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = side_by_side(found), {}
@@ -277,8 +270,6 @@ def found(name, n, mechanism, rng, repeats=REPEATS):
 @pytest.mark.parametrize(("name", "protects"), CASES)
 def test_intervals_hold_and_the_error_falls(name, protects):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
-    if protects == "outputs":
-        mechanism = replace(mechanism, binned=True, gap=0.1)
     repeats = REPEATS_OF.get(name, REPEATS)
     few = found(name, 300, mechanism, np.random.default_rng(300), repeats)
     many = found(name, 3000, mechanism, np.random.default_rng(3000), repeats)
@@ -301,9 +292,9 @@ def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, n):
 
 
 @pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])
-def test_records_with_columns_of_their_own_are_read_as_right(name):
-    """A few hundred, whose strategies have a column for each."""
-    shown = found(name, 300, BayesCloaking(epsilon=5.0, delta=1e-5, gap=0.1), np.random.default_rng(2))
+def test_few_records_are_read_as_right(name):
+    """Three hundred with public inputs, in small clusters."""
+    shown = found(name, 300, BayesCloaking(epsilon=5.0, delta=1e-5), np.random.default_rng(2))
     low, high = WORLDS[name].bounds
     assert shown.inside >= 0.85
     assert shown.error < 0.06 * (high - low)

@@ -5,18 +5,17 @@ import pytest
 
 from dpgp_core.bayes.cells import cells_of
 from dpgp_core.bayes.model import (
+    always_planned_for,
     auto_models,
     curve_models,
     family_of,
-    always_planned_for,
     models_around,
     models_of,
     rough_share,
-    typical_models,
     weights_of,
 )
 from dpgp_core.bayes.periodic import on_dates, waving, with_waves
-from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52
+from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52, OneRougher
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.seasons import WEEK, YEAR, lifted
@@ -48,26 +47,29 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     assert {model.kernel.lengthscale for model in without_noise[:15]} == {2.0, 4.0, 8.0}
 
 
-def test_typical_models_have_each_family_once_with_all_its_weight_and_its_largest_amplitude():
-    models = models_around(EQ(lengthscale=0.3), 0.1, [(0.0, 1.0)], 1.0)
-    typical = typical_models(models)
-    kernels = list(dict.fromkeys(model.kernel for model in models))
-    assert [model.kernel for model in typical] == kernels[:7]
-    assert sum(model.weight for model in typical) == pytest.approx(sum(model.weight for model in models))
-    assert [model.noise_variance for model in typical] == pytest.approx([0.1] * 3 + [1 / 25] * 4)
-    np.testing.assert_allclose(weights_of(typical), np.repeat([1 / 6, 1 / 8], [3, 4]))
-
-
 def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
-    fewest, smooth, rough = (curve_models([(0.0, 2.0)], 3.0, rough=share) for share in (None, 0.0, 0.5))
-    assert (len(fewest), smooth[: len(fewest)]) == (20, fewest)
-    assert rough[: len(smooth)] == smooth
-    assert {type(model.kernel.curve) for model in rough[len(smooth) :]} == {Matern12, Matern32}
-    assert {model.weight for model in rough[len(smooth) :]} == {0.5}
+    smooth, rough = (curve_models([(0.0, 2.0)], 3.0, rough=share) for share in (0.0, 0.5))
+    assert len(smooth) == 20
+    assert {model.kernel.curve.variance for model in smooth} == {3.0}
+    assert rough[:20] == smooth
+    more = rough[20:]
+    assert {type(model.kernel.curve) for model in more} == {EQ, Matern12, Matern32}
+    assert {model.kernel.curve.variance for model in more if isinstance(model.kernel.curve, EQ)} == {0.45}
+    assert {model.weight for model in more} == {0.5}
+    assert len(more) == 5 * (4 + 5)
     assert {always_planned_for(model.kernel) for model in smooth} == {False}
     assert {always_planned_for(model.kernel) for model in rough} == {False}
     assert [rough_share(n, 3.73) for n in (300, 1000, 10**6)] == [0, 0, 1]
     assert 0.05 < rough_share(3000, 3.73) < rough_share(6000, 3.73) < 0.25
+
+
+@pytest.mark.parametrize("rough", [0.0, 0.5])
+def test_small_deviations_on_planes_have_their_whole_weight(rough):
+    models = curve_models([(0.0, 2.0)] * 2, 3.0, rough=rough)
+    small = [m for m in models if isinstance(m.kernel.curve, EQ) and m.kernel.curve.variance == pytest.approx(0.45)]
+    assert len(small) == 20
+    assert {model.weight for model in small} == {1.0}
+    assert len(models) == 40 + (25 if rough else 0)
 
 
 def test_groups_have_large_amplitudes_and_few_rough_curves_each_with_every_share():
@@ -88,7 +90,6 @@ def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_
     assert models_of((EQ(),), None, box, 3.0, rough=0.0)[-len(own) :] == own
     for others in ([(0.0, 1.0)], [side_of(tuple("abcdefg")), (0.0, 1.0)], [side_of(("a", "b"))]):
         assert models_of((), None, others, 3.0, rough=0.0) == curve_models(others, 3.0, rough=0.0)
-    assert models_of((), None, box, 3.0) == curve_models(box, 3.0)
 
 
 def test_a_rougher_group_is_taken_to_dates_with_the_others():
@@ -115,7 +116,10 @@ def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_witho
     found = with_waves(plain, BOX, 2.0, (YEAR,))
     waves = np.array([model.kernel.wave > 0 for model in found])
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
-    np.testing.assert_allclose([model.kernel.variance for model in found], 4 / 3)
+    large, small = 4 / 3, 4 / 3 * (1 / 2 + 1 / 2 / 25)
+    variances = np.array([model.kernel.variance for model in found])
+    np.testing.assert_allclose(variances[~waves], large)
+    np.testing.assert_allclose(np.unique(variances[waves].round(9)), [small, large], atol=1e-8)
     assert [model.kernel.trend for model in found[: len(plain)]] == [model.kernel for model in plain]
 
 
@@ -187,13 +191,14 @@ CLINICS = (side_of(("a", "b")), *BOX)
 
 def test_groups_share_waves_as_they_share_trends():
     found = BayesCloaking(epsilon=1.0, delta=1e-5, periods=[None, YEAR]).models(CLINICS, 2.0)
-    kernels = {model.kernel for model in found}
+    across = [model.kernel.alike if isinstance(model.kernel, OneRougher) else model.kernel for model in found]
+    kernels, waves = set(across), np.array([kernel.inner.wave > 0 for kernel in across])
     assert {kernel.shared for kernel in kernels if kernel.inner.wave} == {0.0, 0.5, 0.9}
     assert {kernel.inner.periods for kernel in kernels} == {(YEAR,)}
-    waves = np.array([model.kernel.inner.wave > 0 for model in found])
+    assert not any(wave for wave, model in zip(waves, found, strict=True) if isinstance(model.kernel, OneRougher))
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
     X = np.column_stack([np.arange(20) % 2, 37.0 * np.arange(20)])
-    for kernel in kernels:  # lifted, phases stand behind all inputs
+    for kernel in {model.kernel for model in found}:  # lifted, phases stand behind all inputs
         np.testing.assert_allclose(kernel(lifted(X, (None, YEAR)), X), kernel(X, X), atol=1e-12)
     found = waving(auto_models(CLINICS, 2.0), CLINICS, (None, YEAR))
     assert all(model.kernel.inner.wave > 0 for model in found)

@@ -8,10 +8,9 @@ import pytest
 from dpgp_core.bayes.cells import CellGrid, cells_of
 from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.model import Model, auto_models
-from dpgp_core.bayes.planning import importance_of
+from dpgp_core.bayes.periodic import with_waves
 from dpgp_core.bayes.reading import read, refit
 from dpgp_core.bayes.settings import BayesSettings
-from dpgp_core.bayes.periodic import with_waves
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import reading_of
@@ -20,7 +19,6 @@ from tests.core.bayes.test_difference import POINTS, world
 from tests.core.mechanisms.cases import built
 from tests.refusals import each, told
 
-HIDDEN = {"protects": "inputs and outputs"}
 SIDE, BOX = (0.0, 1.0), ((0.0, 900.0),)
 ONE = np.ones((1, 1, 1))
 MIXTURE = Mixture(means=ONE, variances=ONE, noise_variances=ONE[0, 0], weights=ONE[0])
@@ -48,15 +46,7 @@ REFUSALS = [
             ({"gap": -1.0}, "gap must be a finite number above 0"),
             ({"kernels": (EQ(),), "noise_variances": ()}, "noise_variances must have one entry per kernel, 1, got 0"),
             ({"noise_variances": (0.1,)}, "noise_variances must have one entry per kernel, 0, got 1"),
-            (HIDDEN | {"weights": (1.0,)}, "have no meaning for protects='inputs and outputs'"),
-            (HIDDEN | {"binned": True}, "binned is for public inputs"),
-            ({"binned": True, "weights": (1.0,)}, "weights have no meaning for binned"),
         ],
-    ),
-    *each(
-        lambda weights: importance_of(weights, 3),
-        "weights must be 3 numbers",
-        [[1.0], [0.0] * 3, [-1.0, 1.0, 1.0], [np.nan] * 3],
     ),
     # models
     *told(
