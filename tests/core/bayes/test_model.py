@@ -54,7 +54,7 @@ def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
     assert rough[:20] == smooth
     more = rough[20:]
     assert {type(model.kernel.curve) for model in more} == {EQ, Matern12, Matern32}
-    assert {model.kernel.curve.variance for model in more if isinstance(model.kernel.curve, EQ)} == {0.45}
+    assert {model.kernel.curve.variance for model in more if isinstance(model.kernel.curve, EQ)} == {0.15 * 3.0}
     assert {model.weight for model in more} == {0.5}
     assert len(more) == 5 * (4 + 5)
     assert {always_planned_for(model.kernel) for model in smooth} == {False}
