@@ -81,12 +81,14 @@ def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_the
     np.testing.assert_allclose(without_privacy(data, X_test), np.clip(expected, *data.y_bounds), rtol=1e-6)
 
 
-def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below(toy):
+def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below():
+    """Of a hundred records: with fewer, which of two mixtures errs less depends on the few outcomes that are left out."""
+    toy = datasets.load("toy_1d")
     folds = k_folds(toy.n, 5, np.random.default_rng(0))
     mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5, gap=0.3)
     errors = held_out_errors(mechanism, hold_out(mechanism, toy, folds), 4, 1)
     plain = error_without_privacy(toy, folds)
-    assert errors.mean() == pytest.approx(plain, rel=0.1)
+    assert errors.mean() == pytest.approx(plain, rel=0.05)
     # not below it beyond chance: of four draws the mean passes two standard errors once in twenty times
     assert errors.mean() > plain - 2 * errors.std(ddof=1) / np.sqrt(len(errors))
 
