@@ -82,7 +82,7 @@ def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_the
 
 
 def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below():
-    """Of a hundred records: with fewer, which of two mixtures errs less depends on the few outcomes that are left out."""
+    """With fewer than these hundred records, the outcomes that are left out decide which of the two errs less."""
     toy = datasets.load("toy_1d")
     folds = k_folds(toy.n, 5, np.random.default_rng(0))
     mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5, gap=0.3)
