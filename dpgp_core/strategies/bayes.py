@@ -42,9 +42,8 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
 
 
 def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
-    """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I; at one B no basis pays."""
-    BQ = B if model.basis is None else B @ model.basis
-    BU, BF = BQ @ model.root, BQ @ model.targets
+    """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I."""
+    BU, BF = B @ model.root, B @ model.targets
     S = (B * model.noise) @ B.T + (BU if model.signs is None else BU * model.signs) @ BU.T
     S.flat[:: len(S) + 1] += t
     return float(np.vdot(BF, cho_solve(cho_factor(S, lower=True, check_finite=False), BF, check_finite=False)))

@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from ..arrays import FloatArray
 from ..checks import check_positive
@@ -67,8 +65,6 @@ class RiskModel:
         prior_risk: tr W K_**, the risk when nothing is measured.
         weight: pi_m > 0 of this model in the mixture.
         signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
-        basis: (n, p), one array for all models of a mixture; then root (p, k) and targets (p, m) mean basis root and
-            basis targets, and a product with all roots costs no more than one with p columns.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -80,18 +76,13 @@ class RiskModel:
     prior_risk: float
     weight: float = 1.0
     signs: FloatArray | None = None
-    basis: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.noise)
         if self.noise.shape != (n,) or n == 0 or not (np.isfinite(self.noise).all() and (self.noise > 0).all()):
             raise ValueError("noise must be n >= 1 finite variances above 0; add a small one where there is none")
-        rows = n
-        if self.basis is not None:
-            _check("basis", self.basis, n)
-            rows = self.basis.shape[1]
-        _check("root", self.root, rows)
-        _check("targets", self.targets, rows)
+        _check("root", self.root, n)
+        _check("targets", self.targets, n)
         if self.targets.shape[1] == 0:
             raise ValueError("targets must have at least one column")
         if self.signs is not None and (self.signs.shape != self.root.shape[1:] or not (np.abs(self.signs) == 1).all()):
@@ -105,48 +96,11 @@ def _check(name: str, matrix: FloatArray, rows: int) -> None:
         raise ValueError(f"{name} must be a finite matrix with {rows} rows, got shape {matrix.shape}")
 
 
-def with_noise_of_one_shape(models: Sequence[RiskModel]) -> list[RiskModel]:
-    """The models with noises proportional to each other: each its own mean, by record the mixture's mean shape.
-
-    Then one Gram matrix B diag(noise) B^T serves them all. For planning only: noises of a stage differ between models
-    by some per cent, where intervals cut one model's outputs more often than another's.
-    """
-    total = sum(model.weight for model in models)
-    shape = sum((model.weight / total / model.noise.mean() * model.noise for model in models), np.zeros(1))
-    return [replace(model, noise=model.noise.mean() * shape) for model in models]
-
-
-def in_common_basis(models: Sequence[RiskModel], least: float) -> list[RiskModel]:
-    """The models with roots and targets projected on columns that span all roots, to ``least`` of their noise.
-
-    With A the roots (n, k) over the square roots of their mean noises and the pivoted Cholesky factorisation
-    A^T A = R^T R, stopped where no column has more than ``least`` left, the basis is A' R'^-1 of the pivots, in which
-    A is R (Higham 1990).
-
-    Args:
-        models: each with a root and targets of its own (n, .).
-        least: squared norm of a column's remainder that may be left out.
-    """
-    levels = [np.sqrt(model.noise.mean()) for model in models]
-    stacked = np.hstack([model.root / level for model, level in zip(models, levels, strict=True)])
-    factor, pivots, rank, _ = dpstrf(stacked.T @ stacked, tol=least)
-    rank, pivots = max(int(rank), 1), pivots - 1
-    R = np.zeros((rank, len(pivots)))
-    R[:, pivots] = np.triu(factor)[:rank]
-    basis: FloatArray = solve_triangular(factor[:rank, :rank], stacked[:, pivots[:rank]].T, trans="T").T
-    ends = np.cumsum([model.root.shape[1] for model in models])[:-1]
-    return [
-        replace(model, basis=basis, root=level * root, targets=basis.T @ model.targets)
-        for model, level, root in zip(models, levels, np.hsplit(R, ends), strict=True)
-    ]
-
-
 def features(models: Sequence[RiskModel]) -> FloatArray:
     """Roots in units of the noise, side by side (n, .); records with near rows want near columns of a strategy."""
     distinct = {id(model.root): model for model in models}
     rows = [np.sqrt(model.weight / model.noise.mean()) * model.root for model in distinct.values()]
-    basis = models[0].basis
-    return np.hstack(rows) if basis is None else np.asarray(basis @ np.hstack(rows))
+    return np.hstack(rows)
 
 
 def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
@@ -160,8 +114,6 @@ def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
 
     return [
         replace(model, noise=summed(model.noise), root=summed(model.root), targets=summed(model.targets))
-        if model.basis is None
-        else replace(model, noise=summed(model.noise), basis=summed(model.basis))
         for model in models
     ]
 
@@ -194,7 +146,7 @@ class Member:
 def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArray], list[Family]]:
     """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families.
 
-    Families are in the order in which models first occur, in the basis given or in orthonormal ones side by side.
+    Families are in the order in which models first occur, in orthonormal bases side by side.
     """
     shapes, kinds = list[FloatArray](), list[list[RiskModel]]()
     for model in models:
@@ -203,17 +155,9 @@ def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArra
             kinds.append([model])
         else:
             same.append(model)
-    if models[0].basis is not None:
-        return models[0].basis, shapes, [_in_shared_basis(kind, shapes) for kind in kinds]
     bases = list[FloatArray]()
     families = [_orthogonalised(kind, shapes, bases) for kind in kinds]
     return np.hstack(bases), shapes, families
-
-
-def _in_shared_basis(models: list[RiskModel], shapes: list[FloatArray]) -> Family:
-    """In the basis that the models share."""
-    root = models[0].root
-    return Family(slice(0, len(root)), root, _spanning(models[0].targets), _signs(models[0]), _members(models, shapes))
 
 
 def _orthogonalised(models: list[RiskModel], shapes: list[FloatArray], bases: list[FloatArray]) -> Family:
