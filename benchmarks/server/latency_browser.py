@@ -5,7 +5,8 @@
     python -m benchmarks latency_browser --pages london_noise_map --address mechanism=bayes --controls ε
 
 A slider is moved by one step, a toggle switched, a drop-down set to another value. "first" is when anything on the
-page changes, "answer" when its answer is that of the new setting, "idle" when it changes for the last time. "Cold" is the first move, "warm" the same move after it was taken back. The server warms no results and
+page changes, "answer" when its answer is that of the new setting, "idle" when it changes for the last time.
+"Cold" is the first move, "warm" the same move after it was taken back. The server warms no results and
 works none ahead, so a cold figure holds all computation that the step needs.
 """
 

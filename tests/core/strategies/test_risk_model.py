@@ -1,6 +1,5 @@
 """The risk of a strategy, under one model and under a mixture."""
 
-
 import numpy as np
 import pytest
 
