@@ -7,7 +7,7 @@ uncertainty cancels. The mixture of the models gives its quantiles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -41,27 +41,27 @@ class CurvePosterior:
     Attributes:
         curve: the models' predictions, with the local dispersion of outcomes where it was measured.
         log_evidence: log density of the sums of outcomes under each model (M,).
-        shared: Q (R, P) of each model, see ``mixture.Joint``.
-        of_change_points: what change points add to the covariance of f (P, P), of each model; () for none.
+        covariances: computes Q (R, P) of each model and what change points add to the covariance of f (P, P), see
+            ``mixture.Joint``. They are made only when they are asked for: (P, P) is large for many test inputs.
     """
 
     models: tuple[Model, ...]
     X_test: FloatArray
     curve: Mixture
     log_evidence: FloatArray
-    shared: tuple[FloatArray, ...]
-    of_change_points: tuple[FloatArray, ...] = ()
+    covariances: Callable[[], tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]]
 
     def joint(self) -> Joint:
         """The joint posterior of f at all test inputs."""
+        shared, of_change_points = self.covariances()
         return Joint(
             models=self.models,
             X_test=self.X_test,
             means=self.curve.means[0],
-            shared=self.shared,
+            shared=shared,
             weights=self.curve.weights[0],
             fit=self.curve.fit,
-            breaks=self.of_change_points,
+            breaks=of_change_points,
         )
 
 
@@ -93,15 +93,16 @@ class Reading:
         common: dict[str, Any] = {"models": self.models, "X_test": X_test}
         if self.statistics is not None:
             found = read_records(self.statistics, self.models, X_test)
-            return CurvePosterior(curve=found.curve, log_evidence=found.log_evidence, shared=found.shared, **common)
+            return CurvePosterior(
+                curve=found.curve, log_evidence=found.log_evidence, covariances=lambda: (found.shared, ()), **common
+            )
         filtered, posterior = self._read
         filtered = filtered.at(X_test)
         assert self.measured is not None
         return CurvePosterior(
             curve=filtered.with_dispersion(filtered.predict(posterior), self.measured.distances),
             log_evidence=posterior.state.log_evidence,
-            shared=filtered.shared(posterior),
-            of_change_points=filtered.of_change_points(posterior),
+            covariances=lambda: (filtered.shared(posterior), filtered.of_change_points(posterior)),
             **common,
         )
 
