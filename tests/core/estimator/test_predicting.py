@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 from dpgp_core.bayes.model import weights_of
-from tests.core.estimator.worlds import RECORDS
+from tests.core.estimator.worlds import RECORDS, make
 
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
@@ -64,14 +64,23 @@ def test_many_places_are_predicted_some_at_a_time(fitted, monkeypatch):
     np.testing.assert_allclose(fitted.interval(X_TEST), (low, high), atol=1e-9)
 
 
-def test_quantiles_are_ordered_and_those_of_intervals(fitted):
-    found = fitted.predict_quantiles(X_TEST, [0.025, 0.5, 0.975])
+@pytest.fixture(scope="module")
+def precise():
+    """A simulated fit of little noise, whose intervals within the box end before the bounds, where they are cut."""
+    return make(epsilon=30.0, random_state=1).fit(*RECORDS)
+
+
+INSIDE = np.linspace(1, 9, 5)[:, None]
+
+
+def test_quantiles_are_ordered_and_those_of_intervals(precise):
+    found = precise.predict_quantiles(INSIDE, [0.025, 0.5, 0.975])
     assert (np.diff(found, axis=1) > 0).all()
-    low, high = fitted.interval(X_TEST, 0.95)
+    low, high = precise.interval(INSIDE, 0.95)
     np.testing.assert_allclose(found[:, [0, 2]], np.stack([low, high], axis=1))
 
 
-def test_scatter_is_what_one_more_person_adds_to_the_curve(fitted):
-    widths = [np.subtract(*fitted.interval(X_TEST, 0.6827, of)[::-1]) / 2 for of in ("outputs", "function")]
-    together = np.sqrt(widths[1] ** 2 + fitted.scatter(X_TEST) ** 2)
+def test_scatter_is_what_one_more_person_adds_to_the_curve(precise):
+    widths = [np.subtract(*precise.interval(INSIDE, 0.6827, of)[::-1]) / 2 for of in ("outputs", "function")]
+    together = np.sqrt(widths[1] ** 2 + precise.scatter(INSIDE) ** 2)
     np.testing.assert_allclose(widths[0], together, rtol=0.1)
