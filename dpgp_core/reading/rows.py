@@ -181,8 +181,11 @@ class WrongWidth(ValueError):
     """
 
     def __init__(self, sentence: str, lines: Sequence[int]) -> None:
-        super().__init__(sentence)
+        super().__init__(sentence, lines)  # both, for whoever reads it in another process
         self.lines = lines
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class Table:

@@ -79,8 +79,11 @@ order of this input alone.
 
 class _Failure(Exception):
     def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
+        super().__init__(code, sentence)
         self.code = code
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class _Stopped(BaseException):

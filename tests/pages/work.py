@@ -104,3 +104,25 @@ def refuse_ahead(value: float, progress=None) -> None:
 def tell_of_interrupts(there):
     """Whether Ctrl-C would be noticed by this process."""
     there.send(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, []))
+
+
+class Unreadable(ValueError):
+    """Its constructor takes more than it hands to ``pickle``."""
+
+    def __init__(self, sentence: str, row: int) -> None:
+        super().__init__(sentence)
+        self.row = row
+
+
+def raise_unreadable() -> None:
+    raise Unreadable("row 3 has 2 fields, the header 3", 3)
+
+
+class _Breaks:
+    def __reduce__(self):
+        return int, ("no", "such", "number")  # a TypeError for whoever reads it
+
+
+def break_processes() -> object:
+    """Return what breaks the pool: its thread that reads results ends."""
+    return _Breaks()

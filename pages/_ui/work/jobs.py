@@ -18,7 +18,7 @@ from pebble import ProcessExpired
 from pages._ui.visitor import is_warm_up
 from pages._ui.work import waiting as pages_waiting
 from pages._ui.work.waiting import Postponed
-from pages._ui.work.workers import Frames, Handed, QueuedTask, Workers, packed, unpack
+from pages._ui.work.workers import Frames, Handed, NotStarted, QueuedTask, Workers, packed, unpack
 
 POLL_SECONDS = 0.1  # between updates of a waiting page, at each of which it may move on instead
 LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
@@ -33,6 +33,7 @@ _KILLED = (
 _NO_PROCESS = (
     "the server could not start a process for it; try again, and if that does not help, tell whoever runs this server"
 )
+_BROKE = "the processes that worked on it broke twice; choose another setting, and tell whoever runs this server"
 
 
 class WorkStopped(RuntimeError):
@@ -90,8 +91,10 @@ class Tasks:
                 raise WorkStopped(_TOO_MUCH) from None
             except ProcessExpired as error:
                 raise WorkStopped(_KILLED.format(how=_end(error.exitcode))) from None
-            except BrokenProcessPool:
+            except NotStarted:
                 raise WorkStopped(_NO_PROCESS) from None
+            except BrokenProcessPool:
+                raise WorkStopped(_BROKE) from None
             self._seconds[work.function.__qualname__] = time.perf_counter() - start
             return frames
 

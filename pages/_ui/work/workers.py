@@ -80,13 +80,14 @@ class QueuedTask(Future[Any]):
         owner: a visitor, of whose tasks one runs at a time; None: nobody.
         work: what a process does for it, since a time and in a slot of its own; None until it may start.
         pages: how many wait for it.
+        repeated: whether the processes broke once while it ran, so that it is done again, beside no other such task.
     """
 
     def __init__(self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
         super().__init__()
         self.owner, self.function, self.args = owner, function, args
         self.work: Future[Any] | None = None
-        self.since, self.slot, self.pages = 0.0, 0, 1
+        self.since, self.slot, self.pages, self.repeated = 0.0, 0, 1, False
 
     def cancel(self) -> bool:
         """End it. Whoever waits for it gets a CancelledError."""
@@ -110,6 +111,10 @@ class QueuedTask(Future[Any]):
         return done
 
 
+class NotStarted(BrokenProcessPool):
+    """No process could be started."""
+
+
 class TaskQueue:
     """Decides which waiting task may start. Not safe to use from several threads at once.
 
@@ -131,6 +136,8 @@ class TaskQueue:
         moment = time.monotonic()
         busy = {task.owner for task in self.running if task.owner is not None}
         able = [task for task in self.waiting if task.owner not in busy]
+        if any(task.repeated for task in self.running):  # one of those whose processes broke may break them again
+            able = [task for task in able if not task.repeated]
         quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
         if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
@@ -233,15 +240,25 @@ class Workers:
             task.work = self._started().schedule(_call, (task.slot, task.function, task.args))
         except (OSError, BrokenProcessPool) as error:
             self._queue.end(task)
-            task.set_exception(BrokenProcessPool(str(error)))
+            task.set_exception(NotStarted(str(error)))
             return
         task.work.add_done_callback(lambda work: self._end(task, work))
 
     def _end(self, task: QueuedTask, work: Future[Any]) -> None:
         with self._lock:
             self._queue.end(task)
-        task.take_over(work)
+            if again := self._is_lost(task, work):
+                task.repeated, task.work = True, None
+                self._queue.waiting.insert(0, task)
+        if not again:
+            task.take_over(work)
         self.dispatch()
+
+    def _is_lost(self, task: QueuedTask, work: Future[Any]) -> bool:
+        """Return whether a task ended because all processes broke, perhaps by another task: it is done once more."""
+        if work.cancelled() or task.repeated or self._pool is None:
+            return False
+        return isinstance(work.exception(), BrokenProcessPool)
 
     @property
     def crowded(self) -> bool:
@@ -277,18 +294,19 @@ class Workers:
             left = self._queue.clear()
         for task in left:  # pebble leaves futures of stopped tasks as they are
             with suppress(InvalidStateError):  # it has ended
-                task.set_exception(BrokenProcessPool(_STOPPED))
+                task.set_exception(NotStarted(_STOPPED))
 
     def _started(self) -> ProcessPool:
         """The pool, its processes started; another one if it broke.
 
         Raises:
-            BrokenProcessPool: stopped, and waiting tasks with it.
+            NotStarted: stopped, and waiting tasks with it.
         """
         if self._pool is None:
-            raise BrokenProcessPool(_STOPPED)
+            raise NotStarted(_STOPPED)
         with _deaf_to_ctrl_c():
             if not self._pool.active:
+                threading.Thread(target=_bury, args=(self._pool,), daemon=True).start()
                 self._pool = self._fresh_pool()
                 self._pool.active  # noqa: B018 (starts them)
         return self._pool
@@ -298,6 +316,12 @@ class Workers:
         context.set_forkserver_preload(_PRELOADED)
         niceness = _NICENESS if self._behind is None else _LEAST_URGENT
         return ProcessPool(len(self._fractions), self._tasks_each, _begin, (self._fractions, niceness), context)
+
+
+def _bury(pool: ProcessPool) -> None:
+    """End the processes of a pool that broke. They may still compute; a thread of the pool cannot wait for itself."""
+    pool.stop()
+    pool.join()
 
 
 def leave_no_folder() -> None:
@@ -358,5 +382,24 @@ def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any
 
     try:
         return called(function, args, progress)
+    except Exception as error:
+        raise sendable(error) from None
     finally:
         return_freed_memory()
+
+
+def sendable(error: Exception) -> Exception:
+    """Return an exception that another process can read: itself, or its built-in kind with the same sentence.
+
+    One that cannot be read there would break the pool, and with it the work of all visitors.
+    """
+    try:
+        if type(pickle.loads(pickle.dumps(error))) is type(error):
+            return error
+    except Exception:  # whatever its constructor or its attributes raise
+        pass
+    kind = next(each for each in type(error).__mro__ if each.__module__ == "builtins")
+    try:
+        return kind(str(error))
+    except TypeError:  # a kind that takes more than a sentence, such as UnicodeDecodeError
+        return RuntimeError(str(error))
