@@ -16,6 +16,7 @@ import pytest
 import dpgp_core
 from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.bayes.budget import split_budget
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.catalogue import Parameters
@@ -191,8 +192,8 @@ def test_constants_of_bayes_cloaking_are_those_of_the_code():
     assert len(rows) > 10
     for names, values in rows:
         found = [
-            getattr(import_module(f"dpgp_core.bayes.{module}"), constant)
-            for module, constant in re.findall(r"`(\w+)\.(\w+)`", names)
+            getattr(import_module(f"dpgp_core.bayes.{module}"), constant) if module else getattr(TUNING, constant)
+            for module, constant in re.findall(r"`(?:(\w+)\.)?(\w+)`", names)
         ]
         expected = eval(f"({values},)", {"inf": math.inf})
         assert len(found) == len(expected), names

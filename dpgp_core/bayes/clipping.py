@@ -1,17 +1,16 @@
 """Clipping: the intervals that a stage clips residuals to, and the bias that clipping has on the curve.
 
 Sums in a narrow interval are precise and may be biased; sums in a wide interval are neither. Narrow intervals are
-better
-while noise dominates, and wide ones if there are many records. Before each stage, the filter takes a width of nearly
-least expected risk given the numbers released so far (``widest_near_optimal``).
+better while noise dominates, and wide ones if there are many records. Before each stage, the filter takes a width of
+nearly least expected risk given the numbers released so far (``widest_near_optimal``).
 
 The noise of the models is normal, and outcomes are not. Sums clipped to c standard deviations about a curve show the
 median if c is small and the mean if c is large. A stage of half-width c therefore measures alpha (f - g) + beta(c) h,
 with h an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), with lengthscales of a quarter of the box. Along
 categorical inputs [g = g'] replaces EQ, because the skewness of groups may be similar or not. The standard deviation is
 
-    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,    b0 = 0.33, r =
-    0.12,
+    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,
+    b0 = ``TUNING.bias`` = 0.33,    r = ``TUNING.far_bias`` = 0.12,
 
 and 0 if no outcome can lie beyond an end. Mean and median are never more than sigma apart, and nearly that only for
 outcomes of two values; the sigma of those is up to half the range, and no other outcomes have nearly as much. Four
@@ -42,21 +41,8 @@ from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..levels import LevelSide
 from .residuals import OUTLIER_SHARES, ResidualVariance
+from .tuning import TUNING
 
-NARROWEST = 1e-3  # least width of an interval, as a share of the public range
-CLIP = 0.75  # half-width of an interval over the predictive standard deviation
-WIDTHS = (1.0, 4.0, math.inf)  # half-widths that a stage chooses among, over the narrowest
-TIED = 0.1
-"""Share of the risk that a stage saves by which a width may exceed the least risk; the widest such interval is taken.
-
-It is a share of what the stage saves, not of the risk that is left: where noise leaves most of the risk, all widths
-leave about as much, and the whole range would always be taken. On food expenditure by income (235 households, epsilon
-0.2) that raised the error from 155 to 187.
-"""
-BIAS = 0.33  # b0
-FAR_BIAS = 0.12  # r, the share of the bias that is left in wide intervals, because there may be a few outliers
-SAME = 0.8  # share of the bias's variance that all stages have in common
-_LENGTHSCALE = 0.25  # of the field, over the box's sides
 _TOLERANCE = 1e-3  # of the field's variance, left out of its features
 _PIVOTS = 16  # along each side, to choose among
 _FAR = 1e6  # half ranges: where an end that clips nothing is put
@@ -103,8 +89,8 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
 def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) -> FloatArray:
     """beta(c) for an expected noise variance, of the shape of half_width."""
     sd = math.sqrt(noise_variance)
-    decay = np.where(np.isinf(half_width), 0.0, (1 - FAR_BIAS) * np.exp(-half_width / sd) + FAR_BIAS)
-    share = BIAS + (1 - BIAS) * min(noise_variance / half_range**2, 1.0) ** 2
+    decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
+    share = TUNING.bias + (1 - TUNING.bias) * min(noise_variance / half_range**2, 1.0) ** 2
     beta: FloatArray = share * sd * decay
     return beta
 
@@ -140,5 +126,5 @@ def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
         return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
     low, high = side
     points = low + (high - low) * ((np.arange(_PIVOTS) + 0.5) / _PIVOTS)[:, None]
-    kernel = EQ(variance=0.5, lengthscale=_LENGTHSCALE * (high - low))
+    kernel = EQ(variance=0.5, lengthscale=TUNING.bias_lengthscale * (high - low))
     return factorise(kernel, points, _TOLERANCE).features.at(x).values()

@@ -28,14 +28,10 @@ from ..arrays import FloatArray
 from .mixture import Mixture, People, skewness_of
 from .model import Model, auto_models
 from .queries import Distances
+from .tuning import TUNING
 
-GAP = 0.03  # relative gap of the strategy
-_VARIANCE = 0.15  # prior variance of 2 E a / A over the box
-_SHARED = (0.5,)  # share of that variance that groups have in common
-_NOISES = (0.25, 0.5)  # standard deviations of a / A about its mean, over half its range; 0.6 for normal outcomes
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; for larger ones nearly all distances are clipped
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
-_LEAST_SD = 1e-3  # of A; least residual standard deviation
 _LEAST = 1e-6  # of h^2; least variance of yes/no outcomes that are all equal
 
 
@@ -73,13 +69,15 @@ class LocalDispersion(NamedTuple):
             of_curve: variance of the curve (P,).
         """
         whole = self.noise_variance
-        least = (_LEAST_SD * self.threshold) ** 2  # for counts on few values, all of which may be on the curve
+        least = (
+            TUNING.least_dispersion * self.threshold
+        ) ** 2  # for counts on few values, all of which may be on the curve
         return np.asarray(np.maximum(np.maximum(whole - of_curve, whole / 2), least))
 
 
 def clipping_threshold(mean_square: float, half_range: float) -> float:
     """A: twice the root of the mean of E (y - g)^2 over the records, at most half the range, in model units."""
-    return min(2 * math.sqrt(mean_square), half_range)
+    return min(TUNING.distance_threshold * math.sqrt(mean_square), half_range)
 
 
 def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
@@ -87,7 +85,9 @@ def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]
 
     Groups share half of it: each group has its own dispersion, and small groups borrow from the others.
     """
-    return auto_models(x_box, 1.0, _NOISES, variance=_VARIANCE, shared=_SHARED)
+    return auto_models(
+        x_box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
+    )
 
 
 def dispersion_of(scaled: Mixture, usual: float, threshold: float) -> LocalDispersion:

@@ -24,11 +24,10 @@ from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .cells import CellGrid
 from .changepoints import change_points_of
-from .clipping import CLIP, NARROWEST, TIED, WIDTHS, widest_near_optimal
+from .clipping import widest_near_optimal
 from .clusters import Clusters
 from .counts import Counts, Positions, counts_given, positions_given
 from .dispersion import (
-    GAP,
     LocalDispersion,
     dispersion_models,
     dispersion_of,
@@ -66,6 +65,7 @@ from .state import (
     updated_state,
 )
 from .strategy import Moments, identity_strategy, likeliest, quantised, risk_model, solved
+from .tuning import TUNING
 
 Columns = CellGrid | Clusters
 """Columns of a strategy: cells of the box, or clusters of records with public inputs."""
@@ -125,7 +125,7 @@ class Filter:
     models: ModelSet
     n: int
     half_range: float
-    clip: float = CLIP
+    clip: float = TUNING.clip
     gap: float = 1.0
     is_binary: bool = False
     counts: Counts
@@ -372,7 +372,7 @@ class Filter:
         least, most = (np.clip(end, -h, h) for end in self.columns.extremes(g))
         sd, queries = np.sqrt(self.mean_square(posterior, g)), []
         for clip in clips:
-            c = np.maximum(clip * sd, 2 * NARROWEST * h)
+            c = np.maximum(clip * sd, 2 * TUNING.narrowest * h)
             low, high = np.maximum(-c, -h - most), np.minimum(c, h - least)
             queries.append(StageMeasurement(NOTHING, low, high, np.nan, g, width=clip))
         return queries
@@ -385,7 +385,7 @@ class Filter:
         Args:
             s: noise multiplier of the sums.
             width: half-width of the intervals over the predictive standard deviation; None for one of nearly least
-                expected risk among ``WIDTHS``.
+                expected risk among ``TUNING.widths``.
             B: strategy (r, M); None for the best one.
         """
         posterior = posterior._replace(state=posterior.state.only(self.active(posterior)))
@@ -402,7 +402,7 @@ class Filter:
         """Intervals, the strategy (r, M) that they were compared by, and moments of f - g under each active model."""
         active = self.active(posterior)
         index, shares = likeliest(self.models, posterior.weights, active)
-        queries = self.intervals(posterior, *(self.clip * times for times in WIDTHS))
+        queries = self.intervals(posterior, *(self.clip * times for times in TUNING.widths))
         moments = curve_moments(posterior.state.only(active), self.curve(posterior))
         of_likeliest = moments.only(np.searchsorted(active, index))
         linears = [self.linearised(posterior, query, of_likeliest, index) for query in queries]
@@ -412,7 +412,7 @@ class Filter:
     def _width(
         self, posterior: Posterior, linears: Sequence[Linear], shares: FloatArray, B: FloatArray, s: float
     ) -> int:
-        """The widest interval whose risk exceeds the least by at most ``TIED`` of what the stage saves.
+        """The widest interval whose risk exceeds the least by at most ``TUNING.tied`` of what the stage saves.
 
         All widths are judged by one strategy B (r, M), because strategies found for each width may differ by as much as
         the widths do. Where that fails numerically, the narrowest interval is taken.
@@ -422,7 +422,7 @@ class Filter:
             risks = np.array([risk([model], B, s**2) for model in models])
         except _NUMERICAL:
             return 0
-        return widest_near_optimal(risks, TIED * (models[0].prior_risk - float(risks.min())))
+        return widest_near_optimal(risks, TUNING.tied * (models[0].prior_risk - float(risks.min())))
 
     def plan_stage(self, posterior: Posterior, linear: Linear, s: float, start: FloatArray | None = None) -> Strategy:
         """Strategy B (r, M) of least risk of f over the columns, weighted by their records.
@@ -484,7 +484,7 @@ class Filter:
     def dispersion_filter(self) -> Filter:
         """Models of 2 (a / A - usual), see ``dispersion``, on the same columns and test inputs, from the box alone."""
         models, columns = self.dispersion.models, self.dispersion.columns
-        return replace(self, columns=columns, models=models, half_range=1.0, gap=GAP, is_binary=False)
+        return replace(self, columns=columns, models=models, half_range=1.0, gap=TUNING.distance_gap, is_binary=False)
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
         """Strategy of the distances, ``usual`` being the expected a / A."""
@@ -520,7 +520,7 @@ def filter_of(
     n: int,
     half_range: float,
     *,
-    clip: float = CLIP,
+    clip: float = TUNING.clip,
     gap: float = 1.0,
     is_binary: bool = False,
     models_clipping_bias: bool = True,

@@ -17,8 +17,8 @@ unjustified certainty. Each sigma^2 is therefore one case without outliers, and 
 
 Outliers whose number p n is below the noise could be anywhere within the bounds, and if they were assumed, no release
 would say anything. So such cases count only if one of them explains the squares better than the case without outliers
-does, by ``_GAIN`` of log likelihood. Telling the two apart needs different A: once sigma is known, squares are clipped
-further out (``thresholds_of_squares``).
+does, by ``TUNING.outlier_gain`` of log likelihood. Telling the two apart needs different A: once sigma is known,
+squares are clipped further out (``thresholds_of_squares``).
 """
 
 from __future__ import annotations
@@ -31,22 +31,13 @@ import numpy as np
 from scipy.special import ndtr, softmax
 
 from ..arrays import FloatArray
+from .tuning import TUNING
 
-THRESHOLD = 3.0  # A over the predictive standard deviation
-_WIDE = 9.0  # the same once sigma is known, if there are enough people for squares to be seen at all
-_KNOWN = 0.25  # variance of log sigma^2 below which sigma counts as known
 ROUNDS = 4  # curve, residual variance and models, where each follows from the others
 # standard deviations that are distinguished, over half the range, each 1.16 times the last; none can exceed it
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
-OUTLIER_SHARES: FloatArray = np.array([0.01, 0.02, 0.04, 0.08, 0.16, 0.32])
-_TWO_GROUPS = 0.2  # share of the smaller of two groups
-_LOOSE = 0.3  # relative standard deviation of a share of outliers, which is not quite the same at every A
-_COARSE = 0.1  # relative standard deviation of sums of squares, which are computed on a grid of sigma^2
-_GAIN = 4.0  # log likelihood; without outliers one release in a hundred reaches it by chance
+OUTLIER_SHARES: FloatArray = np.array(TUNING.outlier_shares)
 _GRID: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(OUTLIER_SHARES))
-_USUAL, _SPREAD = 0.15, 1.0  # prior of sigma over half the range: median, standard deviation of its logarithm
-_KNOWN_TO = 0.1  # standard deviation of log sigma, where it follows from the mean
-_PEAKED = 10.0  # variance of a clipped square over sigma^4; 2 for normal outcomes, more for heavy tails
 
 
 class ResidualVariance(NamedTuple):
@@ -71,14 +62,14 @@ def variances_of(half_range: float) -> FloatArray:
 def log_prior() -> FloatArray:
     """Log density of the cases before any square is measured (S,): sigma is log-normal about 0.15 of half the range."""
     share = 0.5 * np.log(variances_of(1.0))
-    prior: FloatArray = -0.5 * ((share - math.log(_USUAL)) / _SPREAD) ** 2
+    prior: FloatArray = -0.5 * ((share - math.log(TUNING.usual_sd)) / TUNING.usual_spread) ** 2
     return prior
 
 
 def has_outliers(log_densities: FloatArray) -> bool:
     """Whether the squares identify outliers, given the log densities of the cases (S,)."""
     found = log_densities - log_prior()
-    return bool(found[_POINTS:].max() - found[:_POINTS].max() > _GAIN)
+    return bool(found[_POINTS:].max() - found[:_POINTS].max() > TUNING.outlier_gain)
 
 
 def probabilities(log_densities: FloatArray) -> FloatArray:
@@ -104,9 +95,9 @@ def thresholds_of_squares(
 ) -> FloatArray:
     """Clipping thresholds A^2 of the squares of each column (M,), at most the whole range squared.
 
-    A is ``THRESHOLD`` predicted standard deviations. Once sigma is known it is larger: so large that the squares of n
-    normal outcomes add up to twice the noise, up to ``_WIDE``, and in every other stage at least half the range, where
-    outliers may be.
+    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known it is larger: so large that the squares
+    of n normal outcomes add up to twice the noise, up to ``TUNING.wide_threshold``, and in every other stage at least
+    half the range, where outliers may be.
 
     Args:
         log_densities: of the cases (S,).
@@ -115,10 +106,10 @@ def thresholds_of_squares(
         far: whether A is at least half the range in this stage, if sigma is known.
     """
     p, logs = probabilities(log_densities), np.log(variances_of(1.0))
-    known = p @ logs**2 - (p @ logs) ** 2 < _KNOWN
-    wide = min(max(math.sqrt(n / (2 * s)), THRESHOLD), _WIDE)
-    most = (wide if known else THRESHOLD) ** 2 * mean_square
-    if far and wide > THRESHOLD and known:
+    known = p @ logs**2 - (p @ logs) ** 2 < TUNING.known
+    wide = min(max(math.sqrt(n / (2 * s)), TUNING.threshold), TUNING.wide_threshold)
+    most = (wide if known else TUNING.threshold) ** 2 * mean_square
+    if far and wide > TUNING.threshold and known:
         most = np.maximum(most, half_range**2)
     return np.minimum(most, (2 * half_range) ** 2)
 
@@ -130,9 +121,9 @@ def log_density(
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
     for normal outcomes. The standard deviation of E (f - g)^2 is about its own size. If A is small, two groups of
-    people
-    have a smaller mean than that, and sigma^2 would be underestimated. In each measurement, two groups are therefore as
-    likely as normal outcomes: a fifth are outliers and the others on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
+    people have a smaller mean than that, and sigma^2 would be underestimated. In each measurement, two groups are
+    therefore as likely as normal outcomes: a fifth (``TUNING.two_groups``) are outliers and the others on the curve,
+    E min(r^2, A^2) = min(t^2, A^2 / 5).
 
     Args:
         curve_mse: E (f - g)^2 in each column (M,), in squared model units.
@@ -145,9 +136,9 @@ def log_density(
     a = threshold / np.sqrt(square)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
-    two_groups = np.minimum(1 / a**2, _TWO_GROUPS) @ people
+    two_groups = np.minimum(1 / a**2, TUNING.two_groups) @ people
     of_outliers = np.minimum((1 / a**2) @ people, OUTLIER_SHARES[:, None] * people.sum())
-    each = np.minimum(_PEAKED / a**4, 0.25)
+    each = np.minimum(TUNING.peaked / a**4, 0.25)
     unsure = people @ np.minimum(curve_mse / threshold**2, 0.5)
     own = s**2 + each @ people + unsure**2
 
@@ -156,8 +147,10 @@ def log_density(
         density: FloatArray = -0.5 * (z + 0.5 * people.sum() - mean) ** 2 / variance - 0.5 * np.log(variance)
         return density
 
-    near = np.logaddexp(likely(normal @ people, _COARSE), likely(two_groups, _COARSE)) - math.log(2)
-    return np.concatenate([near, likely(of_outliers, _LOOSE).ravel()])
+    near = np.logaddexp(
+        likely(normal @ people, TUNING.square_spread), likely(two_groups, TUNING.square_spread)
+    ) - math.log(2)
+    return np.concatenate([near, likely(of_outliers, TUNING.outlier_spread).ravel()])
 
 
 def of_binary(half_range: float, square: float) -> FloatArray:
@@ -169,7 +162,7 @@ def of_binary(half_range: float, square: float) -> FloatArray:
     """
     sigma = max(half_range**2 - square, float(_GRID[0]) * half_range**2)
     difference = 0.5 * np.log(variances_of(half_range) / sigma)
-    log_densities: FloatArray = -0.5 * (difference / _KNOWN_TO) ** 2
+    log_densities: FloatArray = -0.5 * (difference / TUNING.binary_spread) ** 2
     return log_densities
 
 

@@ -24,9 +24,9 @@ from ..measurement.statistics import CellStatistics, Reading
 from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
 from .budget import BudgetSplit, split_budget
-from .clipping import CLIP
 from .model import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
 from .periodic import with_waves
+from .tuning import TUNING
 
 MOST_STAGES = 10
 STAGES, STAGES_OF_FEW, FEW = 6, 3, 30
@@ -111,7 +111,7 @@ class BayesSettings:
     kernels: Sequence[Stationary] | None = None
     noise_variances: Sequence[float] | None = None
     stages: int | None = None
-    clip: float = CLIP
+    clip: float = TUNING.clip
     gap: float = 1e-3
     periods: Sequence[float | None] | None = None
 

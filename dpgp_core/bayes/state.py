@@ -21,8 +21,8 @@ padded with features that are 0.
 Two parts of the noise are the same in every stage, and would be averaged away if each stage had its own:
 
 * The noise of clipping of a record, because the same e_j is clipped to nearly the same interval. Its usual share,
-  kappa alpha^2 noise variance with kappa = extra / (alpha^2 v) for a residual N(0, v) clipped to +-``CLIP`` sqrt v, is
-  counted as part of eta, and the rest keeps only the excess.
+  kappa alpha^2 noise variance with kappa = extra / (alpha^2 v) for a residual N(0, v) clipped to
+  +-``TUNING.clip`` sqrt v, is counted as part of eta, and the rest keeps only the excess.
 * The locations of records within a cell.
 
 Whether the records of a cell share one location is unknown. The state assumes that they do, so that intervals cover the
@@ -59,12 +59,13 @@ from ..linalg import column_norms, sturdy_cholesky
 from ..seasons import lifted
 from .cells import CellGrid, OccupiedGrid
 from .changepoints import ChangePoints, ChangePointState, no_change_points
-from .clipping import CLIP, SAME, bias_features, bias_of, ends_of
+from .clipping import bias_features, bias_of, ends_of
 from .clusters import Clusters
 from .counts import Counts
 from .model import Model, always_planned_for, family_of
 from .queries import StageMeasurement
 from .residuals import ResidualVariance
+from .tuning import TUNING
 
 _TOLERANCE = 1e-10  # share of the prior variance at the cells' centres that the features leave out
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
@@ -75,7 +76,7 @@ _LOG_TWO_PI = math.log(2 * math.pi)
 ONE_PLACE = True  # whether all records of a cell may share one location; False: every record has its own
 PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one shared location, equally probable; the last is all
 _LOOKS = 4  # stages with narrow intervals; the location is the same in each
-_USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-CLIP), np.asarray(CLIP))
+_USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-TUNING.clip), np.asarray(TUNING.clip))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
 """Variance that clipping adds to a record over the variance of it that it keeps, for the usual interval; 0.17."""
 
@@ -493,7 +494,7 @@ def linearise(
     common = _common(one, shift, v, within + noise, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
     sd, root = np.sqrt(v), np.sqrt(common)
-    off = one.mean + SAME**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T) - centre
+    off = one.mean + TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T) - centre
     # One location that all records of a cell share moves all of them and is the same in every stage, so each of L
     # stages with narrow intervals has L times its variance, and all of them together have it once.
     people = counts.numbers
@@ -508,7 +509,7 @@ def linearise(
     if counts.covariance.any():
         rest += counts.covariance * ((V / _outer(sd)) ** 2 * _outer(root) + _outer(off) + _outer(one.gain) * V)
     biased = (n * beta)[:, None] * models.bias
-    rest += (1 - SAME) * biased @ biased.T
+    rest += (1 - TUNING.bias_shared) * biased @ biased.T
     rest.reshape(len(rest), -1)[:, :: M + 1] += own
     rest /= np.outer(u, u)
     unit = one.gain * n / u
@@ -520,7 +521,7 @@ def linearise(
         mean=mean,
         unit=unit,
         gain=one.gain / u,
-        bias=SAME**0.5 * biased / u[:, None],
+        bias=TUNING.bias_shared**0.5 * biased / u[:, None],
         cells=models.cells[state.label],
         rest=rest,
         own=own / u**2,

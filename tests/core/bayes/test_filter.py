@@ -12,15 +12,15 @@ from dpgp_core import BayesCloaking
 from dpgp_core.bayes import filter as filter_module
 from dpgp_core.bayes import strategy
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.clipping import NARROWEST, TIED, WIDTHS
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import known_counts, public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, auto_models, curve_models
 from dpgp_core.bayes.periodic import on_dates
 from dpgp_core.bayes.queries import Squares, StageMeasurement
-from dpgp_core.bayes.residuals import THRESHOLD, has_outliers, model_weights
+from dpgp_core.bayes.residuals import has_outliers, model_weights
 from dpgp_core.bayes.strategy import likeliest, risk_model
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.bayes import bayes, risk
 from tests.core.tables import table
@@ -62,7 +62,7 @@ def test_intervals_stay_in_the_range_and_are_never_too_narrow(even, level, monke
     [asked] = even.intervals(even.begin(), 0.75)
     assert (asked.g + asked.low.min() >= -HALF - 1e-12).all()
     assert (asked.g + asked.high.max() <= HALF + 1e-12).all()
-    assert (asked.high - asked.low >= 2 * HALF * NARROWEST * (1 - 1e-9)).all()
+    assert (asked.high - asked.low >= 2 * HALF * TUNING.narrowest * (1 - 1e-9)).all()
 
 
 def test_a_given_width_is_taken_and_others_are_chosen(even):
@@ -76,7 +76,7 @@ def test_a_given_width_is_taken_and_others_are_chosen(even):
     np.testing.assert_array_equal(asked.B, np.eye(8))
     np.testing.assert_array_equal(asked.low, even.intervals(now, 1.5)[0].low)
     asked, linear = even.next_stage(now, 1.0, None)
-    assert asked.width in {even.clip * times for times in WIDTHS}
+    assert asked.width in {even.clip * times for times in TUNING.widths}
     [expected] = even.intervals(now, asked.width)
     for one, other in ((asked.low, expected.low), (asked.high, expected.high), (asked.g, expected.g)):
         np.testing.assert_array_equal(one, other)
@@ -100,13 +100,13 @@ def known_after(filtered, sd, s=0.3):
     stage = query._replace(B=np.eye(8), noise_multiplier=s, z=np.zeros(8))
     now = filtered.after(now, stage)
     g = filtered.curve(now)
-    high = np.minimum(THRESHOLD**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
+    high = np.minimum(TUNING.threshold**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
     square = (sd * np.random.default_rng(1).standard_normal(4000)) ** 2
     sums = [n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.people, high, strict=True)]
     return filtered.with_squares(now, Squares(g, high, s, float(sum(sums))))
 
 
-@pytest.mark.parametrize(("s", "expected"), [(30.0, 0), (0.02, len(WIDTHS) - 1)])
+@pytest.mark.parametrize(("s", "expected"), [(30.0, 0), (0.02, len(TUNING.widths) - 1)])
 def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expected):
     """Each width by hand: what is left of the curve's variance once the stage is measured.
 
@@ -115,7 +115,7 @@ def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expecte
     known = known_after(even, 0.2)
     active = even.active(known)
     index, shares = likeliest(even.models, known.weights, active)
-    queries = even.intervals(known, *(even.clip * times for times in WIDTHS))
+    queries = even.intervals(known, *(even.clip * times for times in TUNING.widths))
     B = np.random.default_rng(3).standard_normal((5, 8))
     B /= np.linalg.norm(B, axis=0)
     linears, left = [even.linearised(known, query, None, index) for query in queries], []
@@ -128,7 +128,7 @@ def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expecte
         explained = np.einsum("rm,rm->m", B @ F, np.linalg.solve(S, B @ F))
         left.append(float(even.people @ (variance - explained) / even.people.sum()))
     prior = float(even.people @ variance / even.people.sum())
-    good = np.flatnonzero(np.array(left) <= min(left) + TIED * (prior - min(left)))
+    good = np.flatnonzero(np.array(left) <= min(left) + TUNING.tied * (prior - min(left)))
     assert even._width(known, linears, shares, B, s) == good[-1] == expected
     assert s < 1 or max(left) < 1.2 * min(left)
 
@@ -138,7 +138,7 @@ def test_where_no_risk_can_be_computed_the_narrowest_is_taken(even, monkeypatch)
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(filter_module, "risk", fails)
-    assert even.next_stage(even.begin(), 1.0, None)[0].width == even.clip * WIDTHS[0]
+    assert even.next_stage(even.begin(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
 
 
 def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
