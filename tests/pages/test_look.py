@@ -139,3 +139,22 @@ def test_a_table_says_nothing_where_there_is_no_number():
     [drawn] = AppTest.from_function(page).run().dataframe
     assert drawn.proto.HasField("placeholder")
     assert drawn.proto.placeholder == ""
+
+
+def test_a_caption_replaces_the_description_which_screen_readers_are_told():
+    """One sentence below a figure, or nothing; the long description is the chart's name for screen readers."""
+
+    def page(caption):
+        import plotly.graph_objects as go
+
+        from pages._ui.look import pictures, settings
+
+        settings.begin()
+        pictures.begin()
+        pictures.chart(go.Figure(go.Scatter(x=[1], y=[2])), "one", "From 1 to 2.", caption=caption)
+
+    for caption, below, told in (("It rises.", ["It rises."], True), ("", [], True), (None, ["From 1 to 2."], False)):
+        app = AppTest.from_function(page, kwargs={"caption": caption}).run()
+        assert not app.exception
+        assert [each.value for each in app.caption] == below
+        assert ("From 1 to 2." in app.get("plotly_chart")[0].proto.alt) == told

@@ -156,15 +156,17 @@ def chart(
     public: Public | None = None,
     numbers: pd.DataFrame | None = None,
     action: str = "",
+    caption: str | None = None,
     **options: Any,
 ) -> None:
     """A plotly figure in the page's theme, with its caption, table and picture.
 
     Args:
-        alt: the caption below it, with values and trend.
+        alt: its description with values and trend, for screen readers and the picture.
         public: its form without true data; None: true data are in all of it.
         numbers: of its table, where they stand on the page too; else those drawn.
         action: of a click on it, a sentence; left out of its picture.
+        caption: what to see in it, one sentence, below it; "" for nothing. None shows the description there.
     """
 
     def rows() -> pd.DataFrame:
@@ -174,8 +176,10 @@ def chart(
     # plotly's own camera would save true data without a word that they are
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
-        st.plotly_chart(enlarged, key=key, config=config, alt=plots.alt_text(figure), **options)
-    _caption(key, f"{alt} {action}".strip(), rows, lambda: of_figure(figure, alt, public))
+        called = plots.alt_text(figure, None if caption is None else alt)
+        st.plotly_chart(enlarged, key=key, config=config, alt=called, **options)
+    below = f"{alt if caption is None else caption} {action}".strip()
+    _caption(key, below, rows, lambda: of_figure(figure, alt, public))
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
@@ -199,25 +203,34 @@ def table(rows: pd.DataFrame, key: str | None = None) -> None:
 
 
 def panels(
-    rows: Sequence[Panel], below: Draw | None, key: str, alt: str, numbers: pd.DataFrame, about: About | None
+    rows: Sequence[Panel],
+    below: Draw | None,
+    key: str,
+    alt: str,
+    numbers: pd.DataFrame,
+    about: About | None,
+    caption: str | None = None,
 ) -> None:
     """Several drawings beside each other, at the same scale, with one caption, table and picture.
 
     Args:
         below: their legend.
         about: of the releases, where no true data are drawn; else None.
+        caption: as of ``chart``.
     """
     draw, (width, height) = partial(sheet.side_by_side, rows, below), _PANELS
     high = height * -(-len(rows) // _ROW)
     with st.container(key=f"panels_{key}"):
-        st.image(sheet.bare(draw, width, high, st.context.theme.type == "dark"), width="stretch")
-    _caption(key, alt, lambda: numbers, lambda: Drawn(draw, alt, about))
+        picture = sheet.bare(draw, width, high, st.context.theme.type == "dark")
+        st.image(picture, width="stretch", alt=None if caption is None else alt)
+    _caption(key, alt if caption is None else caption, lambda: numbers, lambda: Drawn(draw, alt, about))
 
 
-def _caption(key: str, alt: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
-    """Caption, and on a click the table and the picture to take along."""
+def _caption(key: str, caption: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
+    """Caption, if there is one, and on a click the table and the picture to take along."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
-        st.caption(alt)
+        if caption:
+            st.caption(caption)
         with st.popover(
             "Table", type="tertiary", icon=":material/table:", key=f"numbers_{key}", on_change="rerun"
         ) as box:
@@ -243,6 +256,7 @@ def hexagon_map(
     boroughs: bool = True,
     about: About | None = None,
     more: str = "",
+    caption: str | None = None,
 ) -> None:
     """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
 
@@ -251,7 +265,8 @@ def hexagon_map(
         kind: of layer, for the deck.
         boroughs: whether it is public which hexagons have sales.
         about: of the release; a layer that is not private has no picture to publish all the same.
-        more: the rest of its caption.
+        more: the rest of its description.
+        caption: as of ``chart``.
     """
 
     def on_click() -> None:
@@ -266,7 +281,8 @@ def hexagon_map(
             telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")  # its names would be too small
             legible = replace(around, names=[]) if around is not None and telephone else around
             deck = maps.deck(cells, layer, kind, legible, picked)
-            called = f"Map of London: {layer.title.lower()}. The text below it tells it."
+            called = f"Map of London: {layer.title.lower()}. "
+            called += "The text below it tells it." if caption is None else alt
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer))
@@ -275,7 +291,7 @@ def hexagon_map(
         draw = partial(sheet_map.drawn, cells[layer.columns], layer, around)
         return Drawn(draw, alt, about if layer.private else None)
 
-    _caption(key, alt, lambda: cells, drawn)
+    _caption(key, alt if caption is None else caption, lambda: cells, drawn)
 
 
 def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, alt: str, about: About) -> None:
@@ -330,9 +346,11 @@ def clickable(
     action: str,
     on_click: Callable[[], None],
     numbers: pd.DataFrame | None = None,
+    caption: str | None = None,
 ) -> None:
     """A chart with points to click, ``action`` in a sentence; the callback reads them from the session."""
-    chart(figure, key, alt, numbers=numbers, action=action, on_select=on_click, selection_mode="points")
+    options: Any = {"on_select": on_click, "selection_mode": "points"}
+    chart(figure, key, alt, numbers=numbers, action=action, caption=caption, **options)
 
 
 def clicked(key: str) -> list[Any] | None:

@@ -259,11 +259,11 @@ def enlarge(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def alt_text(figure: go.Figure) -> str:
-    """The kind of a picture, for who cannot see it; the text below it tells the rest."""
+def alt_text(figure: go.Figure, description: str | None = None) -> str:
+    """The kind of a picture and its description, for who cannot see it; None where the text below it describes it."""
     y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
     of = f"{y} by {x}" if x and y else x or y or "a picture"
-    return f"Chart: {html.unescape(of)}. The text below it tells it."
+    return f"Chart: {html.unescape(of)}. {description or 'The text below it tells it.'}"
 
 
 def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
