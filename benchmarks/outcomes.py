@@ -126,11 +126,12 @@ WORLDS |= {
 
 
 class Found(NamedTuple):
-    """Of one case: error, bias, share inside, least share of a fifth, width of intervals."""
+    """Of one case: error, bias, share inside and its standard error, least share of a fifth, width of intervals."""
 
     error: float
     bias: float
     inside: float
+    of_inside: float
     least: float
     width: float
 
@@ -143,17 +144,19 @@ def summarised(curves: FloatArray, low: FloatArray, high: FloatArray, truth: Flo
         error=float(np.sqrt(((curves - truth) ** 2).mean())),
         bias=float(np.sqrt(((curves.mean(axis=0) - truth) ** 2).mean())),
         inside=float(inside.mean()),
+        of_inside=float(inside.mean(axis=1).std() / len(inside) ** 0.5),
         least=min(float(fifth.mean()) for fifth in fifths),
         width=float((high - low).mean()),
     )
 
 
-def measured(name: str, n: int, mechanism: BayesCloaking | Cloaking, repeats: int) -> Found:
+def judged(world: World, n: int, mechanism: BayesCloaking | Cloaking, repeats: int) -> Found:
     """One mechanism in one world."""
-    world, releases = WORLDS[name], []
+    releases = []
     for repeat in range(repeats):
         rng = np.random.default_rng([n, repeat])
-        release = mechanism.release(world.table(n, rng), world.grid, rng)
+        table = world.table(n, rng)
+        release = mechanism.measure(mechanism.plan_for(table, world.grid), table, world.grid, rng, mean=False)
         releases.append((release.samples[0], *(end[0] for end in release.interval(LEVEL, "function"))))
     curves, low, high = map(np.array, zip(*releases, strict=True))
     return summarised(curves, low, high, world.truth(along(world.grid)))
@@ -177,11 +180,11 @@ def hindsight(name: str, n: int, epsilon: float, which: str, repeats: int) -> Fo
     return best._replace(inside=math.nan, least=math.nan)
 
 
-def contender(which: str, epsilon: float, name: str) -> BayesCloaking | Cloaking:
+def contender(which: str, epsilon: float, world: World) -> BayesCloaking | Cloaking:
     """Bayes cloaking by what it protects, or "cloaking" of outputs."""
     if which in PROTECTS:
         return BayesCloaking(epsilon=epsilon, delta=DELTA, protects=PROTECTS[which])
-    low, high = WORLDS[name].bounds  # outputs of the table are in units of 1
+    low, high = world.bounds  # outputs of the table are in units of 1
     kernel = EQ(lengthscale=0.25, variance=(high - low) ** 2 / 12)
     return Cloaking(epsilon=epsilon, delta=DELTA, kernel=kernel, noise_variance=(0.1 * (high - low)) ** 2)
 
@@ -192,8 +195,13 @@ def rows(given: Namespace) -> Iterator[dict[str, object]]:
         if which in PEERS:
             found = hindsight(name, n, epsilon, which, given.repeats)
         else:
-            found = measured(name, n, contender(which, epsilon, name), given.repeats)
-        columns = {"inside": "coverage", "least": "coverage_worst_fifth"}
+            world = WORLDS[name]
+            found = judged(world, n, contender(which, epsilon, world), given.repeats)
+        columns = {
+            "inside": "coverage",
+            "of_inside": "coverage_standard_error",
+            "least": "coverage_worst_fifth",
+        }
         cells = {columns.get(field, field): f"{number:.4f}" for field, number in found._asdict().items()}
         yield {"world": name, "n": n, "epsilon": epsilon, "protects": which} | cells
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import bounds, groups, outcomes, people
 from benchmarks import coverage as benchmark
 from benchmarks.bayes.unseen import TABLES, constant_error, held_out, load
-from benchmarks.outcomes import WORLDS, along, contender, hindsight, measured
+from benchmarks.outcomes import WORLDS, along, contender, hindsight, judged
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
@@ -59,7 +59,8 @@ def test_hindsight_is_no_worse_with_more_people_and_finer_bins():
 @pytest.mark.full
 @pytest.mark.parametrize("name", WORLDS)
 def test_the_error_falls_with_the_number_of_people(name):
-    few, many = (measured(name, n, contender("inputs", 1.0, name), 4) for n in (300, 30_000))
+    world = WORLDS[name]
+    few, many = (judged(world, n, contender("inputs", 1.0, world), 4) for n in (300, 30_000))
     assert many.error < 0.4 * few.error
 
 
