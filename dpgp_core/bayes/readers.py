@@ -89,7 +89,10 @@ class RecordReader(Reader):
         return _distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
-        """All measurements, with the guarantee for them and the public part of the data set."""
+        """All measurements, with the guarantee for them and the public part of the data set.
+
+        The guarantee of a simulated release says ``"simulated": True``.
+        """
         data, counts, columns = self._dataset, measured.counts, self._columns
         assert counts is not None
         return CellStatistics(
@@ -106,7 +109,7 @@ class RecordReader(Reader):
             y_unit=data.y_unit,
             bounds=data.y_bounds,
             y_scale=data.y_scale,
-            guarantee=promise_of(guarantee),
+            guarantee=promise_of(guarantee) | ({} if self._rng is None else {"simulated": True}),
             reading=reading_for(data.y_kind),
             distances=self._distances,
         )

@@ -142,7 +142,7 @@ class DPGaussianProcessRegressor(Predicting):
         self._keep(
             names_of(X),
             n_features_in_=dataset.dim,
-            statistics_=release.statistics[0] if release.statistics else None,
+            statistics_=release.statistics[0] if rng is None else None,
             reading_=FittedReading(
                 reading=Reading(
                     models=plan.models,

@@ -58,7 +58,7 @@ class BayesRelease(Release):
 
     Attributes:
         measured: of each draw, in model units.
-        statistics: of each draw, for files and refits; empty for teaching draws.
+        statistics: of each draw, for files and to read it again.
     """
 
     uncertainty: MixtureUncertainty
@@ -75,10 +75,8 @@ class BayesRelease(Release):
             of: name of the category; None where there is one.
 
         Raises:
-            ValueError: these are numbered draws, of which nothing is kept, or there are no such groups.
+            ValueError: there are no such groups.
         """
-        if not self.statistics:
-            raise ValueError("numbered draws keep no statistic to read again; make a real release, without rng")
         return difference(self.statistics[0], first, second, X, of=of, models=self.models)
 
     def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
@@ -241,8 +239,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             found, prediction = run(filtered, split, reader, plan.counts, people=plan.people)
             measured.append(found)
             predictions.append(prediction)
-            if rng is None:
-                statistics.append(reader.statistics(found, self.promise_for(dataset)))
+            statistics.append(reader.statistics(found, self.promise_for(dataset)))
         uncertainty = MixtureUncertainty(
             outcome=dataset.outcome, prediction=side_by_side(predictions), cut=("outputs", "function")
         )

@@ -172,6 +172,11 @@ def load(path: str | Path) -> LoadedRelease:
     return _loaded(_mechanism(card.get("config"), guarantee), described, files[FILE], guarantee)
 
 
+def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
+    """The models that read a release when it was made, in model units, by its card."""
+    return _mechanism(card.get("config"), guarantee).models_of_release(statistics)
+
+
 def _loaded(
     mechanism: BayesCloaking, described: Mapping[str, Any], content: bytes, guarantee: Guarantee
 ) -> LoadedRelease:

@@ -17,6 +17,7 @@ from dpgp_core.bayes.queries import Measured
 from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
 from dpgp_core.measurement.noise import NumberedDraws
+from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.mechanisms.gaussian import SimulatedInterval
@@ -121,10 +122,12 @@ class Numbers:
 
     Attributes:
         measured: all measurements, in model units.
+        statistics: the same as a release keeps them, to be read again.
         guarantee: the promise for this draw.
     """
 
     measured: Measured
+    statistics: CellStatistics
     guarantee: Guarantee
 
 

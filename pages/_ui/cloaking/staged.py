@@ -25,7 +25,7 @@ def measure(dataset: Dataset, budget: Budget, number: int) -> Numbers:
     """Make one numbered draw: a release, but with pseudo-random noise that its number determines."""
     mechanism, X = budget.mechanism, dataset.X
     release = mechanism.measure(mechanism.plan_for(dataset, X), dataset, X, np.random.default_rng(number), mean=False)
-    return Numbers(release.measured[0], release.guarantee)
+    return Numbers(release.measured[0], release.statistics[0], release.guarantee)
 
 
 def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:

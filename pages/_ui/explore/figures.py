@@ -37,8 +37,8 @@ from pages._ui.look.text import number, plain
 LEVEL = 0.95  # of the range by which a value on a map is coloured or hatched
 RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
 _WRITTEN = 0.5  # per cent from which a bar has its number
-AVERAGE, ONE = "average of all models", "with the chosen model"
-_SHORT = {AVERAGE: "average", ONE: "chosen model", "probability above": ""}  # at a line's end
+AVERAGE, ONE = "released curve", "with the chosen model"
+_SHORT = {AVERAGE: "released", ONE: "chosen model", "probability above": ""}  # at a line's end
 
 
 def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
@@ -149,7 +149,7 @@ def length_at(statistics: Released, index: int) -> str:
 
 
 def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> list[FloatArray]:
-    """Draw the average of all models with its range, and the chosen ones; return the values drawn."""
+    """Draw the released curve with its range, and that of chosen models; return the values drawn."""
     low, high = read.interval(view.level, view.of)
     band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
     curves = [read.curve()]

@@ -30,26 +30,30 @@ Lengthscales = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """Every model's reading of the released numbers; models of a lengthscale stand together, one for each noise.
+    """A release read with the models that read it when it was made, and with every candidate of this page.
 
-    Where inputs are categories, all of these once for each share that groups have in common.
+    Candidates of a lengthscale stand together, one for each noise. Where inputs are categories, there are all of these
+    once for each share that groups have in common.
 
     Attributes:
         X_test: where (P, D), group after group.
-        uncertainty: the models' predictions, in the output's unit.
-        log_evidence: of each model (M,).
+        uncertainty: the predictions of the release itself, in the output's unit; of all candidates together where the
+            release has no models of its own.
+        candidates: their predictions, in model units.
+        log_evidence: of each candidate (M,).
         groups: every combination of levels by name, in the order of their points; one without a name where there are
             none.
     """
 
     X_test: FloatArray
     uncertainty: MixtureUncertainty
+    candidates: Mixture
     log_evidence: FloatArray
     groups: tuple[str, ...] = ("",)
 
     @property
     def mixture(self) -> Mixture:
-        """The models' predictions, in model units."""
+        """The predictions of the release itself, in model units."""
         return self.uncertainty.prediction
 
     @property
@@ -61,45 +65,45 @@ class Filtered:
         """The same at the points of one group."""
         count = len(self.X_test) // len(self.groups)
         rows = slice(group * count, (group + 1) * count)
-        mixture, people = self.mixture, self.mixture.people
-        part = replace(
-            mixture,
-            means=mixture.means[..., rows],
-            variances=mixture.variances[..., rows],
-            people=None if people is None else people._replace(variance=people.variance[..., rows]),
+        return replace(
+            self,
+            X_test=self.X_test[rows],
+            uncertainty=replace(self.uncertainty, prediction=_at(self.mixture, rows)),
+            candidates=_at(self.candidates, rows),
+            groups=(self.groups[group],),
         )
-        uncertainty = replace(self.uncertainty, prediction=part)
-        return replace(self, X_test=self.X_test[rows], uncertainty=uncertainty, groups=(self.groups[group],))
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
         """Posterior probability of each candidate, from equal ones before (L,)."""
-        return np.asarray(self.mixture.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
+        return np.asarray(self.candidates.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
         """Whether all that is drawn of it is a number."""
-        parts = (self.mixture.means, self.mixture.variances, self.mixture.weights)
-        return all(bool(np.isfinite(part).all()) for part in parts)
+        parts = [(each.means, each.variances, each.weights) for each in (self.mixture, self.candidates)]
+        return all(bool(np.isfinite(part).all()) for part in itertools.chain(*parts))
 
     def curve(self, lengthscale: int | None = None, noise: int | None = None) -> FloatArray:
-        """Posterior mean (P,) of models with these indices, averaged by evidence; None for all, in the output's unit.
+        """The released curve (P,); or the posterior mean of the candidates with these indices, averaged by evidence.
 
-        It is cut to the bounds.
+        It is in the output's unit, and cut to the bounds.
         """
+        if lengthscale is None and noise is None:
+            return np.asarray(self.uncertainty.values[0])
         shape = -1, len(SHARES), len(NOISES)
         chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(shape)
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
         chosen[:, rows, columns] = True
-        weights = np.where(chosen.ravel(), self.mixture.weights[0], 0.0)
+        weights = np.where(chosen.ravel(), self.candidates.weights[0], 0.0)
         if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
         outcome = self.uncertainty.outcome
-        mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.mixture.means[0])
+        mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.candidates.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
     def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
-        """Central interval (P,), (P,) of the average of all models, in the output's unit.
+        """Central interval (P,), (P,) of the release itself, in the output's unit.
 
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.
         """
@@ -116,17 +120,33 @@ class Filtered:
         return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
     def percent_above(self, level: float) -> FloatArray:
-        """100 P(f > level) at every point (P,), averaged over all models; the level is in the output's unit."""
+        """100 P(f > level) at every point (P,), by the release itself; the level is in the output's unit."""
         outcome = self.uncertainty.outcome
         at = np.full(len(self.X_test), (level - outcome.midpoint) / outcome.scale)
         return np.asarray(100 * (1 - self.mixture.probability_below(at, "function")[0]))
 
 
-def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: FloatArray) -> Filtered:
-    """Read released numbers under every pair of a lengthscale and a noise, of equal weight beforehand.
+def _at(mixture: Mixture, rows: slice) -> Mixture:
+    """The same at some of its points."""
+    people = mixture.people
+    return replace(
+        mixture,
+        means=mixture.means[..., rows],
+        variances=mixture.variances[..., rows],
+        people=None if people is None else people._replace(variance=people.variance[..., rows]),
+    )
 
-    Variance of f and noise are shares of the public range, as the automatic models of Bayes cloaking have them. The
-    kernel is a class name in ``dpgp_core.kernels``.
+
+def filtered(
+    statistics: Statistics | CellStatistics, own: Sequence[Model], kernel: str, X_test: FloatArray
+) -> Filtered:
+    """Read released numbers with the release's own models, and under every pair of a lengthscale and a noise.
+
+    The pairs have equal weights beforehand. Their variance of f and noise are shares of the public range, as the
+    automatic models of Bayes cloaking have them. The kernel is a class name in ``dpgp_core.kernels``.
+
+    Args:
+        own: models of the release, in model units; none: the candidates stand for them.
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
@@ -134,10 +154,12 @@ def filtered(statistics: Statistics | CellStatistics, kernel: str, X_test: Float
     if isinstance(statistics, CellStatistics):
         models = waving(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
+    itself = read(statistics, own).at(X_test).curve if own else predicted.curve
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
-        uncertainty=uncertainty_read(statistics, predicted.curve),
+        uncertainty=uncertainty_read(statistics, itself),
+        candidates=predicted.curve,
         log_evidence=predicted.log_evidence,
         groups=tuple(", ".join(levels) for levels in itertools.product(*declared)),
     )

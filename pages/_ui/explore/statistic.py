@@ -13,32 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.bayes.cells import OccupiedGrid
-from dpgp_core.bayes.clusters import Clusters
-from dpgp_core.bayes.filter import Filter
-from dpgp_core.bayes.queries import NOTHING, Distances, Measured, Squares, StageMeasurement
+from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.reading import Difference, difference
-from dpgp_core.bayes.settings import reading_for
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
-from dpgp_core.measurement.measurement import KnownCounts, Measurement, from_zero
-from dpgp_core.measurement.statistics import (
-    Above,
-    CellStatistics,
-    MeasuredDistances,
-    Stage,
-    StageSquares,
-    Statistics,
-)
+from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.release.check import CARD
+from dpgp_core.release.check import CARD, models_of_card
 from dpgp_core.release.json_text import guarantee_from_object, read_object
-from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
+from pages._ui.look.plots import dates_of
 from pages._ui.model import Budget
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
@@ -57,10 +45,12 @@ class Explored:
     Attributes:
         statistics: the released numbers and their measurements.
         guarantee: the promise for it.
+        models: that read it when it was made; none of a mechanism that has one declared model.
     """
 
     statistics: Statistics | CellStatistics
     guarantee: Guarantee
+    models: tuple[Model, ...] = ()
 
     @property
     def numbers(self) -> int:
@@ -89,59 +79,10 @@ class ExampleDraw:
         return self.budget.mechanism
 
 
-def explored(data: Dataset, numbers: Numbers, example: ExampleDraw) -> Explored:
-    """Return what a draw released as the statistic of a release. For teaching: its number determines the noise."""
-    measured, mechanism = numbers.measured, example.mechanism
-    assert measured.counts is not None
-    filtered = mechanism.plan_for(data, data.X).filtered.with_counts(measured.counts)
-    columns = filtered.columns
-    assert isinstance(columns, OccupiedGrid | Clusters)
-    statistics = CellStatistics(
-        counts=KnownCounts(numbers=filtered.people, places=columns.places),
-        z=NOTHING,
-        n=data.people,
-        per_side=None if isinstance(columns, Clusters) else columns.per_side,
-        clusters=columns.ends if isinstance(columns, Clusters) else None,
-        stages=tuple(_stage(each, data) for each in measured.stages),
-        columns=data.columns,
-        y_name=data.y_name,
-        y_unit=data.y_unit,
-        bounds=data.y_bounds,
-        y_scale=data.y_scale,
-        guarantee={},
-        reading=reading_for(data.y_kind),
-        distances=None if measured.distances is None else _distances(measured.distances, measured, filtered),
-    )
-    return Explored(statistics, mechanism.promise_for(data))
-
-
-def _stage(stage: StageMeasurement, data: Dataset) -> Stage:
-    most = data.output_range / data.y_scale
-    measurement = Measurement(
-        B=stage.B, low=stage.low, high=stage.high, bounds=(-most, most), noise_multiplier=stage.noise_multiplier
-    )
-    return Stage(
-        measurement=measurement,
-        g=stage.g,
-        z=stage.z,
-        squares=None if stage.squares is None else _squares(stage.squares, most**2),
-    )
-
-
-def _squares(squares: Squares, most: float) -> StageSquares:
-    measurement = from_zero(np.ones((1, len(squares.high))), squares.high, (0.0, most), squares.s)
-    return StageSquares(measurement=measurement, g=squares.g, z=np.array([squares.z]))
-
-
-def _distances(distances: Distances, measured: Measured, filtered: Filter) -> MeasuredDistances:
-    """Distances from the curve that the stages gave."""
-    threshold, ones, above = distances.threshold, np.ones(distances.B.shape[1]), None
-    if distances.above is not None:
-        s, count = distances.above
-        above = Above(measurement=from_zero(ones[None], ones, (0.0, 1.0), s), z=np.array([count]))
-    measurement = from_zero(distances.B, threshold * ones, (0.0, threshold), distances.s)
-    g = filtered.curve(filtered.read(measured.stages))
-    return MeasuredDistances(measurement=measurement, g=g, sd=distances.sd, z=distances.z, above=above)
+def explored(numbers: Numbers, example: ExampleDraw) -> Explored:
+    """A simulated release, with the models that read it when it was made."""
+    found, mechanism = numbers.statistics, example.mechanism
+    return Explored(found, numbers.guarantee, mechanism.models_of_release(found))
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:
@@ -161,7 +102,9 @@ def opened(files: Mapping[str, bytes]) -> Explored:
             f"this release keeps no {FILE} with what was measured of each record's output, so it cannot be explored. "
             "Releases by Bayes cloaking do"
         )
-    explored = Explored(statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee")))
+    statistics, guarantee = statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee"))
+    own = models_of_card(card, statistics, guarantee) if isinstance(statistics, CellStatistics) else ()
+    explored = Explored(statistics, guarantee, own)
     _check_size(explored.statistics)
     budget = explored.guarantee.budget
     if any(explored.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
@@ -253,8 +196,8 @@ class Refit(NamedTuple):
 
 def drawn(example: ExampleDraw) -> Explored:
     """A numbered draw, the same as other pages show."""
-    data, numbers = cached.dataset(example.dataset), cloaking.first_numbers(example.budget, example.draw)
-    return cached.value("Reading the release", explored, example, given=(data, numbers))
+    numbers = cloaking.first_numbers(example.budget, example.draw)
+    return cached.value("Reading the release", explored, example, given=(numbers,), here=True)
 
 
 def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
@@ -288,7 +231,10 @@ def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | Non
     """A release read under all models on a grid over its box."""
     box = explored.statistics.x_box
     X_test = posterior.grid_over(box, max(_LEAST, refit.points // max(1, groups_of(box) // _FEW)))
-    return posterior.filtered(explored.statistics, refit.kernel, X_test)
+    for number, column in enumerate(explored.statistics.columns):
+        if dates_of(column.unit) is not None:
+            X_test[:, number] = np.rint(X_test[:, number])  # whole days, as in the published file
+    return posterior.filtered(explored.statistics, explored.models, refit.kernel, X_test)
 
 
 def group_difference(explored: Explored, example: ExampleDraw | None, pair: tuple[int, int]) -> Difference:
@@ -305,7 +251,7 @@ def _group_difference(explored: Explored, pair: tuple[int, int], _example: Examp
     statistics = explored.statistics
     [levels] = [each.levels for each in statistics.columns if each.levels is not None]
     grid = posterior.grid_over(statistics.x_box, _BETWEEN)[:_BETWEEN]
-    return difference(statistics, levels[pair[0]], levels[pair[1]], grid)
+    return difference(statistics, levels[pair[0]], levels[pair[1]], grid, models=explored.models or None)
 
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,6 +14,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
 from dpgp_core.measurement.statistics import Released, Statistics
 from dpgp_core.release import CENTILES
+from dpgp_core.table import Column
 from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import candidates, difference, lengthscales, picture
@@ -231,18 +234,28 @@ def lengthscale_caption(chosen: Chosen) -> str:
 def table(chosen: Chosen) -> pd.DataFrame:
     """One row a point of the grid."""
     statistics, read, view = chosen.statistics, chosen.read, chosen.view
-    inputs = [(d, statistics.columns[d]) for d in figures.numbers_of(statistics)]
-    columns = {axis(column.name, column.unit): read.X_test[:, d] for d, column in inputs}
+    columns = dict[str, Any](_input(statistics.columns[d], read.X_test[:, d]) for d in figures.numbers_of(statistics))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
     columns["range from"], columns["range to"] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
         columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:
         columns["probability above [%]"] = read.percent_above(view.threshold)
-    rounded = pd.DataFrame({name: np.round(values, 4) for name, values in columns.items()})
+    rounded = pd.DataFrame(columns).round(4)
     if len(read.groups) > 1:
         rounded.insert(0, "group", np.repeat(read.groups, len(rounded) // len(read.groups)))
     return rounded
+
+
+def _input(column: Column, values: FloatArray) -> tuple[str, FloatArray | list[str]]:
+    """A column of the table: numbers with their unit, or dates."""
+    dates = dates_of(column.unit)
+    try:
+        if dates is not None:
+            return column.name, [dates.text(float(value)) for value in values]
+    except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
+        pass
+    return axis(column.name, column.unit), values
 
 
 def explain(chosen: Chosen) -> list[tuple[str, str]]:
@@ -256,14 +269,33 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
         ),
         (
             "Models",
-            f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}; each "
-            "reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood",
+            _models(chosen),
         ),
         ("Probability of a lengthscale", "proportional to the evidence p(z | model), summed over the noises"),
-        ("Average", "the models' posteriors mixed by these probabilities; intervals are quantiles of the mixture"),
+        (
+            "Curve and range",
+            "the posteriors of the release's own models, mixed by their probabilities; the range has quantiles of the "
+            "mixture at its ends. They are those of the published file",
+        )
+        if chosen.explored.models
+        else ("Curve and range", "the posteriors of these models, mixed by their probabilities"),
         ("Above a level", "P(f > level) under the mixture, at each point by itself"),
         ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
     ]
+
+
+def _models(chosen: Chosen) -> str:
+    own = len(chosen.explored.models)
+    candidates = (
+        f"{len(SHARES)} lengthscales × {len(NOISES)} noises with the kernel {chosen.refit.kernel}, for "
+        "the lengthscales below and for one that you choose"
+    )
+    reads = "Each reads z as noisy sums of clipped outputs. Noise and clipping are part of its likelihood"
+    return (
+        f"the {own} models that read the release when it was made; and {candidates}. {reads}"
+        if own
+        else (f"{candidates}. {reads}")
+    )
 
 
 def _measured(chosen: Chosen) -> str:

@@ -71,12 +71,8 @@ REFUSALS = [
     # intervals
     *each(MIXTURE.interval, "level must lie", [0.0, 1.0, math.nan]),
     (lambda: MIXTURE.interval(0.9, "both"), "of must be 'outputs' or 'function'"),
-    # files and numbered draws
+    # files
     (lambda: reading_of({"reading": "by the stars"}), "read in a way that is not known here, 'by the stars'"),
-    (
-        lambda: built("bayes").release(GROUPS, POINTS, np.random.default_rng(0)).difference("a", "b", POINTS[:7]),
-        "keep no statistic",
-    ),
 ]
 
 
