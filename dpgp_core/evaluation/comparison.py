@@ -9,7 +9,9 @@ Under model m, y = f(X) + e with covariance phi phi^T + D, D diagonal, so that (
     A = I + phi^T D^-1 phi,   b = phi^T D^-1 y,   E f_* = phi_* A^-1 b,
     -2 log p(y) = y^T D^-1 y - b^T A^-1 b + log |A| + log |D| + const,
 
-and the prediction is the mean of the models', weighted by prior weight times p(y).
+and the prediction is the mean of the models', weighted by prior weight times p(y). A curve of one input may have
+change points b as in Bayes cloaking (``bayes.changepoints``): y = f(X) + Phi b + e. Their posterior depends on y only
+through Phi^T K^-1 Phi and Phi^T K^-1 y, K = phi phi^T + D.
 """
 
 from __future__ import annotations
@@ -26,11 +28,14 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from ..arrays import FloatArray
+from ..bayes.changepoints import ChangePoints, change_points_of
+from ..bayes.model import AUTO_VARIANCE, Model
 from ..bayes.record_reading import RecordModel, record_models
 from ..bayes.settings import reading_for
 from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
+from ..linalg import sturdy_cholesky
 from ..mechanisms import BayesCloaking
 from ..mechanisms.base import Mechanism
 from ..table import Dataset
@@ -210,6 +215,7 @@ def sweep_fold(
 NOTHING_HIDDEN = 1000.0
 _DRAWS = 2  # they hardly differ
 _FEW = 1000  # records for whom rough curves are fitted too: their features are nearly as many as the records
+_TINY = 1e-12  # raises what rounding made negative
 _CLEARLY = 0.98  # of the mean square of records left out
 _MECHANISM = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=1e-5)  # with so little noise rough curves have their weight
 
@@ -217,16 +223,19 @@ _MECHANISM = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=1e-5)  # with so little
 def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     """Predictions at X_test (P, D) when nothing is hidden (P,), in the output's unit. Not private.
 
-    The same automatic models as Bayes cloaking mixes where noise is little, on the outputs clipped to the public
-    bounds. Rough curves are among them where records left out are clearly better predicted so: by evidence alone the
-    !Kung's height would follow every few people up and down, and be no nearer to others.
+    The same automatic models as Bayes cloaking mixes where noise is little, with the same change points, on the outputs
+    clipped to the public bounds. Rough curves are among them where records left out are clearly better predicted so: by
+    evidence alone the !Kung's height would follow every few people up and down, and be no nearer to others.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
+    breaks = change_points_of(_MECHANISM.columns_for(dataset), AUTO_VARIANCE * dataset.half_range**2)
+    shapes = breaks.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:
         """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
         models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
-        each = (_exact_posterior(model, y) for model in record_models(models, dataset.X, X_test))
+        at_records = record_models(models, dataset.X, X_test)
+        each = (_exact_posterior(*both, y, breaks, shapes) for both in zip(models, at_records, strict=True))
         means, left_out, evidence = zip(*each, strict=True)
         weights = softmax(evidence)
         return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
@@ -265,16 +274,40 @@ def error_without_privacy(
     return float(min(errors))
 
 
-def _exact_posterior(model: RecordModel, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+def _exact_posterior(
+    model: Model, at: RecordModel, y: FloatArray, breaks: ChangePoints, shapes: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
     """Mean of f at the test inputs (P,), y - f of each record left out (n,), log prior weight + log p(y) + constant.
 
-    A record that is left out is missed by (y - f) / (1 - h), h its leverage.
+    A record that is left out is missed by (y - f) / (1 - h), h its leverage given the change points.
+
+    Args:
+        at: the model at the records and the test inputs.
+        shapes: of the change points there (n + P, J).
     """
-    phi, at_tests, D = model.phi[: len(y)], model.phi[len(y) :], model.noise
+    n, D = len(y), at.noise
+    phi, at_tests = at.phi[:n], at.phi[n:]
     factor = cho_factor(np.eye(phi.shape[1]) + phi.T @ (phi / D[:, None]), lower=True)
-    b = phi.T @ (y / D)
-    weights = cho_solve(factor, b)
-    leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
+    both = np.column_stack([y, shapes[:n]])
+    loads = cho_solve(factor, phi.T @ (both / D[:, None]))  # A^-1 phi^T D^-1 (y, Phi)
+    unexplained = both - phi @ loads
     log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
-    evidence = -0.5 * (float(y @ (y / D)) - float(b @ weights) + log_determinant)
-    return at_tests @ weights, (y - phi @ weights) / (1 - leverages), float(np.log(model.weight)) + evidence
+    evidence = -0.5 * (float(y @ (unexplained[:, 0] / D)) + log_determinant)
+    b, gained = _change_points(both.T @ (unexplained / D[:, None]), breaks, model.noise_variance)
+    off = np.concatenate([[1.0], -b])  # y less the change points
+    leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
+    mean = at_tests @ (loads @ off) + shapes[n:] @ b
+    return mean, (unexplained @ off) / (1 - leverages), float(np.log(at.weight)) + evidence + gained
+
+
+def _change_points(products: FloatArray, breaks: ChangePoints, noise_variance: float) -> tuple[FloatArray, float]:
+    """Expected heights of the change points (J,), and what they add to log p(y).
+
+    ``products`` are (y, Phi)^T K^-1 (y, Phi), (1 + J, 1 + J): any vectors with these inner products do.
+    """
+    if len(products) == 1:
+        return np.zeros(0), 0.0
+    white = sturdy_cholesky(products, _TINY).T
+    variances = breaks.variances_under(noise_variance)[None]
+    state = breaks.after(breaks.before(variances), white[None, :, 1:], white[None, :, 0], variances)
+    return state.mean[0], float(state.log_evidence[0])

@@ -181,7 +181,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         outcome = OutcomeInfo(dataset.x_box, dataset.half_range, dataset.y_kind)
         n, (x_box, half_range, kind) = dataset.people, outcome
         models = self.models(x_box, half_range, reading_for(kind), n)
-        columns, counts = self._columns(dataset), None
+        columns, counts = self.columns_for(dataset), None
         if not self._inputs_too:
             counts = public_counts(columns, dataset.X, dataset.person)
         gap = max(self.gap, min(LOOSER * self.gap, LOOSEST))
@@ -193,7 +193,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             people=dataset.person is not None,
         )
 
-    def _columns(self, dataset: Dataset) -> Columns:
+    def columns_for(self, dataset: Dataset) -> Columns:
         """Public columns: of the box alone where inputs are private, else of the public inputs."""
         box, n, public = dataset.x_box, dataset.people, not self._inputs_too
         if public:
