@@ -200,13 +200,12 @@ def test_all_pages_have_one_error_for_one_setting(name):
 def test_pages_of_kung_say_one_error(seen):
     opened = {page: seen(page) for page in ("kung_curves", "lengthscale_choice")}
     tiles = [metric for app in opened.values() for metric in app.metric]
-    [plain] = {metric.value for metric in tiles if metric.label == "Error without privacy"}
-    assert plain == "6.4 cm"
+    [plain] = {metric.value.removesuffix(" cm") for metric in tiles if metric.label == "Error without privacy"}
     ours = opened["kung_curves"].metric[0].value
     assert ours == number_of("kung")["compare"]
     assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
     said = page_text(seen("start"))
-    assert re.search(rf"with an error of \*\*{ours}\*\*. Without privacy it is {plain}", said)
+    assert re.search(rf"with an error of \*\*{ours}\*\*. Without privacy it is {plain} cm", said)
     row = seen("compare").dataframe[0].value.set_index("mechanism").loc["Bayes cloaking (ours)"]
     assert text.number(float(row.filter(regex=r"^error \[").iloc[0])) == ours.removesuffix(" cm")
 
@@ -225,17 +224,14 @@ def test_pages_of_london_say_one_error(seen):
 def test_no_private_error_is_below_the_one_without_privacy(name):
     """By more than its standard error, at any epsilon of any method of the comparison, and so of Start and !Kung.
 
-    Bayes cloaking reads with change points, which the fit without privacy lacks: it may be 3 % better where epsilon is
-    so large that next to nothing is hidden.
+    Where next to nothing is hidden, errors of a few draws scatter about the one without privacy: by two of theirs then.
     """
-    plain = left_out.without_privacy(name, usual(name))
+    plain = left_out._without_privacy(cached.dataset(name), name, (usual(name),))
     contest = contenders.Contest(usual(name), offers.DELTA, 10, 6)
+    errors = np.where(np.array(contenders.CURVE_EPSILONS) < 50, 1, 2)
     for each in contenders.USUAL:
         curve = compute.curve(contest, each)
-        better = 0.03 if contenders.CONTENDERS[each].kind.automatic else 0.0
-        hidden = np.array(contenders.CURVE_EPSILONS) < 50
-        assert (curve.mean >= plain - curve.standard_error)[hidden].all(), each
-        assert (curve.mean >= (1 - better) * plain - curve.standard_error).all(), each
+        assert (curve.mean >= plain - errors * curve.standard_error).all(), each
 
 
 @pytest.mark.full
