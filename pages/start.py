@@ -18,7 +18,7 @@ left, errors = st.columns(2)
 with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
     alt = brief.beliefs_alt(beliefs)
-    pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt)))
+    pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt)), caption="")
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
     explained, who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
@@ -32,9 +32,7 @@ with promised:
     caption = f"{promise.TRADEOFF_ALT} {promise.FAMILY_NOTES[family]}"
     traded = cached.drawn(promise.tradeoff_figure, draw, family)
     pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
-    frame.table(
-        promise.meaning_table(draw, prior, family), "attacker", "The best attacker's success at common budgets."
-    )
+    frame.table(promise.meaning_table(draw, prior, family), "attacker", promise.MEANING_NOTE)
     if family == "gaussian":
         st.markdown(promise.split_sentence(draw, settings.value_of(promise.SPLIT) / 100))
 with others:
@@ -55,15 +53,19 @@ with errors:
     if cost:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
         numbers = tables.of_figure(believed, figure)
-        pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers)
+        pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers, caption="")
     else:
-        st.info("It takes the true data to know an error: switch “True data shown” on in the sidebar to see it.")
+        st.info("Errors are computed from true data: switch “True data shown” on in the sidebar to see them.")
 if cost:
     say(decision.lead(chosen, cost, data.privacy_unit))
     with advice:
+        decision.adopt(cost, draw.epsilon)
         frame.overlay_banner()
 with printed:
-    drawn = [("Chance afterwards against ε", believed), *([("Error against ε (not private)", figure)] if cost else [])]
+    drawn = [
+        ("What is believed afterwards, against ε", believed),
+        *([("Error against ε (not private)", figure)] if cost else []),
+    ]
     st.download_button(
         "One-page brief",
         brief.brief(chosen, data, cost, settings.link(), drawn),

@@ -26,7 +26,10 @@ FIXED_IN_ADVANCE = (
     "inputs, their number and the test points are public",
     "outputs are clipped to bounds declared without looking at them",
 )
-TEACHING = "anything at all: this is a numbered draw for teaching, not a release; who knows the number knows the noise"
+TEACHING = (
+    "this numbered simulation itself: it is for teaching, and whoever knows its number can subtract the noise. The "
+    "promise is that of a real release with the same settings"
+)
 OTHER_ROWS = "several rows of one person: each is hidden by itself, all k of them together k times less"
 BEYOND_ONE_RELEASE = (
     "the inputs (who is in the data, and where)",

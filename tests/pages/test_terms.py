@@ -31,8 +31,8 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "start?decide_by=gp_prior",
         "What can anyone learn about one person?",
-        rf"At epsilon = {N}, whoever thought a fact {N} %\** likely will think it at most {N} %\** likely\. "
-        rf"That holds in all but 1 of {N} releases\.",
+        rf"At ε = {N}, someone who thought a fact {N} %\** likely can come to think it {N} %\** likely, no more, "
+        rf"except in 1 release of {N}\.",
     ),
     (
         "kung_curves",

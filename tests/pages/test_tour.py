@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import norm
 
 import datasets
@@ -245,11 +245,12 @@ def test_how_a_budget_is_split_over_two_releases(seen, share):
     assert (first, second) == pytest.approx(exact, rel=0.01)
 
 
-def test_how_likely_an_attacker_is_right(seen):
-    app = seen("start", epsilon="1", prior="50")
-    table = next(each.value for each in app.dataframe if "attacker right after [%]" in each.value)
-    right = table.set_index("epsilon")["attacker right after [%]"][1.0]
-    assert right == pytest.approx(100 * ndtr(0.5 / noise_multiplier(1.0, DELTA)), abs=0.1)  # at even odds
+def test_how_many_people_an_attacker_finds(seen):
+    app = seen("start", epsilon="1")
+    name = "targets found if 5 % of the innocent are accused, at most [%]"
+    table = next(each.value for each in app.dataframe if name in each.value)
+    found = 100 * ndtr(ndtri(0.05) + 1 / noise_multiplier(1.0, DELTA))
+    assert table.set_index("epsilon")[name][1.0] == pytest.approx(found, abs=0.1)
 
 
 def test_outcomes_are_moving_draws(seen):

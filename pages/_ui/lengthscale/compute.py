@@ -274,5 +274,5 @@ def without_choice(choice: Choice) -> WithoutChoice:
     """Errors without a choice of a lengthscale, at the budget of the release. Not private."""
     name, budgets = choice.grid.model.dataset, choice.budgets
     errors = computed.soon(usual(name), Design(), Draw(epsilon=budgets.regression, delta=budgets.delta))
-    without = min(without_privacy(name), float(choice.table.rmse.min()))
+    without = min(without_privacy(name, usual(name)), float(choice.table.rmse.min()))
     return WithoutChoice(None if errors is None else float(errors.mean()), without)

@@ -18,8 +18,9 @@ TERMS = {
     "ε (epsilon)": "The privacy budget. Because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
     "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
-    "Differential privacy": "Noise is added so that what is published looks nearly the same whoever takes part.",
-    "Unit": "Whom one row is about: one woman's height, one hexagon's median price. Only this much is protected. "
+    "Differential privacy": "Noise is added so that what is published looks nearly the same whatever any one "
+    "person answered.",
+    "Unit": "What one row describes: a woman's height, or the median price of a hexagon. Only this much is protected. "
     "Somebody with three rows has a weaker promise: ε is three times as large, and δ grows by more than that.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
     "than (ε, δ), whatever else is known.",
@@ -31,8 +32,7 @@ TERMS = {
     "(Smith et al. 2018).",
     "Error": "Root mean square error on people left out. Each fifth of the people is left out in turn, and predicted "
     "from a release about the others. So it holds their own scatter too, and is never 0.",
-    "Without privacy": "The error of the same method with nothing hidden. It is the least that privacy can come to. "
-    "Where clipping far outcomes, or a model that a page declares, does better with nothing hidden, that counts.",
+    "Without privacy": "The error with nothing hidden: the best that any setting of the page reaches without noise.",
     "Foreseen by a plan": "What a plan expects of a release, averaged over its prior, before any output is read.",
     "Example draw": "One numbered simulation of a release, the same for everybody who opens a link. It is not private.",
     "Privacy noise": "What the mechanism adds to hide each person.",
@@ -48,7 +48,7 @@ TERMS = {
 ROWS = {  # of the guarantee card
     "Protects": "what of a record is hidden; the rest is public.",
     "Neighbours": "tables that a release must not tell apart.",
-    "Unit": "whom one record is about.",
+    "Unit": "what one record describes.",
     "Promise": "how much more probable one person can make anything that is seen.",
     "How sure": "whether a proof covers this setting.",
     "Rests on": "the theorem behind it.",

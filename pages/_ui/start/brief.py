@@ -52,8 +52,10 @@ def _table(rows: Sequence[tuple[str, str]]) -> str:
 
 QUESTION = "What can anyone learn about one person?"
 _AVERAGED = "none to set: averaged over lengthscales and noise levels, from what is public and what is released"
-TABLE_NOTE = "Chances follow from epsilon, delta and the kind of noise. It takes the true data to know an error."
-CARD_NOTE = "The promise does not depend on the data; the error does, and needs the true data to be known."
+TABLE_NOTE = (
+    "Chances follow from ε, δ and the kind of noise. Errors are computed from true data, so they are not private."
+)
+CARD_NOTE = "The promise does not depend on the data. The error does, and is computed from the true data."
 
 
 def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
@@ -61,19 +63,18 @@ def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
     quoted = [belief for epsilon, belief in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)]
     low, middle, high = (f"{decision.most_after(belief)} % at" for belief in quoted)
     return (
-        f"Upper line, the most that is believed: {low} epsilon 0.1, {middle} 1, {high} 10. Dashed: the average after "
-        f"the 1 in 100 releases that reveal most. Dotted: {text.percent(beliefs[0].prior)} beforehand."
+        f"Upper line, the most that is believed: {low} epsilon 0.1, {middle} 1, {high} 10. Dashed: the average of the "
+        f"1 % most revealing releases. Dotted: {text.percent(beliefs[0].prior)} beforehand."
     )
 
 
-def errors_alt(data: Dataset, cost: Cost, folds: int = FOLDS) -> str:
+def errors_alt(data: Dataset, cost: Cost) -> str:
     """Text alternative of the errors against epsilon, with their values."""
-    so_far = f" So far from {folds} of {FOLDS} parts of the people: it will still move." if folds < FOLDS else ""
     strict, middle, loose = (cost.with_unit(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
     return (
         f"Error of a published {curve}: {strict} at epsilon 0.1, {middle} at 1, {loose} at 100. Without privacy: "
-        f"{cost.with_unit(cost.nonprivate)}.{so_far}"
+        f"{cost.with_unit(cost.nonprivate)}."
     )
 
 
@@ -92,18 +93,19 @@ def brief(
     """
     draw, belief, model = chosen.draw, chosen.belief, chosen.contest.model
     outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
-    title = html.escape(f"What epsilon = {draw.epsilon:g} promises and costs: {outcome}")
-    advice = f"At epsilon = {draw.epsilon:g}, {decision.limits(belief)}."
+    title = html.escape(f"What ε = {draw.epsilon:g} promises and costs: {outcome}")
+    advice = f"At ε = {draw.epsilon:g}, {decision.limits(belief)}."
     if cost is not None:
         price = decision.price(chosen, cost, data.privacy_unit)
-        advice = f"**{decision.recommended(cost)}.** {decision.reason(cost)} {price} {advice}"
+        found = f"**{decision.recommended(cost)} {decision.yours(chosen, cost)}** {decision.reason(cost)}"
+        advice = f"{found} {price} {decision.disclosed(chosen, cost)}"
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     setting = (
         ("Data", f"{data.n:,} rows; {data.source}"),
         ("Budget", f"ε = {draw.epsilon:g}, δ = {text.small(draw.delta)}"),
         ("Method", MECHANISM.titles[chosen.mechanism]),
         ("Model", _AVERAGED if CONTENDERS[chosen.mechanism].kind.automatic else fixed),
-        ("Chance beforehand", text.percent(belief.prior)),
+        ("Believed before", text.percent(belief.prior)),
     )
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
     card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
@@ -132,5 +134,6 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
             if folds < FOLDS:
                 with fresh():
                     picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
-                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost, folds))
+                    so_far = f"So far from {folds} of {FOLDS} parts of the people: it will still move."
+                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost), caption=so_far)
     return curve_cost

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss
@@ -19,6 +20,7 @@ from dpgp_core.accounting.tradeoff import (
     telling_beliefs,
 )
 from dpgp_core.arrays import FloatArray
+from pages._ui import session
 from pages._ui.compare.compute import BINS, INDUCING
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Contest, Scale, contender
 from pages._ui.compare.view import DATASET
@@ -45,14 +47,16 @@ from pages._ui.model import Draw, usual
 from pages._ui.start.promise import Family, tradeoff
 
 LESSONS = (
-    ("With epsilon = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
-    ("Many deployments use about epsilon = 10.", {"epsilon": 10}),
-    ("Laplace noise at the same epsilon gives away more, and promises more: delta is 0.", {"family": "laplace"}),
-    ("How much does epsilon = 1 give away of a fact that is true of 1 in 100?", {"prior": 1}),
+    ("With ε = 0.1 an attacker learns almost nothing.", {"epsilon": 0.1}),
+    ("Many deployments use about ε = 10.", {"epsilon": 10}),
+    ("Laplace noise at the same ε gives away more, and promises more: δ is 0.", {"family": "laplace"}),
+    ("How much does ε = 1 give away of a fact that is true of 1 % of people?", {"prior": 1}),
 )
 
 
 TELLING = 0.01  # share of the people whom a release speaks most against
+_REVEALING = "average of the 1 % most revealing releases"
+_SHORT = {_REVEALING: "1 % most revealing"}
 _OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy, at most, of a recommendation
 TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
@@ -118,32 +122,27 @@ def sentence(draw: Draw, belief: Moved) -> str:
     """The most that somebody may believe afterwards, in hundredths."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
-        f"At epsilon = {draw.epsilon:g}, whoever thought a fact **{before} %** likely will think it at most "
-        f"**{after} %** likely. {_but(belief)}"
+        f"At ε = {draw.epsilon:g}, someone who thought a fact **{before} %** likely can come to think it "
+        f"**{after} %** likely, no more{_except(belief)}."
     )
 
 
-def _but(belief: Moved) -> str:
+def _except(belief: Moved) -> str:
     """How often that fails."""
     if belief.beyond is None:
-        return "But delta leaves room for cases of which nothing is promised."
+        return ", except in cases of a probability of about δ, for which nothing is promised"
     if belief.beyond == 0:
-        return "That holds in all releases."
+        return ", in any release"
     if belief.beyond > _OFTEN:
-        return f"That holds in all but {text.at_most(100 * belief.beyond, 2)} of 100 releases."
-    return f"That holds in all but 1 of {text.at_least(1 / belief.beyond, 2)} releases."
+        return f", except in {text.at_most(100 * belief.beyond, 2)} of 100 releases"
+    return f", except in 1 release of {text.at_least(1 / belief.beyond, 2)}"
 
 
 def limits(person: Moved) -> str:
     """The two limits of a belief, and how often they are passed."""
     before = text.percent(person.prior)
     most, least = most_after(person), text.at_least(100 * person.limit.low, 2)
-    limits = f"a chance of {before} cannot become more than {most} % or less than {least} %"
-    if person.beyond is None:
-        return f"{limits}, but for delta, of which nothing is promised"
-    if person.beyond == 0:
-        return f"{limits}, ever"
-    return f"{limits}, but in {text.at_most(100 * person.beyond, 2)} of 100 cases"
+    return f"a chance of {before} cannot become more than {most} % or less than {least} %{_except(person)}"
 
 
 def frequencies(belief: Moved) -> str:
@@ -154,35 +153,62 @@ def frequencies(belief: Moved) -> str:
     return (
         f"Take {people:,} people, and a fact that is true of {people * belief.prior:,.0f} of them. A release speaks "
         f"most strongly against {accused} of them. Of these it would be true of {before:g} by chance. With the release "
-        f"it is true of at most **{text.number(after)}**."
+        f"it is true of at most **{text.at_most(after, 2)}**."
     )
 
 
 def recommended(cost: Cost) -> str:
-    """The recommendation in a few words."""
+    """The recommendation with its error, in a few words."""
     least = cost.least()
-    return "No epsilon up to 100 can be recommended" if least is None else f"Recommended: epsilon = {least:g}"
+    if least is None:
+        return "No ε up to 100 can be recommended."
+    return f"Recommended: ε = {least:g} (error {cost.with_unit(cost.at(least))})."
+
+
+def yours(chosen: Decision, cost: Cost) -> str:
+    """The present setting with its error."""
+    if chosen.epsilon == cost.least():
+        return "You have set it."
+    return f"You have set ε = {chosen.epsilon:g} (error {cost.with_unit(cost.at(chosen.epsilon))})."
 
 
 def reason(cost: Cost) -> str:
     """Of the recommendation."""
-    near = "an error at most 25 % above the error without privacy"
-    return f"None has {near}." if cost.least() is None else f"It is the smallest with {near}."
+    near, plain = "adds no more than a quarter to the error", cost.with_unit(cost.nonprivate)
+    each = "No ε on offer" if cost.least() is None else "It is the smallest ε that"
+    return f"{each} {near}, which is {plain} without privacy."
+
+
+def disclosed(chosen: Decision, cost: Cost) -> str:
+    """What an attacker may come to believe: at the present epsilon, and at the recommended one."""
+    said, least = sentence(chosen.draw, chosen.belief), cost.least()
+    if least is None or least == chosen.epsilon:
+        return said
+    after = most_after(moved(replace(chosen.draw, epsilon=least), chosen.prior, chosen.family))
+    return f"{said} At the recommended ε = {least:g} it is **{after} %**."
 
 
 def price(chosen: Decision, cost: Cost, gained: str) -> str:
-    """The error of a method at a budget beside the one without privacy; ``gained`` is what it publishes."""
-    error, plain = cost.with_unit(cost.at(chosen.epsilon)), cost.with_unit(cost.nonprivate)
+    """The error of a method at a budget; ``gained`` is what it predicts."""
     method = MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
-    return f"{method} then publishes {gained} with an error of **{error}**. Without privacy it is {plain}."
+    error = cost.with_unit(cost.at(chosen.epsilon))
+    return f"What {method} publishes predicts {gained} with a typical error of **{error}**."
 
 
 def lead(chosen: Decision, cost: Cost, gained: str) -> str:
     """All that the page answers, the recommendation first, as the largest thing on it."""
     return (
-        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} '
-        f"{sentence(chosen.draw, chosen.belief)} {price(chosen, cost, gained)}"
+        f'<span class="recommended">{recommended(cost)}</span>\n\n**{yours(chosen, cost)}** {reason(cost)} '
+        f"{price(chosen, cost, gained)} {disclosed(chosen, cost)}"
     )
+
+
+def adopt(cost: Cost, epsilon: float) -> None:
+    """A button that sets epsilon as recommended, where it is not set so."""
+    least = cost.least()
+    if least is not None and least != epsilon:
+        values = {"epsilon": offers.whole([least])[0]}
+        st.button(f"Set ε = {least:g}", on_click=session.move, args=(values,), icon=":material/check:")
 
 
 def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
@@ -196,11 +222,11 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
     draw_line(figure, x, [100 * each.limit.low for each in beliefs], "at least", GUARANTEE)
     most = [100 * each.limit.high for each in beliefs]
     draw_line(figure, x, most, "at most", GUARANTEE, fill="tonexty", fillcolor=faded(GUARANTEE, 0.15))
-    draw_line(figure, x, [100 * each.telling.high for each in beliefs], "after the most telling 1 in 100", RISK, "dash")
+    draw_line(figure, x, [100 * each.telling.high for each in beliefs], _REVEALING, RISK, "dash")
     draw_line(figure, x, [100 * each.prior for each in beliefs], "before", TRUTH, "dot")
     figure.update_yaxes(title="chance afterwards [%]", type="log", range=[-2, 2], dtick=1)
     ends = [
-        End((math.log10(max(line.y[-1], 1e-9)) + 2) / 4, line.name.removeprefix("after the "), line.line.color)
+        End((math.log10(max(line.y[-1], 1e-9)) + 2) / 4, _SHORT.get(line.name, line.name), line.line.color)
         for line in figure.data
     ]
     return named(_against_epsilon(figure, epsilon), ends)
@@ -248,7 +274,7 @@ MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the re
 )
 _PRIOR = Slider(
     "prior",
-    "Chance beforehand [in 100]",
+    "What the attacker believed before (%)",
     1,
     (1, 5, 10, 25, 50, 75, 90),
     help="How likely somebody thinks the fact is, before seeing the release.",

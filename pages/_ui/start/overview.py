@@ -17,7 +17,7 @@ from pages._ui.start.decision import TICKS
 
 NOTE = (
     "Each promise is about something else: a day, a month, a whole census, with another delta. So these numbers cannot "
-    "be compared one to one. They show the range that others have defended."
+    "be compared one to one. They show what others have used."
 )
 
 
@@ -114,15 +114,15 @@ def table() -> pd.DataFrame:
     )
 
 
-REST = "Words and colours, what is protected, others' budgets, all pages, a page to print"
+REST = "Glossary, guarantee, other organisations' ε, printable brief"
 TABS = (
-    "Words and colours",
+    "Glossary",
     "What is protected",
     "All that is promised",
-    "Others' budgets",
+    "Other organisations' ε",
     "All pages",
     "Table",
-    "To print",
+    "Printable brief",
     "Try this",
 )
 _DOORS = (

@@ -11,17 +11,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier
+from dpgp_core.accounting.gaussian import LEAST_DELTA, epsilon_of, noise_multiplier, rounded_up
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.losses import ApproximateLoss
 from dpgp_core.accounting.tradeoff import (
     Tradeoff,
-    attacker_success,
-    budget_attacker_success,
     budget_tradeoff,
     gaussian_tradeoff,
-    laplace_attacker_success,
     laplace_tradeoff,
+    pure_beliefs,
 )
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, LaplaceBinning
@@ -41,21 +39,21 @@ hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inpu
 
 Whose outcome is meant has three readings:
 
-- **A row.** Everybody has one row, and epsilon and delta are about that row.
+- **A row.** Everybody has one row, and ε and δ are about that row.
 - **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
-- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then epsilon is k times as large,
-  and delta grows by more than that.
+- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then ε is k times as large, and
+  δ grows by more than that.
 """
 
 MEANING = """
 Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
-exp(**epsilon**), plus **delta**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor
-fails more often than delta says; “All that is promised” draws what such noise promises in full.
+exp(**ε**), plus **δ**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor alone can
+be exceeded more often than δ; the (ε, δ) promise still holds. “All that is promised” draws what such noise promises in
+full.
 """
 
 TRADEOFF_ALT = (
-    "People missed against people accused wrongly, by an attacker. No attack gets below the red curve. An attack "
-    "inside the green region would break the promise. The dotted line is blind guessing."
+    "No attack gets below the red curve; one inside the green region would break the promise. Dotted: blind guessing."
 )
 
 FAMILY_NOTES = {
@@ -79,20 +77,6 @@ def guarantee(draw: Draw, family: Family) -> Guarantee:
         unit="one record",
         theorem="the definition of (ε, δ)-differential privacy (Dwork et al. 2006)",
     )
-
-
-def best_attack(draw: Draw, prior: float, family: Family) -> tuple[float, float | None]:
-    """The best attacker's chance of being right about one person, of this prior belief in (0, 1).
-
-    Returns:
-        This, and the standard deviation of the noise over the move of one record; None if no kind of noise is assumed.
-    """
-    if family == "laplace":  # sqrt(2) b is the standard deviation of Laplace noise of scale b = reach / epsilon
-        return laplace_attacker_success(prior, draw.epsilon), math.sqrt(2) / draw.epsilon
-    if family == "any":
-        return budget_attacker_success(prior, draw.epsilon, draw.delta), None
-    noise = noise_multiplier(draw.epsilon, draw.delta)
-    return attacker_success(prior, 1 / noise), noise
 
 
 def tradeoff(draw: Draw, family: Family) -> Tradeoff:
@@ -122,25 +106,40 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
         fillcolor=faded(GUARANTEE, 0.10),
     )
     figure.update_xaxes(title="share of innocent people accused", range=[0, 1])
-    figure.update_yaxes(title="share of those present who are missed", range=[0, 1])
+    figure.update_yaxes(title="share of target people missed", range=[0, 1])
     return finish(figure, 420)
 
 
+ACCUSED = 0.05  # share of the innocent that an attacker accuses
+MEANING_NOTE = "What the best attacker can achieve at common budgets."
+
+
 def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
-    """The same at common values of epsilon, at this delta."""
+    """What an attacker of this prior belief in (0, 1) can achieve at common values of epsilon, at this delta."""
     rows = []
     for epsilon in COMMON_EPSILONS:
-        after, noise = best_attack(Draw(epsilon=epsilon, delta=draw.delta), prior, family)
+        each = replace(draw, epsilon=epsilon)
+        missed = float(tradeoff(each, family)(np.array([ACCUSED]))[0])
         row = {
             "epsilon": epsilon,
             "delta": 0.0 if family == "laplace" else draw.delta,
-            "attacker right before [%]": round(100 * max(prior, 1 - prior), 2),
-            "attacker right after [%]": round(100 * after, 2),
+            "believed before [%]": round(100 * prior, 2),
+            "believed after, at most [%]": float(rounded_up(100 * pure_beliefs(prior, epsilon).high, 4)),
+            f"targets found if {100 * ACCUSED:g} % of the innocent are accused, at most [%]": float(
+                rounded_up(100 * (1 - missed), 4)
+            ),
         }
-        if noise is not None:
+        if (noise := _noise(each, family)) is not None:
             row["privacy noise, sd, in moves of one person"] = round(noise, 4)
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _noise(draw: Draw, family: Family) -> float | None:
+    """Standard deviation of the noise over the move of one record; None if no kind of noise is assumed."""
+    if family == "laplace":  # sqrt(2) b is that of Laplace noise of scale b = reach / epsilon
+        return math.sqrt(2) / draw.epsilon
+    return noise_multiplier(draw.epsilon, draw.delta) if family == "gaussian" else None
 
 
 SHARES = (10, 20, 30, 40, 50, 60, 70, 80, 90)
