@@ -81,12 +81,12 @@ def waves_of_counts(B: FloatArray, noise_multiplier: float, people: bool) -> Cel
 
 @contextmanager
 def as_if_inputs_were_even() -> Iterator[None]:
-    """Nothing of what makes few values and clusters right: counts of a smooth density, one place of each in a cell."""
+    """Nothing of what makes few values and clusters right: counts of a smooth density, no location that many share."""
     with (
         mock.patch.object(counts, "ROUGHNESS", (0.0,)),
         mock.patch.object(engine, "CellCounts", waves_of_counts),
         mock.patch.object(filter, "change_points_of", lambda columns, variance: no_change_points(columns)),
-        mock.patch.object(state, "ONE_PLACE", False),
+        mock.patch.object(state, "_LOOKS", 0),
         mock.patch.object(settings, "MANY_TO_LOCATE", math.inf),
     ):
         yield

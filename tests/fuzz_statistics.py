@@ -37,7 +37,6 @@ from tests.core.measurement.sealing import (
     clusters_of_groups,
     known_cells,
     of_cells,
-    placed_cells,
     positioned_cells,
 )
 from tests.core.mechanisms.cases import X_TEST, built
@@ -236,7 +235,6 @@ KINDS: dict[str, Callable[[], dict[str, bytes]]] = {
     "records": of_records,
     "cells": partial(with_squares, of_cells),
     "known cells": partial(with_squares, known_cells),
-    "places": partial(with_squares, placed_cells),
     "positions": partial(with_squares, positioned_cells),
     "levels": of_levels,
     "clusters": partial(with_squares, clustered),

@@ -73,9 +73,7 @@ class Positions(NamedTuple):
     z: FloatArray = np.zeros(0)
 
 
-def counts_given(
-    grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray, *, rough: bool = True
-) -> Counts:
+def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> Counts:
     """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
     Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
@@ -86,25 +84,22 @@ def counts_given(
             are even, and by two to three times as much where they stand in towns or along a curve.
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).
-        rough: whether counts may be; False for releases that were made, and are read, as if they were not.
     """
-    root, mean = _root(grid, n), n / grid.size
+    root, mean = density_root(grid, n), n / grid.size
     H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
     # the last row is the public total: of no noise to speak of, and S stays well conditioned
     noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
     smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
-    for tau in ROUGHNESS if rough else ROUGHNESS[:1]:
+    for tau in ROUGHNESS:
         own = mean + tau * mean**2
         L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
         w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
         squares.append(float(w @ w))
         logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
         posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
-        if not rough:
-            each.append(posterior)
-        elif tau < ROUGH:
+        if tau < ROUGH:
             each.append(_not_negative(*posterior, n))
         else:
             each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
@@ -217,7 +212,8 @@ def known_counts(numbers: FloatArray) -> Counts:
     return Counts(numbers, np.zeros((len(numbers), len(numbers))))
 
 
-def _root(grid: CellGrid, n: int) -> FloatArray:
+def density_root(grid: CellGrid, n: int) -> FloatArray:
+    """Features of the density of records at the cells (M, k): its prior covariance is their product."""
     lengths = [math.ldexp(_LENGTHSCALE * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
     along = EQ(variance=_DENSITY * (n / grid.size) ** 2, lengthscale=lengths)
     columns = level_columns(grid.sides)

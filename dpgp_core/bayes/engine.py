@@ -99,7 +99,7 @@ def run_stages(
         query, linear = filtered.next_stage(posterior, split.multiplier(sums), width if number else math.inf, B)
         stage = reader.sums(query)
         posterior = filtered.after(posterior, stage, linear)
-        if squares and posterior.log_densities is not None:
+        if squares:
             s, square = split.multiplier(squares), filtered.mean_square(posterior, stage.g)
             far, h = number % 2 == 0, filtered.half_range
             high = thresholds_of_squares(posterior.log_densities, square, filtered.n, s, h, far=far)
@@ -118,7 +118,6 @@ def measure_distances(
         posterior: after the stages.
         B: strategy (r, M); None for the best one.
     """
-    assert posterior.log_densities is not None
     g, people, s = filtered.curve(posterior), filtered.people, split.multiplier(split.dispersion)
     mean_square = float(filtered.mean_square(posterior, g) @ people / people.sum())
     threshold = clipping_threshold(mean_square, filtered.half_range)

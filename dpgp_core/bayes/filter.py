@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from ..arrays import FloatArray
 from ..gp.grid import IndexArray
@@ -80,14 +79,13 @@ class Posterior(NamedTuple):
 
     Attributes:
         state: of all models that are read.
-        log_densities: of the cases of the residual variance (S,), see ``residuals``; None where clipping bias is not
-            modelled.
+        log_densities: of the cases of the residual variance (S,), see ``residuals``.
         weights: probability of each model (m,).
         numbers: how many numbers were released in each stage; of the counts first, if they were noisy.
     """
 
     state: State
-    log_densities: FloatArray | None
+    log_densities: FloatArray
     weights: FloatArray
     numbers: tuple[int, ...] = ()
 
@@ -132,11 +130,6 @@ class Filter:
     X_test: FloatArray
     dispersion: DispersionModels
 
-    @property
-    def models_clipping_bias(self) -> bool:
-        """Whether the models account for clipping bias. False only when reading releases made before version 0.3."""
-        return bool(self.models.bias.shape[1])
-
     @cached_property
     def least_noise(self) -> float:
         """Least variance of an outcome about the curve in any model.
@@ -164,8 +157,7 @@ class Filter:
         """The same given counts, with noisy numbers z (M,) where they are not public, and noisy locations in cells."""
         if isinstance(counts, CellCounts):
             assert isinstance(self.columns, CellGrid)
-            rough = self.models_clipping_bias
-            counts = counts_given(self.columns, self.n, counts.B, counts.noise_sd, z, rough=rough)
+            counts = counts_given(self.columns, self.n, counts.B, counts.noise_sd, z)
         if positions is None:
             return replace(self, counts=counts)
         assert isinstance(self.columns, CellGrid)
@@ -184,8 +176,7 @@ class Filter:
         Args:
             log_densities: of the cases of the residual variance (S,); None for the prior.
         """
-        if log_densities is None and self.models_clipping_bias:
-            log_densities = log_prior()
+        log_densities = log_prior() if log_densities is None else log_densities
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
         return self._weighed(Posterior(prior_state(self.models, self.counts), log_densities, NOTHING, numbers))
 
@@ -209,7 +200,7 @@ class Filter:
 
     def with_squares(self, posterior: Posterior, squares: Squares | None) -> Posterior:
         """Posterior after the squared residuals of a stage; the same if there are none."""
-        if squares is None or posterior.log_densities is None:
+        if squares is None:
             return posterior
         curve_mse = np.maximum(self.mean_square(posterior, squares.g) - self._noise_variance(posterior), 0.0)
         threshold = np.sqrt(squares.high)
@@ -223,7 +214,7 @@ class Filter:
         """
         before, posterior = posterior.log_densities, self.with_squares(posterior, stages[-1].squares)
         found = posterior.log_densities
-        if before is None or found is None or has_outliers(before) or not has_outliers(found):
+        if has_outliers(before) or not has_outliers(found):
             return posterior
         again = self.begin(found)
         for stage in stages:
@@ -249,9 +240,9 @@ class Filter:
         likely = (shares >= _OUT * shares.max())[of_noise]
         return candidates[likely] if likely.any() else candidates
 
-    def residuals(self, posterior: Posterior) -> ResidualVariance | None:
-        """Posterior of the residual variance, for clipping bias; None where that is not modelled."""
-        return None if posterior.log_densities is None else expected(posterior.log_densities, self.half_range)
+    def residuals(self, posterior: Posterior) -> ResidualVariance:
+        """Posterior of the residual variance, for clipping bias."""
+        return expected(posterior.log_densities, self.half_range)
 
     def linearised(
         self,
@@ -266,9 +257,9 @@ class Filter:
             moments: of f - g under these models, if they were computed before.
             among: models that are read; None for all ``active`` ones.
         """
-        state, residuals = posterior.state.only(self.active(posterior) if among is None else among), None
-        noise = state.noise_variance
-        if (residuals := self.residuals(posterior)) is not None and 0 < residuals.variance < self.least_noise:
+        state = posterior.state.only(self.active(posterior) if among is None else among)
+        noise, residuals = state.noise_variance, self.residuals(posterior)
+        if 0 < residuals.variance < self.least_noise:
             noise = np.full_like(noise, residuals.variance)
         return linearise(self.counts, state, query, self.half_range, residuals, moments, noise)
 
@@ -282,15 +273,12 @@ class Filter:
         return float(posterior.weights @ self.models.noise_variance)
 
     def _weighed(self, posterior: Posterior) -> Posterior:
-        """With the models' probabilities, from squares and evidence, or from prior weight and evidence alone.
+        """With the models' probabilities, from squares and evidence.
 
         Models that are not read any more have none. If no other model has any, the others' are equal.
         """
         evidence, read = posterior.state.log_evidence, posterior.state.read
-        if posterior.log_densities is not None:
-            weights = model_weights(self.noise_shares, posterior.log_densities, evidence)
-        else:
-            weights = softmax(np.log(self.models.weight) + evidence)
+        weights = model_weights(self.noise_shares, posterior.log_densities, evidence)
         if not read.all():
             weights = weights * read
             total = float(weights.sum())
@@ -509,7 +497,7 @@ class Filter:
         """The same prediction at the test inputs, with the local dispersion of outcomes there."""
         if self.is_binary:
             return with_binary(prediction, self.half_range)
-        if distances is None or not self.models_clipping_bias:
+        if distances is None:
             return prediction
         return with_dispersion(prediction, self.read_distances(distances), distances, self.n)
 
@@ -523,7 +511,6 @@ def filter_of(
     clip: float = TUNING.clip,
     gap: float = 1.0,
     is_binary: bool = False,
-    models_clipping_bias: bool = True,
     change_points: bool = True,
 ) -> Filter:
     """Every model on public columns; ``with_counts`` and ``at`` set the counts and test inputs.
@@ -534,16 +521,15 @@ def filter_of(
         clip: half-width of the narrowest interval over the predictive standard deviation.
         gap: relative gap of each strategy at which the solver stops.
         is_binary: whether every outcome is at one end of the range.
-        models_clipping_bias: False only when reading releases made before version 0.3.
         change_points: whether curves may have change points.
     """
     shapes = None
-    if models_clipping_bias and change_points:
+    if change_points:
         shapes = change_points_of(columns, AUTO_VARIANCE * half_range**2)
     even = np.full(columns.size, n / columns.size)
     return Filter(
         columns=columns,
-        models=model_set(models, columns, models_clipping_bias=models_clipping_bias, breaks=shapes),
+        models=model_set(models, columns, breaks=shapes),
         n=n,
         half_range=half_range,
         clip=clip,

@@ -16,7 +16,6 @@ from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
 
 AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
-NOISE_SDS_BEFORE = (0.1, 0.2, 0.4)  # of releases that are read as if outcomes were normal
 AUTO_NOISE_SDS = (1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
 LITTLE = 1 / 128  # where many share the columns of cells: people may scatter as little, and sums can show it
 YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5

@@ -22,7 +22,7 @@ from .clusters import Clusters
 from .counts import Counts, Positions, known_counts
 from .engine import Reader
 from .filter import Columns
-from .queries import NOTHING, Distances, Measured, Squares, StageMeasurement
+from .queries import Distances, Measured, Squares, StageMeasurement
 from .settings import reading_for
 
 
@@ -116,8 +116,8 @@ class RecordReader(Reader):
 
     def _known(self, counts: Counts) -> KnownCounts:
         """Counts of public inputs."""
-        places = self._columns.places if isinstance(self._columns, OccupiedGrid | Clusters) else NOTHING
-        return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=places)
+        assert isinstance(self._columns, OccupiedGrid | Clusters)
+        return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=self._columns.places)
 
     def _residuals(self, g: FloatArray) -> FloatArray:
         """Residuals of every record about g, given at the nodes (F,)."""

@@ -28,7 +28,7 @@ from .filter import Columns, Filter, Posterior, filter_of
 from .mixture import Joint, Mixture, People
 from .model import Model, across_levels, models_of, rough_share
 from .periodic import on_dates
-from .queries import NOTHING, Measured
+from .queries import Measured
 from .readers import measured_of
 from .record_reading import read_records
 from .settings import noise_sds_for
@@ -137,7 +137,6 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, br
         statistics.n,
         statistics.half_range,
         is_binary=statistics.reading == "yes/no",
-        models_clipping_bias=statistics.reading != "normal outcomes",
         change_points=broken,
     )
     return Reading(models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics))
@@ -146,12 +145,13 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, br
 def columns_of(statistics: CellStatistics) -> Columns:
     """The public columns that a release measured over."""
     box, periods = statistics.x_box, statistics.periods
-    places = statistics.counts.places if isinstance(statistics.counts, KnownCounts) else NOTHING
+    counts = statistics.counts
     if statistics.clusters is not None:
-        return Clusters(box=tuple(box), ends=statistics.clusters, places=places, periods=periods)
+        assert isinstance(counts, KnownCounts)
+        return Clusters(box=tuple(box), ends=statistics.clusters, places=counts.places, periods=periods)
     assert statistics.per_side is not None
     cells: dict[str, Any] = {"box": box, "per_side": statistics.per_side, "periods": periods}
-    return OccupiedGrid(**cells, places=places) if len(places) else CellGrid(**cells)
+    return OccupiedGrid(**cells, places=counts.places) if isinstance(counts, KnownCounts) else CellGrid(**cells)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -309,13 +309,13 @@ def contrast(joint: Joint) -> Mixture:
 
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
-    low, high = statistics.bounds
-    rough = 0.0
+    """The automatic models; rough ones only where the noise of a release of Bayes cloaking is known."""
+    reading, rough = "any outcomes", 0.0
     if isinstance(statistics, CellStatistics):
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
-        rough = rough_share(statistics.n, spent**-0.5)
-    noises = noise_sds_for(statistics.reading, statistics.x_box)
-    return models_of((), None, statistics.x_box, (high - low) / statistics.y_scale / 2, noises, rough)
+        reading, rough = statistics.reading, rough_share(statistics.n, spent**-0.5)
+    noises = noise_sds_for(reading, statistics.x_box)
+    return models_of((), None, statistics.x_box, statistics.half_range, noises, rough)
 
 
 def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:

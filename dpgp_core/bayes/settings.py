@@ -24,7 +24,7 @@ from ..measurement.statistics import CellStatistics, Reading
 from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
 from .budget import BudgetSplit, split_budget
-from .model import AUTO_NOISE_SDS, LITTLE, NOISE_SDS_BEFORE, YES_NO_SDS, Model, auto_models, models_of, rough_share
+from .model import AUTO_NOISE_SDS, LITTLE, YES_NO_SDS, Model, models_of, rough_share
 from .periodic import with_waves
 from .tuning import TUNING
 
@@ -37,12 +37,8 @@ which the next stage refines. !Kung heights at epsilon 0.3 (n / s = 20) have an 
 three and 17.8 in six.
 """
 MANY_TO_LOCATE = 100  # people to a unit of noise, from which locations in cells are measured
-NOISE_SDS_OF = {"any outcomes": AUTO_NOISE_SDS, "yes/no": YES_NO_SDS, "normal outcomes": NOISE_SDS_BEFORE}
-FEWER_SDS_OF = {
-    "any outcomes": (1 / 32, 1 / 12, 1 / 4, 1.0),
-    "yes/no": (1 / 4, 1 / 2, 1.0),
-    "normal outcomes": NOISE_SDS_BEFORE,
-}
+NOISE_SDS_OF = {"any outcomes": (LITTLE, *AUTO_NOISE_SDS), "yes/no": YES_NO_SDS}
+FEWER_SDS_OF = {"any outcomes": (1 / 32, 1 / 12, 1 / 4, 1.0), "yes/no": (1 / 4, 1 / 2, 1.0)}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
 ONE_PERSONS_OUTPUTS = "the outputs of all rows of one person replaced by any others; everything else fixed"
@@ -67,10 +63,7 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tup
     There are fewer where groups multiply the number of models by three. The least one is needed all the same: without
     it small counts of two groups (30,000 people) have an error of 0.4 instead of 0.04.
     """
-    if level_columns(x_box):
-        return FEWER_SDS_OF[reading]
-    little = (LITTLE,) if reading == "any outcomes" else ()
-    return (*little, *NOISE_SDS_OF[reading])
+    return (FEWER_SDS_OF if level_columns(x_box) else NOISE_SDS_OF)[reading]
 
 
 def _for_people(words: str) -> str:
@@ -214,8 +207,6 @@ class BayesSettings:
                 mean level can be seen.
         """
         noises = noise_sds_for(reading, x_box)
-        if reading == "normal outcomes" and not self.kernels:  # as releases of version 0.1 are read
-            return with_waves(auto_models(x_box, half_range, noises), x_box, half_range, self.waves, noises)
         rough = rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_waves(plain, x_box, half_range, self.waves, noises, rough)

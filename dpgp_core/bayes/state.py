@@ -73,7 +73,6 @@ _TINY = 1e-14
 _ROUNDING = 1e-9  # of the prior variance
 _FAILED = 1e4  # subtracted from the log evidence of a model that cannot be computed
 _LOG_TWO_PI = math.log(2 * math.pi)
-ONE_PLACE = True  # whether all records of a cell may share one location; False: every record has its own
 PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one shared location, equally probable; the last is all
 _LOOKS = 4  # stages with narrow intervals; the location is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-TUNING.clip), np.asarray(TUNING.clip))
@@ -91,7 +90,7 @@ class ModelSet:
         star: of each kernel, phi at the nodes of ``grid.star`` (M (1 + 2 sides), k of this kernel).
         cells: its means over the cells (K, M, k), k the largest number of features; padded with 0.
         prior_over_cells: prior covariance of the means of f over the cells (K, M, M).
-        bias: features psi of the field of clipping's bias (M, q); q = 0 where none is modelled.
+        bias: features psi of the field of clipping's bias (M, q).
         label: the kernel of each model (m,).
         noise_variance: of an output about f (m,).
         weight: prior weight (m,).
@@ -313,7 +312,7 @@ class Linear:
         cells: means of the features over the cells (A, M, k): T = [diag(unit) cells, diag(gain), bias].
         rest: covariance of the rest (A, M, M).
         own: the records' own part of its diagonal, independent from cell to cell (A, M).
-        place: the part of ``own`` from one location that all records of a cell share (A, M); 0 where each has its own.
+        place: the part of ``own`` from one location that all records of a cell share (A, M).
     """
 
     index: IndexArray
@@ -348,14 +347,12 @@ def model_set(
     models: Sequence[Model],
     grid: CellGrid | Clusters,
     *,
-    models_clipping_bias: bool = True,
     breaks: ChangePoints | None = None,
 ) -> ModelSet:
     """Every model on the grid.
 
     Args:
-        models_clipping_bias: whether the models account for clipping bias. False only when reading releases made before
-        version 0.3. breaks: the change points that curves may have on this grid; None for none.
+        breaks: the change points that curves may have on this grid; None for none.
     """
     breaks = no_change_points(grid) if breaks is None else breaks
     kernels = list(dict.fromkeys(model.kernel for model in models))
@@ -370,7 +367,7 @@ def model_set(
         star=tuple(each[grid.star.ravel()] for each in nodes),
         cells=cells,
         prior_over_cells=cells @ cells.swapaxes(1, 2),
-        bias=bias_features(grid.box, grid.centres) if models_clipping_bias else np.zeros((grid.size, 0)),
+        bias=bias_features(grid.box, grid.centres),
         label=np.array([kernels.index(model.kernel) for model in models]),
         noise_variance=np.array(noises),
         weight=np.array([model.weight for model in models]),
@@ -466,7 +463,7 @@ def linearise(
     state: State,
     query: StageMeasurement,
     half_range: float,
-    residuals: ResidualVariance | None,
+    residuals: ResidualVariance,
     moments: CurveMoments | None = None,
     noise_variance: FloatArray | None = None,
 ) -> Linear:
@@ -476,18 +473,16 @@ def linearise(
         counts: posterior of the numbers of records.
         state: after the stages before.
         query: intervals of the residuals, and g.
-        residuals: posterior of the residual variance, for clipping bias; None where that is not modelled.
+        residuals: posterior of the residual variance, for clipping bias.
         moments: of f - g, if they were computed before.
         noise_variance: variance of an output about f (A,) for the moments of clipping, where it is less than that of
             any model; None for each model's own.
     """
     low, high, g, models = query.low, query.high, query.g, state.models
     k, M, n = models.rank, models.grid.size, counts.mean
-    u, centre, beta = high - low, (low + high) / 2, np.zeros(M)
-    if residuals is not None:
-        middle = models.grid.averages(g)
-        low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
-        low, high, beta = low - middle, high - middle, bias_of(half_width, residuals, half_range)
+    u, centre, middle = high - low, (low + high) / 2, models.grid.averages(g)
+    low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
+    low, high, beta = low - middle, high - middle, bias_of(half_width, residuals, half_range)
     shift, V, v, within = moments or curve_moments(state, g)
     noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
     one = clipped(shift, v + within + noise, low, high)
@@ -499,10 +494,8 @@ def linearise(
     # stages with narrow intervals has L times its variance, and all of them together have it once.
     people = counts.numbers
     open_within = models.not_known(state.label, within) + models.breaks.within(state.breaks)
-    within = one.gain**2 * open_within
-    shared = ONE_PLACE and models.bias.shape[1] > 0
-    place = _LOOKS * people**2 * within if shared else np.zeros_like(within)
-    own = people * own + (place if shared else people * within)
+    place = _LOOKS * people**2 * (one.gain**2 * open_within)
+    own = people * own + place
     # Each record adds its own rest, the curvature of clipping in f adds one with the correlations of f between cells,
     # and N - n^ adds another.
     rest = _outer(root * n / sd) * V**2 / _outer(sd)  # = outer(n, n) (V / outer(sd, sd))^2 outer(root, root)

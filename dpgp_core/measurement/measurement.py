@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -276,16 +276,15 @@ class KnownCounts:
     Args:
         numbers: whole numbers >= 0 (M,); of people who count once each, multiples of 2^-20.
         people: whether they are of people.
-        places: where in the cells they stand, see ``bayes.cells.OccupiedGrid``, one number for each node (F,); none in
-            releases of before, which are read as if it were not known.
+        places: where in the cells they are, see ``bayes.cells.OccupiedGrid``, one number for each node (F,).
 
     Raises:
         ValueError: they are not.
     """
 
     numbers: FloatArray
+    places: FloatArray
     people: bool = False
-    places: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         steps = self.numbers * (GRID if self.people else 1)

@@ -19,8 +19,8 @@ from ..seasons import Periods, lifted_box, phase_cells
 from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
-Reading = Literal["any outcomes", "yes/no", "normal outcomes"]
-"""Clipped sums are read as those of outcomes of any kind, of 0 and 1, or of normal ones, as once all were."""
+Reading = Literal["any outcomes", "yes/no"]
+"""Clipped sums are read as those of outcomes of any kind, or of outcomes that are 0 or 1."""
 
 _OFF = 1e-9  # of the records, by which rounding puts sums of places off
 _PLACES = 1.875**3  # weight of one record at a node at most: in a corner of a cell of three sides
@@ -60,7 +60,7 @@ class StageSquares:
 
     Args:
         measurement: of the squares, one row; intervals [0, high] in squared model units.
-        g: the curve, in model units, from earlier stages' z: at the records (n,), or over cells at their nodes (F,).
+        g: the curve, in model units, from earlier stages' z, at the nodes of the columns (F,).
         z: the noisy number (1,).
 
     Raises:
@@ -132,7 +132,7 @@ class MeasuredDistances:
 
     Args:
         measurement: of the distances; intervals [0, A] in model units, A for all.
-        g: the curve, in model units, from earlier stages' z: at the records (n,), or at the nodes of public cells (F,).
+        g: the curve, in model units, from earlier stages' z, at the nodes of the columns (F,).
         sd: of people about the curve as far as earlier stages know, in model units.
         z: the noisy sums (r,).
         above: number of outcomes above the curve, if it was measured.
@@ -158,7 +158,7 @@ class MeasuredDistances:
 
     @property
     def B(self) -> FloatArray:
-        """Strategy (r, n), or (r, M) over cells."""
+        """Strategy (r, M)."""
         return self.measurement.B
 
     @property
@@ -217,8 +217,6 @@ class Released(_InUnits, Inputs):
         y_name, y_unit: name and unit of the output.
         y_scale: public constant, > 0.
         guarantee: the promise for all stages together, as plain JSON values.
-        reading: kind of outcomes that the stages were made for.
-        distances: of the outcomes to the curve, if they were measured.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -229,8 +227,6 @@ class Released(_InUnits, Inputs):
     y_unit: str
     y_scale: float
     guarantee: Mapping[str, Any]
-    reading: Reading = "normal outcomes"
-    distances: MeasuredDistances | None = None
 
     def __post_init__(self) -> None:
         if not self.stages:
@@ -244,11 +240,8 @@ class Released(_InUnits, Inputs):
 
     @property
     def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
-        """All measurements of outputs, with their noisy numbers: sums of every stage, squares, distances."""
-        squares = [stage.squares for stage in self.stages if stage.squares is not None]
-        above = None if self.distances is None else self.distances.above
-        parts = (*self.stages, *squares, self.distances, above)
-        return tuple((part.measurement, part.z) for part in parts if part is not None)
+        """All measurements of outputs, with their noisy numbers: sums of every stage."""
+        return tuple((stage.measurement, stage.z) for stage in self.stages)
 
     @property
     def measurements(self) -> tuple[Measurement | LaplaceMeasurement, ...]:
@@ -282,10 +275,6 @@ class Statistics(Released):
         check_codes(self.X, self.x_box, self.x_names)
         if any(stage.measurement.B.shape[1] != n or stage.measurement.bounds != self.bounds for stage in self.stages):
             raise ValueError("all stages must have the same number of columns and the same bounds")
-        for squares in (stage.squares for stage in self.stages if stage.squares is not None):
-            _check("g of squares", squares.g, n)
-        if self.distances is not None and {len(self.distances.g), self.distances.B.shape[1]} != {n}:
-            raise ValueError(f"distances must have {n} columns and a curve of {n} values, one per record")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -300,6 +289,8 @@ class CellStatistics(Released):
         clusters: low and high end of each cluster along each side, periods included (2, M, S); None where the columns
             are cells.
         bounds: declared (low, high) of the output.
+        reading: kind of outcomes that the stages were made for.
+        distances: of the outcomes to the curve, if they were measured.
         periods: of each input, whose phase divides the cells too; () where none has one.
         positions: of records in their cells, if they were measured.
     """
@@ -310,6 +301,7 @@ class CellStatistics(Released):
     per_side: int | None
     bounds: tuple[float, float]
     reading: Reading = "any outcomes"
+    distances: MeasuredDistances | None = None
     periods: Periods = ()
     clusters: FloatArray | None = None
     positions: MeasuredPositions | None = None
@@ -337,9 +329,12 @@ class CellStatistics(Released):
 
     @property
     def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
-        """See ``Released``; and positions, a measurement for each side."""
+        """See ``Released``; and squares, distances, and locations, a measurement for each side."""
+        squares = (stage.squares for stage in self.stages)
+        above = None if self.distances is None else self.distances.above
+        parts = [(part.measurement, part.z) for part in (*squares, self.distances, above) if part is not None]
         positions = () if self.positions is None else ((self.positions.measurement, row) for row in self.positions.z)
-        return (*super().measured, *positions)
+        return (*super().measured, *parts, *positions)
 
     @property
     def _numbers(self) -> list[int]:
@@ -371,8 +366,6 @@ class CellStatistics(Released):
         """Raise ValueError unless the numbers add up to n, and the places of each cell to its number."""
         if counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
-        if not len(counts.places) and self.per_side is not None:
-            return
         _check("places", counts.places, nodes)
         largest = max(_PLACES, _STAR * len(self._numbers))
         if self.per_side is None:

@@ -35,7 +35,8 @@ from .statistics import (
 )
 
 KIND = "counts and residual sums over public cells"  # of statistics over cells; those over records name none
-READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no", "normal outcomes")  # files of before do not say: the last
+READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no")
+BEFORE = "the release was made before version 0.3 of dpgp; read it with version 0.2"
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
 _MOST_CLUSTERS, _MOST_SIDES = 4096, 40
@@ -69,6 +70,8 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | C
     check_schema(card)
     if card.get("kind", KIND) != KIND:
         raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
+    if "kind" in card and "reading" not in card:
+        raise ValueError(BEFORE)
     with _refusing():
         statistics = _read(card, unpack(card, npz, _announced(card)))
         check_read(statistics)
@@ -96,9 +99,13 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
     card["output"] = {"name": statistics.y_name, "unit": statistics.y_unit}
     card["output"] |= {"bounds": list(statistics.bounds), "scale": statistics.y_scale}
     card |= {"inputs": inputs, "guarantee": dict(statistics.guarantee)}
-    if statistics.reading != READINGS[-1]:
-        card["reading"] = statistics.reading
-    if isinstance(statistics, CellStatistics) and (positions := statistics.positions) is not None:
+    return card | _cells_card(statistics) if isinstance(statistics, CellStatistics) else card
+
+
+def _cells_card(statistics: CellStatistics) -> dict[str, Any]:
+    """The part of the description that statistics of records do not have."""
+    card: dict[str, Any] = {"reading": statistics.reading}
+    if (positions := statistics.positions) is not None:
         card["positions"] = _noise_card(positions.measurement) | {"sides": len(positions.z)}
     if (distances := statistics.distances) is not None:
         card["distances"] = _noise_card(distances.measurement) | {"numbers": len(distances.z)}
@@ -125,9 +132,9 @@ def _stage_card(stage: Stage) -> dict[str, Any]:
 
 def _counts_card(statistics: CellStatistics) -> dict[str, Any]:
     counts = statistics.counts
-    people = {"people": True} if counts.people else {}  # files of before say nothing
+    people = {"people": True} if counts.people else {}
     if isinstance(counts, KnownCounts):
-        return _PUBLIC_COUNTS | people | ({"places": True} if len(counts.places) else {})
+        return _PUBLIC_COUNTS | people | {"places": True}
     return {"noise_multiplier": counts.noise_multiplier, "numbers": len(statistics.z)} | people
 
 
@@ -143,16 +150,16 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         real |= {} if statistics.clusters is None else {"clusters": statistics.clusters}
     else:
         strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
-    if isinstance(statistics, CellStatistics) and statistics.positions is not None:
-        real["positions"] = statistics.positions.z
     for i, stage in enumerate(statistics.stages, start=int(over_cells)):
         m = stage.measurement
         strategies[f"B_{i}"] = m.B
         real |= {f"low_{i}": m.low, f"high_{i}": m.high, f"z_{i}": stage.z, f"g_{i}": stage.g}
         if (squares := stage.squares) is not None:
             real[f"squares_high_{i}"] = squares.measurement.high
-            real |= {f"squares_g_{i}": squares.g, f"squares_z_{i}": squares.z}
-    if (distances := statistics.distances) is not None:
+            real[f"squares_z_{i}"] = squares.z
+    if over_cells and statistics.positions is not None:
+        real["positions"] = statistics.positions.z
+    if over_cells and (distances := statistics.distances) is not None:
         strategies["distances_B"], above = distances.B, distances.above
         real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.reach]}
         real |= {"distances_sd": [distances.sd]} | ({} if above is None else {"distances_above": above.z})
@@ -164,27 +171,27 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
 
 def _announced(card: Mapping[str, Any]) -> _Shapes:
     """Shape and type of each array that a description announces."""
-    stages = [(whole(stage["numbers"]), "squares" in stage) for stage in card["stages"]]
+    rows = [whole(stage["numbers"]) for stage in card["stages"]]
     if "kind" not in card:
-        n = nodes = whole(card["columns"])
+        n = whole(card["columns"])
         shapes: _Shapes = {"X": ((n, len(card["inputs"]["names"])), _REAL)}
-        for i, (r, squares) in enumerate(stages):
+        for i, r in enumerate(rows):
             shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, n, "low", "high"), **_reals(i, r, "z")}
-            shapes |= _reals(i, n, "squares_high", "squares_g") | _reals(i, 1, "squares_z") if squares else {}
+        return shapes
+    n, nodes = _sizes(card)
+    counts = card["counts"]
+    if "known" in counts:
+        measured, shapes = [], {"N": ((n,), _REAL), "places": ((nodes,), _REAL)}
     else:
-        n, nodes = _sizes(card)
-        counts = card["counts"]
-        measured = [] if "known" in counts else [(0, whole(counts["numbers"]))]
-        shapes = {} if measured else {"N": ((n,), _REAL)}
-        shapes |= {"places": ((nodes,), _REAL)} if counts.get("places") is True and not measured else {}
-        shapes |= {"clusters": ((2, n, len(_sides(card))), _REAL)} if "clusters" in card else {}
-        if (part := card.get("positions")) is not None:
-            shapes["positions"] = (whole(part["sides"]), n), _REAL
-        for i, r in measured + [(i, r) for i, (r, _) in enumerate(stages, start=1)]:
-            shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, r, "z")}
-        for i, (_, squares) in enumerate(stages, start=1):
-            shapes |= _reals(i, n, "low", "high") | _reals(i, nodes, "g")
-            shapes |= _reals(i, n, "squares_high") | _reals(i, 1, "squares_z") if squares else {}
+        measured, shapes = [(0, whole(counts["numbers"]))], {}
+    shapes |= {"clusters": ((2, n, len(_sides(card))), _REAL)} if "clusters" in card else {}
+    if (part := card.get("positions")) is not None:
+        shapes["positions"] = (whole(part["sides"]), n), _REAL
+    for i, r in measured + list(enumerate(rows, start=1)):
+        shapes |= {f"B_{i}": ((r, n), _WHOLE), **_reals(i, r, "z")}
+    for i, stage in enumerate(card["stages"], start=1):
+        shapes |= _reals(i, n, "low", "high") | _reals(i, nodes, "g")
+        shapes |= _reals(i, n, "squares_high") | _reals(i, 1, "squares_z") if "squares" in stage else {}
     if (part := card.get("distances")) is not None:
         r = whole(part["numbers"])
         shapes |= {"distances_B": ((r, n), _WHOLE), "distances_g": ((nodes,), _REAL), "distances_z": ((r,), _REAL)}
@@ -252,8 +259,6 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         "y_unit": str(output["unit"]),
         "y_scale": number(output["scale"]),
         "guarantee": dict(card["guarantee"]),
-        "reading": reading_of(card),
-        "distances": _distances(card, floats),
     }
     if not over_cells:
         return Statistics(X=floats["X"], **common)
@@ -264,6 +269,8 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         per_side=None if "clusters" in card else whole(card["cells_per_side"]),
         clusters=floats.get("clusters"),
         bounds=pair(output["bounds"]),
+        reading=reading_of(card),
+        distances=_distances(card, floats),
         periods=_periods(card),
         positions=_positions(card, floats),
         **common,
@@ -271,9 +278,9 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
 
 
 def reading_of(card: Mapping[str, Any]) -> Reading:
-    """Kind of outcomes that a release was made for; files of before do not say, and were made for normal ones."""
+    """Kind of outcomes that a release was made for."""
     for reading in READINGS:
-        if card.get("reading", READINGS[-1]) == reading:
+        if card["reading"] == reading:
             return reading
     raise ValueError(
         f"the statistics are to be read in a way that is not known here, {checks.excerpt(card['reading'])}; {AGAIN}"
@@ -283,7 +290,7 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
 def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
     people = part.get("people") is True
     if "known" in part:
-        return KnownCounts(numbers=floats["N"], people=people, places=floats.get("places", np.zeros(0)))
+        return KnownCounts(numbers=floats["N"], people=people, places=floats["places"])
     s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
 
@@ -314,7 +321,7 @@ def _stage(
     if (one := part.get("squares")) is not None:
         high = floats[f"squares_high_{i}"]
         squared = from_zero(np.ones((1, len(high))), high, pair(one["ends"]), number(one["noise_multiplier"]))
-        squares = StageSquares(measurement=squared, g=floats.get(f"squares_g_{i}", g), z=floats[f"squares_z_{i}"])
+        squares = StageSquares(measurement=squared, g=g, z=floats[f"squares_z_{i}"])
     sums = Measurement(**parts, bounds=ends, noise_multiplier=number(part["noise_multiplier"]))
     return Stage(measurement=sums, z=z, g=g, squares=squares)
 
@@ -374,9 +381,9 @@ def check_read(statistics: Statistics | CellStatistics) -> None:
         _within("a place", statistics.X, checks.MOST)
     else:
         n = checks.whole("the number of records", statistics.n, 1, MOST_RECORDS)
-    _check_curves(statistics)
-    if isinstance(statistics, CellStatistics) and isinstance(statistics.counts, CellCounts):
-        _within("a noisy count", statistics.z, n + _NOISE * statistics.counts.noise_sd)
+        _check_curves(statistics)
+        if isinstance(statistics.counts, CellCounts):
+            _within("a noisy count", statistics.z, n + _NOISE * statistics.counts.noise_sd)
     for measurement, z in statistics.measured:
         # |B q| <= n, for |q| <= 1/2 and |B| <= 1
         _within("a noisy number", z, n + _NOISE * measurement.noise_sd)
@@ -385,15 +392,13 @@ def check_read(statistics: Statistics | CellStatistics) -> None:
             raise ValueError("an interval is too narrow to compute with")
 
 
-def _check_curves(statistics: Statistics | CellStatistics) -> None:
+def _check_curves(statistics: CellStatistics) -> None:
     """Curves subtracted from outputs lie near the bounds, and so do the ends of residuals, squares and distances."""
     least, most = _THINNEST * statistics.half_range, _FARTHEST * statistics.half_range
     for stage in statistics.stages:
-        if isinstance(statistics, CellStatistics):
-            _within("what residuals are taken about", stage.g, most)
-            _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
+        _within("what residuals are taken about", stage.g, most)
+        _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
         if stage.squares is not None:
-            _within("what squares are taken about", stage.squares.g, most)
             _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
     if statistics.distances is not None:
         _within("what distances are taken from", statistics.distances.g, most)

@@ -24,7 +24,7 @@ from ..gp.uncertainty import Of
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
-from ..measurement.statistics_file import statistics_from_files
+from ..measurement.statistics_file import BEFORE, statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
 from ..table import Outcome
 from .bundle import digest
@@ -162,14 +162,22 @@ def load(path: str | Path) -> LoadedRelease:
     """
     files = _files(Path(path))
     card = read_object(files[CARD], CARD)
-    described = card.get("statistics")
+    described, config = card.get("statistics"), card.get("config")
+    mechanism = spec_from_object(config).built if isinstance(config, dict) else None
+    if not isinstance(mechanism, BayesCloaking | None):
+        raise ValueError(
+            f"{str(path)!r} is a release of another mechanism than Bayes cloaking, so it cannot be read again; its "
+            "values.csv holds its values"
+        )
     if not isinstance(described, dict) or "stages" not in described or FILE not in files:
         raise ValueError(
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
     guarantee = guarantee_from_object(card.get("guarantee"))
-    return _loaded(_mechanism(card.get("config"), guarantee), described, files[FILE], guarantee)
+    if mechanism is None:  # then its models are the automatic ones
+        mechanism = BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
+    return _loaded(mechanism, described, files[FILE], guarantee)
 
 
 def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
@@ -183,17 +191,9 @@ def _loaded(
     """The statistic, and the models of the mechanism for it."""
     statistics = statistics_from_files(described, content)
     if not isinstance(statistics, CellStatistics):
-        raise ValueError("the release was made before version 0.3 of dpgp; read it with version 0.2")
+        raise ValueError(BEFORE)
     models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
-
-
-def _mechanism(config: object, guarantee: Guarantee) -> BayesCloaking:
-    """That of the release, for its models; with automatic ones where the card names none or another mechanism."""
-    built = spec_from_object(config).built if isinstance(config, dict) else None
-    if isinstance(built, BayesCloaking):
-        return built
-    return BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
 
 
 def _files(path: Path) -> dict[str, bytes]:

@@ -164,7 +164,8 @@ SURE = Counts(COUNTS, np.zeros((6, 6)))
 def world():
     rng = np.random.default_rng(2)
     B = rng.standard_normal((4, 6))
-    return model_set([MODEL], CELLS, models_clipping_bias=False), B / np.linalg.norm(B, axis=0), rng
+    models = replace(model_set([MODEL], CELLS), bias=np.zeros((6, 0)))  # clipping has no bias here
+    return models, B / np.linalg.norm(B, axis=0), rng
 
 
 def about(low, high, g):
@@ -190,7 +191,7 @@ def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
     models, B, rng = world
     before = prior_state(models, SURE)
-    linear = replace(_open(SURE, before), rest=np.zeros((1, 6, 6)))
+    linear = replace(_open(SURE, before), rest=np.zeros((1, 6, 6)), place=np.zeros((1, 6)))
     [T] = linear.T
     z, s = 0.1 * rng.standard_normal(8), 0.05
     first = updated_state(before, linear, B, s, z[:4])
@@ -244,6 +245,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     error, [T] = sums.std(axis=0) / np.sqrt(worlds), linear.T
     assert (np.abs(sums.mean(axis=0) - linear.mean[0]) < 6 * error + 1e-3 * COUNTS).all()
     expected = T @ _covariance(state) @ T.T + linear.rest[0]
+    expected -= np.diag(linear.place[0] * (1 - 1 / (4 * COUNTS)))  # here each has a place of its own
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 

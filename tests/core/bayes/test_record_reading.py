@@ -1,5 +1,7 @@
 """Statistics with a column for each record, and columns with one record each, against dense conditioning."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -139,8 +141,9 @@ def by_columns(kernel, stages, half_width):
     """
     model = Model(kernel=kernel, noise_variance=NOISE_VARIANCE / (1 + KAPPA))
     found = clusters_of(BOX, X)
-    filtered = filter_of([model], found, len(X), HALF, models_clipping_bias=False).at(SEVEN)
-    filtered = filtered.with_counts(public_counts(found, X))
+    filtered = filter_of([model], found, len(X), HALF, change_points=False).at(SEVEN)
+    unbiased = replace(filtered.models, bias=np.zeros((found.size, 0)))
+    filtered = replace(filtered, models=unbiased).with_counts(public_counts(found, X))
     ends, g = np.full(len(X), half_width), np.zeros(len(found.nodes))
     posterior = filtered.read([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
     prediction, [Q] = filtered.predict(posterior), filtered.shared(posterior)

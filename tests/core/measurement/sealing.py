@@ -104,15 +104,11 @@ def positioned_cells():
 
 
 def known_cells():
-    """The same where inputs are public: 50 records, all in three cells."""
-    return of_cells(counts=KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0])), z=np.zeros(0))
-
-
-def placed_cells():
-    """The same, everybody in the middle of a cell."""
+    """The same where inputs are public: 50 records, all in the middles of three cells."""
     places = np.zeros(81)
     places[[10, 37, 67]] = 20, 25, 5
-    return replace(known_cells(), counts=replace(known_cells().counts, places=places))
+    counts = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]), places=places)
+    return of_cells(counts=counts, z=np.zeros(0))
 
 
 def cells_of_groups():
@@ -126,7 +122,7 @@ def cells_of_days():
     return of_cells(
         stages=(cell_stage(3, 14, 126, low=-1.0, high=1.0),),
         per_side=2,
-        counts=KnownCounts(numbers=np.full(14, 2.0)),
+        counts=KnownCounts(numbers=np.full(14, 2.0), places=np.full(126, 2 / 9)),
         z=np.zeros(0),
         n=28,
         columns=columns(("day",), ("days since 2020-01-01",), ((0.0, 99.0),)),

@@ -150,7 +150,7 @@ REFUSALS = [
             ({"clusters": ENDS + 0.1}, "within the box"),
             ({"clusters": np.full(ENDS.shape, np.nan)}, "within the box"),
             ({"stages": (cell_stage(3, 4, 20),)}, "every g must have 36 values, one per node"),
-            ({"counts": KnownCounts(numbers=NUMBERS)}, "places must be 36 finite numbers"),
+            ({"counts": KnownCounts(numbers=NUMBERS, places=np.zeros(35))}, "places must be 36 finite numbers"),
             (
                 {"counts": KnownCounts(numbers=NUMBERS, places=np.repeat(NUMBERS, 9) / 10)},
                 "the places in a cell must add up to its number of records",
@@ -158,8 +158,15 @@ REFUSALS = [
             ({"counts": CellCounts(B=strategy(3, 4, 1), noise_multiplier=1.0), "z": np.zeros(3)}, "are known, and not"),
         ],
     ),
-    (lambda: replace(known_cells(), counts=KnownCounts(numbers=np.array([50.0]))), "strategy must have 9 columns"),
-    *each(lambda numbers: KnownCounts(numbers=np.array(numbers)), "numbers", [[1.5, 2.5], [-1.0, 3.0], [np.inf, 1.0]]),
+    (
+        lambda: replace(known_cells(), counts=KnownCounts(numbers=np.array([50.0]), places=np.zeros(9))),
+        "strategy must have 9 columns",
+    ),
+    *each(
+        lambda numbers: KnownCounts(numbers=np.array(numbers), places=np.zeros(6)),
+        "numbers",
+        [[1.5, 2.5], [-1.0, 3.0], [np.inf, 1.0]],
+    ),
     (lambda: replace(cell_stage(4, 9, 12), z=np.zeros(3)), r"z must be 4 finite numbers, got shape \(3,\)"),
     (lambda: replace(cell_stage(4, 9, 12), g=np.full(12, np.inf)), "g must be 12 finite numbers"),
     *told(

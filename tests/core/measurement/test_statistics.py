@@ -33,9 +33,10 @@ def test_units_follow_from_the_declared_bounds():
 
 def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
     assert made().reach == 0.7
-    assert len(replace(of(), distances=made()).measured) == 2
-    count = Above(measurement=distances(1.0), z=np.zeros(1))
-    assert len(replace(of(), distances=made(above=count)).measured) == 3
+    cells = {"measurement": distances(0.7, n=9), "g": np.zeros(81)}
+    assert len(of_cells(distances=made(**cells)).measured) == 3
+    count = Above(measurement=distances(1.0, n=9), z=np.zeros(1))
+    assert len(of_cells(distances=made(above=count, **cells)).measured) == 4
 
 
 def test_the_ratio_is_the_square_over_the_numbers_averaged_over_the_models():

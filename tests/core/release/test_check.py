@@ -213,7 +213,9 @@ def test_what_is_no_release_is_said(tmp_path, of_groups):
     kept_nothing = {name: content for name, content in of_groups.items() if name != FILE}
     (tmp_path / "c.zip").write_bytes(packed(kept_nothing))
     (tmp_path / "d.zip").write_bytes(packed(zip_of("sparse")))
-    for name, said in (("a", "damaged"), ("b", "holds no release.json"), ("c", "keeps no"), ("d", "keeps no")):
+    (tmp_path / "e.zip").write_bytes(packed(zip_of("refined")))
+    refusals = {"a": "damaged", "b": "holds no release.json", "c": "keeps no", "d": "another mech", "e": "another mech"}
+    for name, said in refusals.items():
         with pytest.raises(ValueError, match=said):
             load(tmp_path / f"{name}.zip")
     with pytest.raises(ValueError, match=r"there is no release\.json"):
