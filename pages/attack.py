@@ -13,7 +13,7 @@ if show:
     frame.heading(attack.TITLE, attack.answer(attacked, paths))
     frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     roc, numbers = cached.drawn(attack.roc_figure, attacked, False, of=setting), attack.table(attacked)
-    pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers)
+    pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers, caption="")
     frame.metrics(attack.metrics(attacked))
     few, values, how, lesson = st.tabs(["Few accusations", "Table", "How it is computed", "Try this"])
     with few:

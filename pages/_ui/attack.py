@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import datasets
+from dpgp_core.accounting.gaussian import rounded_up
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.tradeoff import budget_tradeoff
 from dpgp_core.arrays import FloatArray
@@ -89,13 +90,11 @@ class Attacked:
         roc: of the simulated attack.
         guarantee: the promise it is held against.
         epsilon_lower: lower bound on epsilon that the releases prove, at 95 % confidence.
-        seconds: wall time of the attack.
     """
 
     roc: Roc
     guarantee: Guarantee
     epsilon_lower: float
-    seconds: float
 
     @property
     def held(self) -> bool:
@@ -103,29 +102,26 @@ class Attacked:
         return self.epsilon_lower <= self.guarantee.budget.epsilon
 
     def found(self, rate: float) -> Estimate:
-        """How many of those present are found, of 100, where so large a share of the innocent is accused."""
+        """Targets that are found [%], where so large a share of the innocent is accused."""
         return Estimate(*(100 * each for each in self.roc.power_at(rate, CONFIDENCE)))
 
     def most(self, rate: float) -> float:
-        """How many the promise allows to be found then, of 100."""
+        """Targets that the guarantee allows to be found then [%]."""
         return 100 * float(allowed(self.guarantee, np.array([rate]))[0])
 
 
 def attack_paths(attack: PathAttack) -> Attacked:
     """Fit and evaluate LiRA."""
-    start = time.perf_counter()
     shadows = Shadows(r=attack.r, sigma=attack.sigma, L=attack.L, n=_N, lengthscale=_LENGTHSCALE, inputs=attack.inputs)
     roc = attack_posterior_sampling(shadows, np.random.default_rng(_SEED), attack.shadows)
-    seconds = time.perf_counter() - start
     order = np.random.default_rng([_SEED, 2])  # scores are sorted: the bound wants them in a random order
     inside, outside = order.permutation(roc.inside), order.permutation(roc.outside)
     bound = epsilon_lower_bound(inside, outside, attack.delta, CONFIDENCE)
-    return Attacked(roc, attack.guarantee, bound, seconds)
+    return Attacked(roc, attack.guarantee, bound)
 
 
 def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
     """Attack the record whose shift is largest, at the training inputs; the exact test for this noise."""
-    start = time.perf_counter()
     mechanism = mechanism_of(attack.model, Design(attack.mechanism), attack.draw)
     plan = mechanism.plan(dataset.X, dataset.X)
     shifts = np.linalg.lstsq(plan.factor, dense_of(plan.weights), rcond=1e-13)[0]
@@ -138,7 +134,7 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
         for data in pair
     )
     bound = epsilon_lower_bound(inside, outside, attack.draw.delta, CONFIDENCE)
-    return Attacked(Roc.of(inside, outside), attack.guarantee, bound, time.perf_counter() - start)
+    return Attacked(Roc.of(inside, outside), attack.guarantee, bound)
 
 
 def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
@@ -220,17 +216,18 @@ class AttackSettings(Settings):
 _POINTS = 400  # of the ROC that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
+_LETTER, _LINE, _PLOT = 0.016, 0.065, 310  # width and height of a letter over the sides of the plot; px of its height
 _NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "above"), (20, "above"), (2, "below"))}
 
 
 def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
-    """How many of those present are found, against how many innocent are accused, both in 100."""
+    """Targets that are found against innocent people who are accused, both in percent."""
     false, true = attacked.roc.curve()
     keep = np.unique(np.linspace(0, len(false) - 1, _POINTS).astype(int))
     rate = np.geomspace(1e-4, 1, 200)
     most = allowed(attacked.guarantee, rate)
     figure = go.Figure()
-    draw_line(figure, 100 * rate, 100 * most, "the promise allows", GUARANTEE, "dash")
+    draw_line(figure, 100 * rate, 100 * most, "the guarantee allows", GUARANTEE, "dash")
     draw_line(figure, 100 * false[keep], 100 * true[keep], "this attack", RISK, width=2.5)
     draw_line(figure, 100 * rate, 100 * rate, "guessing", TRUTH, "dot")
     powers = [attacked.found(level) for level in RATES]
@@ -249,17 +246,29 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
     kind: dict[str, Any] = {"type": "linear", "range": [0, 100]}
     if logarithmic:
         kind = ticked(_TICKS) | {"range": [np.log10(_LEAST), 2]}
-    figure.update_xaxes(title="innocent people accused [in 100]", **kind)
-    figure.update_yaxes(title="people present who are found [in 100]", **kind)
+    figure.update_xaxes(title="innocent people accused [%]", **kind)
+    figure.update_yaxes(title="targets found [%]", **kind)
     _name_lines(figure, logarithmic)
     return finish(figure, 400).update_layout(showlegend=False)
 
 
 def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
-    """Each line has its name beside it: the limit above, the others below, one after another."""
+    """Each line has its name beside it, above where there is room; names that would collide stand below each other."""
+    low, high = (math.log10(_LEAST), 2.0) if logarithmic else (0.0, 100.0)
+    placed: list[tuple[float, float, float]] = []  # left, right and middle of each name, over the sides of the plot
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
-        height = float(np.interp(at, trace.x, trace.y))
+        height, wide = float(np.interp(at, trace.x, trace.y)), _LETTER * len(trace.name)
         x, y = np.log10([at, max(height, _LEAST)]).tolist() if logarithmic else (at, height)
+        across, up = ((each - low) / (high - low) for each in (x, y))
+        above = edge == "above" and up + _LINE < 1
+        left = across - wide if edge == "above" else across
+        middle = up + (_LINE if above else -_LINE) / 2
+        down = 0
+        while any(
+            left < right and first < left + wide and abs(middle - other) < _LINE for first, right, other in placed
+        ):
+            middle, down = middle - _LINE, down + 1
+        placed.append((left, left + wide, middle))
         figure.add_annotation(
             x=x,
             y=y,
@@ -267,23 +276,25 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
             font={"color": trace.line.color},
             showarrow=False,
             xanchor="right" if edge == "above" else "left",
-            yanchor="bottom" if edge == "above" else "top",
+            yanchor="bottom" if above else "top",
             xshift=-6 if edge == "above" else 8,
+            yshift=-_LINE * _PLOT * down,
         )
 
 
+_DIGITS = 3
 BLAMED = 0.05  # innocent people that are accused, in the sentence
 
 
 def metrics(attacked: Attacked) -> list[Metric]:
     """Area under the curve, how many are found, promised and proven epsilon."""
-    auc, found, budget = attacked.roc.auc(CONFIDENCE), attacked.found(0.01), attacked.guarantee.budget
+    auc, found, budget = attacked.roc.auc(CONFIDENCE), attacked.found(RATES[0]), attacked.guarantee.budget
     low, value, high = (f"{text.number(each)} %" for each in (found.low, found.value, found.high))
     return [
         Metric(
             "Area under the curve", f"{auc.value:.3f}", f"95 % range {auc.low:.3f} to {auc.high:.3f}; guessing has 0.5"
         ),
-        Metric("Found if 1 in 100 is accused", value, f"{low} to {high}"),
+        Metric(f"Targets found, {100 * RATES[0]:g} % of the innocent accused", value, f"{low} to {high}"),
         Metric("ε promised", text.at_most(budget.epsilon), f"δ = {text.small(budget.delta)}"),
         Metric("ε proven by this attack", f"≥ {text.at_least(attacked.epsilon_lower)}", "95 % confidence"),
     ]
@@ -291,29 +302,39 @@ def metrics(attacked: Attacked) -> list[Metric]:
 
 TITLE = "What can an attacker tell about one person?"
 
-_WHO = "The attack asks who is in the data, for here inputs are hidden too."
+_WHO = "Targets are people in the data: the attack asks who took part, because inputs are hidden here too."
 _WHICH_ANSWER = (
-    "The attack asks what one person answered, not who took part, which is not hidden. Those present gave the "
-    "highest answer that the bounds allow, the innocent the lowest."
+    "The attack asks what a person answered, not who took part. Worst case: targets have the largest allowed value, "
+    "others the smallest."
 )
 
 
 def answer(attacked: Attacked, paths: bool) -> str:
-    """The plain sentences under the question, in people of 100; of ``paths`` the attacker asks who took part."""
-    refuted = "" if attacked.held else " **The attack refutes the promise.**"
+    """The plain sentences under the question; of ``paths`` the attacker asks who took part."""
+    more = "" if attacked.held else " **The attack refutes the promise.**"
+    if attacked.held and attacked.found(BLAMED).value > attacked.most(BLAMED):
+        more = f" It finds more only by chance, in {len(attacked.roc.inside):,} simulated releases."
     return (
-        f"An attacker who may accuse {100 * BLAMED:g} in 100 innocent people finds "
-        f"**{text.number(attacked.found(BLAMED).value)} in 100** of those present. Guessing finds {100 * BLAMED:g}; "
-        f"the promise allows {text.at_most(attacked.most(BLAMED), 2)} at most.{refuted} "
-        f"{_WHO if paths else _WHICH_ANSWER}"
+        f"Accusing {100 * BLAMED:g} % of the innocent, the attack finds **{_found(attacked, BLAMED)} %** of targets; "
+        f"the guarantee allows {_allowed(attacked, BLAMED)}.{more} {_WHO if paths else _WHICH_ANSWER}"
     )
+
+
+def _found(attacked: Attacked, rate: float) -> str:
+    """The share of targets found [%], with as many digits as what is allowed: else it might look larger."""
+    return text.number(attacked.found(rate).value, _DIGITS)
+
+
+def _allowed(attacked: Attacked, rate: float) -> str:
+    """The share of targets that the guarantee allows to be found, rounded up, so that the sentence stays true."""
+    return f"{text.at_most(attacked.most(rate), _DIGITS)} %"
 
 
 def caption(attacked: Attacked) -> str:
     """Alt text of the picture, with its values."""
     values = " ".join(
-        f"With {100 * rate:g} in 100 innocent accused it finds {text.number(attacked.found(rate).value)} of "
-        f"{text.at_most(attacked.most(rate), 2)} allowed."
+        f"Accusing {100 * rate:g} % of the innocent it finds {_found(attacked, rate)} % of targets; "
+        f"the guarantee allows {_allowed(attacked, rate)}."
         for rate in RATES
     )
     held = "stays below what is promised (green, dashed), as it must"
@@ -327,15 +348,15 @@ TABLE_NOTE = "Columns marked “not private” are computed with true data."
 
 
 def table(attacked: Attacked) -> pd.DataFrame:
-    """How many are found at the usual rates of false accusations, and how many the promise allows."""
+    """Targets found at the usual rates of false accusations, and those that the guarantee allows to be found."""
     rows = []
     for rate in RATES:
         found = attacked.found(rate)
         rows.append(
             {
                 "innocent people accused [%]": 100 * rate,
-                "the promise allows [%]": round(attacked.most(rate), 2),
-                "people present who are found [%] (not private)": round(found.value, 2),
+                "the guarantee allows [%]": float(rounded_up(attacked.most(rate), 4)),
+                "targets found [%] (not private)": round(found.value, 2),
                 "95 % range from [%] (not private)": round(found.low, 2),
                 "to [%] (not private)": round(found.high, 2),
             }
@@ -355,5 +376,4 @@ def steps(attacked: Attacked, paths: bool) -> list[tuple[str, str]]:
             "Proven epsilon",
             "the threshold is chosen on half of the scores and tested once on the other half (Clopper-Pearson)",
         ),
-        ("Time", f"{attacked.seconds:.2f} s"),
     ]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui import attack
+from pages._ui.model import Draw, usual
 from tests.pages.reading import page_text, traces
 
 
@@ -26,28 +28,69 @@ def test_proven_epsilon_stays_below_the_promise(seen, attack_on):
     promised = float(app.metric[2].value.replace(",", ""))
     proven = float(app.metric[3].value.replace("≥", "").replace(",", ""))
     assert 0 <= proven <= promised
-    assert "stays below what is promised" in "\n".join(each.value for each in app.caption)
+    assert "stays below what is promised" in app.get("plotly_chart")[0].proto.alt
     assert "refutes" not in page_text(app)
 
 
+def said_shares(app):
+    """Shares in the headline sentence [%]: accused of the innocent, found of the targets, allowed to be found."""
+    sentence = r"Accusing ([\d.]+) % of the innocent, the attack finds \*\*([\d.]+) %\*\* .* allows ([\d.]+) %\."
+    [shares] = re.findall(sentence, page_text(app))
+    return tuple(map(float, shares))
+
+
 def test_the_page_opens_where_attack_and_limit_can_be_read(seen):
-    """In people of 100: guessing, what is found, and what is allowed lie apart, none at the axis' end."""
+    """Guessing, what is found, and what is allowed lie apart, none at the axis' end."""
     app = seen("attack", shadows="3000")
     assert app.title[0].value == "What can an attacker tell about one person?"
-    said = page_text(app)
-    sentence = r"finds \*\*([\d.]+) in 100\*\* of those present. Guessing finds (\d+); .* allows ([\d.]+) at"
-    [(found, guessed, allowed)] = [tuple(map(float, each)) for each in re.findall(sentence, said)]
+    guessed, found, allowed = said_shares(app)
     assert app.metric[2].value == "1"
     assert guessed == 5
     assert 1.2 * guessed < found < 0.85 * allowed < 20
 
 
+@pytest.mark.parametrize("epsilon", ["0.1", "0.2", "1", "100"])
+def test_a_promise_is_rounded_up_and_more_is_found_only_by_chance(seen, epsilon):
+    app = seen("attack", shadows="1000", epsilon=epsilon)
+    _, found, allowed = said_shares(app)
+    exact = 100 * (np.exp(float(epsilon)) * 0.05 + 1e-5)
+    assert min(exact, 99) <= allowed <= min(1.005 * exact, 100)
+    assert (found <= allowed) == ("only by chance, in 1,000 simulated" not in page_text(app))
+
+
+def test_sentence_axis_and_tile_say_targets(seen):
+    """The axis said "people present", and the sentence that who is present is not hidden."""
+    app = seen("attack", shadows="1000")
+    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    assert layout["yaxis"]["title"]["text"] == "targets found [%]"
+    assert "of targets" in page_text(app)
+    assert "present" not in page_text(app)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_names_of_lines_do_not_collide(epsilon, logarithmic):
+    setting = attack.OutputAttack(usual("kung"), "cloaking", Draw(epsilon, 1e-5), 1000)
+    figure = attack.roc_figure(attack.attacked(setting), logarithmic)
+    low, high = (np.log10(0.5), 2) if logarithmic else (0, 100)
+    boxes = []
+    for each in figure.layout.annotations:
+        left = (
+            700 * (each.x - low) / (high - low) + each.xshift - (8 * len(each.text) if each.xanchor == "right" else 0)
+        )
+        bottom = 310 * (each.y - low) / (high - low) + (each.yshift or 0) - (18 if each.yanchor == "top" else 0)
+        assert bottom + 18 <= 310 + 18  # within the plot, or a line above it at most
+        boxes.append((left, bottom, left + 8 * len(each.text)))
+    for (left, bottom, right), (first, below, last) in combinations(boxes, 2):
+        assert right <= first or last <= left or abs(bottom - below) >= 18
+
+
 def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
     app = seen("attack", shadows="1000")
     for chart in (0, 1):
-        assert {"the promise allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
+        assert {"the guarantee allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
         layout = json.loads(app.get("plotly_chart")[chart].proto.spec)["layout"]
-        assert {"the promise allows", "this attack", "guessing"} == {each["text"] for each in layout["annotations"]}
+        assert {"the guarantee allows", "this attack", "guessing"} == {each["text"] for each in layout["annotations"]}
         assert layout["showlegend"] is False
 
 

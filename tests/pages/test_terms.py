@@ -75,8 +75,7 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "attack?shadows=1000",
         "What can an attacker tell about one person?",
-        rf"An attacker who may accuse {N} in 100 innocent people finds {N} in 100\** of those present\. Guessing finds "
-        rf"{N}; the promise allows {N} at most\.",
+        rf"Accusing {N} % of the innocent, the attack finds {N} %\** of targets; the guarantee allows {N} %\.",
     ),
     (
         "your_data",
