@@ -310,12 +310,12 @@ def contrast(joint: Joint) -> Mixture:
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     """The automatic models; rough ones only where the noise of a release of Bayes cloaking is known."""
-    reading, rough = "any outcomes", 0.0
+    box = statistics.x_box
+    noises, rough = noise_sds_for("any outcomes", box), 0.0
     if isinstance(statistics, CellStatistics):
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
-        reading, rough = statistics.reading, rough_share(statistics.n, spent**-0.5)
-    noises = noise_sds_for(reading, statistics.x_box)
-    return models_of((), None, statistics.x_box, statistics.half_range, noises, rough)
+        noises, rough = noise_sds_for(statistics.reading, box), rough_share(statistics.n, spent**-0.5)
+    return models_of((), None, box, statistics.half_range, noises, rough)
 
 
 def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:

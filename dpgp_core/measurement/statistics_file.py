@@ -157,9 +157,9 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         if (squares := stage.squares) is not None:
             real[f"squares_high_{i}"] = squares.measurement.high
             real[f"squares_z_{i}"] = squares.z
-    if over_cells and statistics.positions is not None:
+    if isinstance(statistics, CellStatistics) and statistics.positions is not None:
         real["positions"] = statistics.positions.z
-    if over_cells and (distances := statistics.distances) is not None:
+    if isinstance(statistics, CellStatistics) and (distances := statistics.distances) is not None:
         strategies["distances_B"], above = distances.B, distances.above
         real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.reach]}
         real |= {"distances_sd": [distances.sd]} | ({} if above is None else {"distances_above": above.z})

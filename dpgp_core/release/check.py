@@ -26,7 +26,7 @@ from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import BEFORE, statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
-from ..table import Outcome
+from ..table import Kind, Outcome
 from .bundle import digest
 from .json_text import guarantee_from_object, read_object, spec_from_object
 from .measured_files import BOUNDS, counts_read, mapped_values, sums_read
@@ -47,7 +47,7 @@ class LoadedRelease:
         guarantee: the promise on its card.
     """
 
-    statistics: Statistics | CellStatistics
+    statistics: CellStatistics
     guarantee: Guarantee
     models: tuple[Model, ...]
 
@@ -137,14 +137,18 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
     Args:
         prediction: in model units.
     """
+    kind: Kind = "number"
+    cut: tuple[Of, ...] = ()
+    if isinstance(statistics, CellStatistics):
+        kind = "yes/no" if statistics.reading == "yes/no" else "number"
+        cut = ("outputs", "function")
     outcome = Outcome(
         name=statistics.y_name,
         unit=statistics.y_unit,
         bounds=statistics.bounds,
-        kind="yes/no" if statistics.reading == "yes/no" else "number",
+        kind=kind,
         scale=statistics.y_scale,
     )
-    cut: tuple[Of, ...] = ("outputs", "function") if isinstance(statistics, CellStatistics) else ()
     return MixtureUncertainty(outcome=outcome, prediction=prediction, cut=cut)
 
 
@@ -162,9 +166,9 @@ def load(path: str | Path) -> LoadedRelease:
     """
     files = _files(Path(path))
     card = read_object(files[CARD], CARD)
-    described, config = card.get("statistics"), card.get("config")
-    mechanism = spec_from_object(config).built if isinstance(config, dict) else None
-    if not isinstance(mechanism, BayesCloaking | None):
+    described, guarantee = card.get("statistics"), guarantee_from_object(card.get("guarantee"))
+    mechanism = _mechanism(card.get("config"), guarantee)
+    if not isinstance(mechanism, BayesCloaking):
         raise ValueError(
             f"{str(path)!r} is a release of another mechanism than Bayes cloaking, so it cannot be read again; its "
             "values.csv holds its values"
@@ -174,15 +178,20 @@ def load(path: str | Path) -> LoadedRelease:
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
-    guarantee = guarantee_from_object(card.get("guarantee"))
-    if mechanism is None:  # then its models are the automatic ones
-        mechanism = BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
     return _loaded(mechanism, described, files[FILE], guarantee)
 
 
 def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
     """The models that read a release when it was made, in model units, by its card."""
-    return _mechanism(card.get("config"), guarantee).models_of_release(statistics)
+    mechanism = _mechanism(card.get("config"), guarantee)
+    return mechanism.models_of_release(statistics) if isinstance(mechanism, BayesCloaking) else ()
+
+
+def _mechanism(config: object, guarantee: Guarantee) -> object:
+    """The mechanism of a release; Bayes cloaking with its automatic models where the card names none."""
+    if isinstance(config, dict):
+        return spec_from_object(config).built
+    return BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
 
 
 def _loaded(
