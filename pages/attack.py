@@ -2,7 +2,8 @@ import streamlit as st
 
 from pages._ui import attack
 from pages._ui.attack import AttackSettings
-from pages._ui.look import frame, pictures, settings
+from pages._ui.look import frame, in_python, pictures, settings
+from pages._ui.scripts import studies
 from pages._ui.work import cached
 
 chosen = settings.chosen(AttackSettings)
@@ -15,7 +16,9 @@ if show:
     roc, numbers = cached.drawn(attack.roc_figure, attacked, False, of=setting), attack.table(attacked)
     pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers, caption="")
     frame.metrics(attack.metrics(attacked))
-    few, values, how, lesson = st.tabs(["Few accusations", "Table", "How it is computed", "Try this"])
+    few, values, how, python, lesson = st.tabs(
+        ["Few accusations", "Table", "How it is computed", in_python.TITLE, "Try this"]
+    )
     with few:
         stretched = cached.drawn(attack.roc_figure, attacked, True, of=setting)
         pictures.chart(stretched, "roc_log", attack.LOGARITHMIC, numbers=numbers)
@@ -23,6 +26,8 @@ if show:
         frame.table(numbers, "attack", attack.TABLE_NOTE)
     with how:
         frame.steps(attack.steps(attacked, paths))
+    with python:
+        in_python.show(studies.attacked(chosen))
     with lesson:
         frame.lessons(
             "attack",

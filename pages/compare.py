@@ -1,8 +1,9 @@
 import streamlit as st
 
 from pages._ui.compare import compute, contenders, view, words
-from pages._ui.look import frame, pictures, pin, settings, text
+from pages._ui.look import frame, in_python, pictures, pin, settings, text
 from pages._ui.look.text import Metric
+from pages._ui.scripts import studies
 from pages._ui.work import cached
 
 chosen = settings.chosen(view.CompareSettings)
@@ -35,13 +36,17 @@ if chosen.overlay:
         st.markdown(pin.differences())
         frame.metrics(view.metrics(kept, compared), "pinned")
     pin.buttons(view.PAGE)
-    values, limits, how, lesson = st.tabs(["Table", "What is possible", "How it is computed", "Try this"])
+    values, limits, how, python, lesson = st.tabs(
+        ["Table", "What is possible", "How it is computed", in_python.TITLE, "Try this"]
+    )
     with values:
         frame.table(words.table(compared, kept), "compare", words.TABLE_NOTE, true_data=True)
         others = contenders.table(compute.peers(contest, epsilon), compared.scale)
         frame.table(others, "otherwise", contenders.NOTE, true_data=True)
     with how:
         frame.steps(words.EXPLANATION)
+    with python:
+        in_python.show(studies.comparison(chosen))
     with lesson:
         frame.lessons("compare", words.LESSONS)
     with limits:

@@ -2,7 +2,8 @@ import streamlit as st
 
 from pages._ui.excursion import compute, figures, view
 from pages._ui.excursion.compute import Findings
-from pages._ui.look import frame, pictures, settings, sidebar
+from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.scripts import studies
 from pages._ui.work import cached
 
 top = st.container()
@@ -22,11 +23,13 @@ frame.metrics(view.metrics(found))
 if chosen.overlay:
     st.header("How much of the area is found?")
     pictures.chart(cached.drawn(figures.overlap, found), "overlap", view.overlap_alt(found))
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
     frame.table(numbers, "excursion_paths", view.TABLE)
 with how:
     frame.steps(view.steps(explored))
+with python:
+    in_python.show(studies.excursions(chosen))
 with lesson:
     frame.lessons(
         "excursion_sets",

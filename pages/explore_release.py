@@ -1,7 +1,8 @@
 import streamlit as st
 
 from pages._ui.explore import controls, view
-from pages._ui.look import frame, sidebar
+from pages._ui.look import frame, in_python, sidebar
+from pages._ui.scripts import releases
 
 top = st.container()
 question = st.container()
@@ -12,13 +13,19 @@ with top:
     frame.heading(view.TITLE, view.answer(chosen))
 numbers = view.pictured(chosen)
 frame.metrics(view.metrics(chosen))
-values, likely, how, lesson = st.tabs(["Table", "Lengthscales", "How it is computed", "Try this"])
+values, likely, how, python, lesson = st.tabs(
+    ["Table", "Lengthscales", "How it is computed", in_python.TITLE, "Try this"]
+)
 with values:
     frame.table(numbers, "explored_curve", view.TABLE_NOTE)
 with likely:
     view.lengthscales_pictured(chosen)
 with how:
     frame.steps(view.explain(chosen))
+with python:
+    in_python.show(releases.explored(chosen))
+    if chosen.explored.spec is not None:
+        releases.offer(chosen.explored.spec, guarantee)
 with lesson:
     frame.lessons(
         "explore_release",

@@ -1,7 +1,8 @@
 import streamlit as st
 
 from pages._ui.hiding import clipping, measured, spend, steps, two
-from pages._ui.look import frame, settings
+from pages._ui.look import frame, in_python, settings
+from pages._ui.scripts import studies
 
 top = st.container()
 setting = settings.chosen(steps.HidingSettings)
@@ -15,6 +16,8 @@ elif step == "spend":
 else:
     clipping.show(chosen.draw, top)
 steps.walk(step)
+with st.expander(in_python.TITLE):
+    in_python.show(studies.hiding(setting))
 with st.expander("Try this"):
     frame.lessons(
         "how_cloaking_works",

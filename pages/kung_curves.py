@@ -1,7 +1,8 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, pictures, settings, sidebar
+from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.scripts import releases
 from pages._ui.work import cached
 
 chosen = settings.chosen(sidebar.ReleaseSettings)
@@ -31,7 +32,7 @@ frame.metrics(words.release_metrics(ours, paper, errors))
 variants.curves(ours, show)
 variants.show_pinned("kung_curves", kept, ours, show)
 figures.show(ours, paper, show)
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
     frame.table(numbers, f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
@@ -39,6 +40,8 @@ with how:
         st.header("How much of the error is luck?")
         pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
     frame.steps([*words.explain(ours), words.ERROR])
+with python:
+    in_python.show(releases.release(chosen))
 with lesson:
     frame.lessons(
         "kung_curves",

@@ -2,7 +2,8 @@ import streamlit as st
 
 from pages._ui.explore import view as explore_view
 from pages._ui.lengthscale import compute, view
-from pages._ui.look import frame, pictures, settings
+from pages._ui.look import frame, in_python, pictures, settings
+from pages._ui.scripts import studies
 from pages._ui.work import cached
 
 setting = settings.chosen(view.ChoiceSettings)
@@ -30,11 +31,13 @@ if setting.overlay:
     st.header("What it costs")
     pictures.chart(cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice))
     frame.metrics(view.metrics(choice, unchosen, total))
-    values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+    values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
     with values:
         frame.table(numbers, "lengthscale_choice", "It takes the true data to know these.")
     with how:
         frame.steps(compute.explain(choice))
+    with python:
+        in_python.show(studies.choice(setting))
     with lesson:
         frame.lessons(
             "lengthscale_choice",

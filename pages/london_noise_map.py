@@ -1,7 +1,8 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, directions, figures, variants, words
-from pages._ui.look import frame, pictures, settings, sidebar
+from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.scripts import releases
 
 chosen = settings.chosen(sidebar.MapSettings)
 show = chosen.overlay
@@ -36,13 +37,15 @@ variants.maps(ours, layer, kind, show)
 kept = variants.find("london_noise_map", chosen)
 variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
     frame.table(table, data.name, cells.note(ours, show))
 with how:
     if errors is not None and errors.ours is not None:
         pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
     frame.steps([*words.explain(ours), words.ERROR])
+with python:
+    in_python.show(releases.release(chosen))
 with lesson:
     frame.lessons(
         "london_noise_map",

@@ -2,8 +2,9 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, pictures, settings, sidebar, tables
+from pages._ui.look import frame, in_python, pictures, settings, sidebar, tables
 from pages._ui.look.pictures import as_it_is
+from pages._ui.scripts import studies
 from pages._ui.sparse import compute
 from pages._ui.sparse import view as sparse_view
 from pages._ui.work import cached
@@ -48,11 +49,13 @@ else:
         with column:
             pictures.chart(drawn, key, caption, numbers=None if key == "sparse_shares" else numbers)
 frame.metrics(sparse_view.metrics(fits, setting, without))
-values, how, lesson = st.tabs(["Table", "How it is computed", "Try this"])
+values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
     frame.table(numbers, f"sparse_{view}", sparse_view.table_note(view, [each for _, each in released]))
 with how:
     frame.steps(sparse_view.steps(setting, fits))
+with python:
+    in_python.show(studies.sparse_release(chosen))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",

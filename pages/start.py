@@ -1,9 +1,10 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, pictures, settings, tables, text
+from pages._ui.look import frame, in_python, pictures, settings, tables, text
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.sheet import of_theory
+from pages._ui.scripts import studies
 from pages._ui.start import brief, decision, overview, promise
 from pages._ui.work import cached
 
@@ -21,7 +22,7 @@ with left:
     pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt)), caption="")
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
-    explained, who, promised, others, rest, decided, printed, lesson = st.tabs(overview.TABS)
+    explained, who, promised, others, rest, decided, printed, python, lesson = st.tabs(overview.TABS)
 with explained:
     overview.colours()
     st.markdown(text.listed())
@@ -43,6 +44,8 @@ with others:
 with rest:
     for page, question in menu.cards():  # they keep the state in the address
         st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
+with python:
+    in_python.show(studies.decision(chosen))
 with lesson:
     frame.lessons("start", decision.LESSONS)
 frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)

@@ -1,8 +1,9 @@
 import streamlit as st
 
 from dpgp_core.release.private_table import complete_rows
-from pages._ui.look import frame
+from pages._ui.look import frame, in_python
 from pages._ui.own import figures, form, intake, ledger, steps
+from pages._ui.scripts import releases
 
 account = ledger.account()
 frame.heading(
@@ -34,4 +35,6 @@ if table and spec and prepared:
     )
 else:
     steps.fetch_again(account)
+with st.expander(in_python.TITLE):
+    in_python.show(releases.own_release())
 ledger.sidebar(ledger.account(table))

@@ -272,6 +272,11 @@ class MixtureUncertainty:
         quantiles = self._in_unit(self.prediction.quantile(probability, of))
         return np.clip(quantiles, *self.outcome.bounds) if of in self.cut else quantiles
 
+    def probability_above(self, level: float, of: Of = "function") -> FloatArray:
+        """Probability (draws, P) that f, or one more output, is above a level in the output's unit."""
+        at = np.full(self.prediction.means.shape[-1], (level - self.outcome.midpoint) / self.outcome.scale)
+        return np.asarray(1 - self.prediction.probability_below(at, of))
+
     @property
     def scatter(self) -> FloatArray:
         """Standard deviation of people about the curve (draws, P), in the output's unit.

@@ -4,6 +4,7 @@ from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.rows import column_names
 from .bundle import bundle
 from .json_text import ledger_from_json, ledger_to_json, spec_from_json, spec_to_json
+from .notebook import notebook
 from .plan import ReleasePlan, foreseen, plan_release
 from .private_table import read_table
 from .publishing import Published, preview, publish
@@ -21,6 +22,7 @@ __all__ = [
     "foreseen",
     "ledger_from_json",
     "ledger_to_json",
+    "notebook",
     "plan_release",
     "preview",
     "publish",

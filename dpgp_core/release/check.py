@@ -106,6 +106,10 @@ class LoadedRelease:
             raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
         return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
+    def probability_above(self, level: float, X: FloatArray, of: Of = "function") -> FloatArray:
+        """Probability (P,) at X (P, D) that the curve, or one more output, is above a level in the output's unit."""
+        return np.asarray(self.prediction(X).probability_above(level, of)[0])
+
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
         """The curve of one group less that of another: see ``difference``.
 

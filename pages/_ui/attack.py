@@ -36,9 +36,9 @@ from pages._ui.work import cached
 Target = Literal["paths", "cloaking", "gp_prior"]
 RATES = (0.01, 0.05, 0.10)
 CONFIDENCE = 0.95
-_N = 10
-_SEED = 1
-_LENGTHSCALE = 1.0
+PEOPLE = 10
+SEED = 1
+LENGTHSCALE = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class PathAttack:
     def guarantee(self) -> Guarantee:
         """The promise for the L paths together."""
         sampling = PosteriorSampling(
-            kernel=Matern12(lengthscale=_LENGTHSCALE),
+            kernel=Matern12(lengthscale=LENGTHSCALE),
             r=self.r,
             sigma=self.sigma,
             delta=self.delta,
-            n=_N,
+            n=PEOPLE,
             x_box=((0.0, 1.0),),
         )
         return sampling.guarantee.repeated(self.L)
@@ -112,9 +112,11 @@ class Attacked:
 
 def attack_paths(attack: PathAttack) -> Attacked:
     """Fit and evaluate LiRA."""
-    shadows = Shadows(r=attack.r, sigma=attack.sigma, L=attack.L, n=_N, lengthscale=_LENGTHSCALE, inputs=attack.inputs)
-    roc = attack_posterior_sampling(shadows, np.random.default_rng(_SEED), attack.shadows)
-    order = np.random.default_rng([_SEED, 2])  # scores are sorted: the bound wants them in a random order
+    shadows = Shadows(
+        r=attack.r, sigma=attack.sigma, L=attack.L, n=PEOPLE, lengthscale=LENGTHSCALE, inputs=attack.inputs
+    )
+    roc = attack_posterior_sampling(shadows, np.random.default_rng(SEED), attack.shadows)
+    order = np.random.default_rng([SEED, 2])  # scores are sorted: the bound wants them in a random order
     inside, outside = order.permutation(roc.inside), order.permutation(roc.outside)
     bound = epsilon_lower_bound(inside, outside, attack.delta, CONFIDENCE)
     return Attacked(roc, attack.guarantee, bound)

@@ -121,9 +121,7 @@ class Filtered:
 
     def percent_above(self, level: float) -> FloatArray:
         """100 P(f > level) at every point (P,), by the release itself; the level is in the output's unit."""
-        outcome = self.uncertainty.outcome
-        at = np.full(len(self.X_test), (level - outcome.midpoint) / outcome.scale)
-        return np.asarray(100 * (1 - self.mixture.probability_below(at, "function")[0]))
+        return np.asarray(100 * self.uncertainty.probability_above(level)[0])
 
 
 def _at(mixture: Mixture, rows: slice) -> Mixture:

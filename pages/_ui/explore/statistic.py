@@ -21,7 +21,8 @@ from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.release.check import CARD, models_of_card
-from dpgp_core.release.json_text import guarantee_from_object, read_object
+from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
+from dpgp_core.release.specification import ReleaseSpec
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
@@ -46,11 +47,13 @@ class Explored:
         statistics: the released numbers and their measurements.
         guarantee: the promise for it.
         models: that read it when it was made; none of a mechanism that has one declared model.
+        spec: how it was made, by its card; None of a simulated release, and where the card does not say.
     """
 
     statistics: Statistics | CellStatistics
     guarantee: Guarantee
     models: tuple[Model, ...] = ()
+    spec: ReleaseSpec | None = None
 
     @property
     def numbers(self) -> int:
@@ -104,7 +107,8 @@ def opened(files: Mapping[str, bytes]) -> Explored:
         )
     statistics, guarantee = statistics_from_files(about, content[FILE]), guarantee_from_object(card.get("guarantee"))
     own = models_of_card(card, statistics, guarantee) if isinstance(statistics, CellStatistics) else ()
-    explored = Explored(statistics, guarantee, own)
+    config = card.get("config")
+    explored = Explored(statistics, guarantee, own, spec_from_object(config) if isinstance(config, dict) else None)
     _check_size(explored.statistics)
     budget = explored.guarantee.budget
     if any(explored.statistics.guarantee.get(name) != getattr(budget, name) for name in ("epsilon", "delta")):
@@ -152,7 +156,7 @@ def _unzipped(content: bytes) -> dict[str, bytes]:
 
 POINTS = 200  # of a grid, where nobody asked for others
 _FEW, _LEAST = 4, 50  # groups that have all points of a grid; points of each, where there are many groups
-_BETWEEN = 100  # places of a difference
+BETWEEN = 100  # places of a difference
 _BEYOND = (
     "the released numbers are so far from what the models of this page expect that nothing can be computed from them; "
     "fetch the files again from whoever released them, or refit them with the library"
@@ -250,7 +254,7 @@ def group_difference(explored: Explored, example: ExampleDraw | None, pair: tupl
 def _group_difference(explored: Explored, pair: tuple[int, int], _example: ExampleDraw | None = None) -> Difference:
     statistics = explored.statistics
     [levels] = [each.levels for each in statistics.columns if each.levels is not None]
-    grid = posterior.grid_over(statistics.x_box, _BETWEEN)[:_BETWEEN]
+    grid = posterior.grid_over(statistics.x_box, BETWEEN)[:BETWEEN]
     return difference(statistics, levels[pair[0]], levels[pair[1]], grid, models=explored.models or None)
 
 

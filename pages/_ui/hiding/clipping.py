@@ -72,7 +72,7 @@ def best(clip: Clip, draw: Draw) -> dict[str, float]:
 def show(draw: Draw, top: DeltaGenerator) -> None:
     """Choose bounds and clip, see bias and noise as two bars."""
     container = st.container()
-    clip = Clip(*map(float, steps.beside(*_SLIDERS)))
+    clip = Clip(*map(float, steps.beside(*SLIDERS)))
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
@@ -93,7 +93,7 @@ ALT = (
 )
 
 
-_SLIDERS = (
+SLIDERS = (
     Slider("clip_low", "Lower bound [points]", 0, LOWS, section=HERE),
     Slider("clip_high", "Upper bound [points]", 100, HIGHS, section=HERE),
     Slider("clip_kept", "Clip: share of the bounds that is kept [%]", 100, CLIPS, section=HERE),

@@ -40,7 +40,7 @@ from pages._ui.work import cached
 
 DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
 MOST = 20
-_POINTS, _GAP = 121, 1e-2
+_POINTS, GAP = 121, 1e-2
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
     hand = placed(data.X, np.array(spending.positions).reshape(-1, 1), spending.width)
-    plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=_GAP)
+    plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=GAP)
     y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
     means, deviations, errors = [], [], []
@@ -97,7 +97,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
         means.append(data.in_data_units(on_grid.gain @ z))
         deviations.append(scale * on_grid.deviation)
         errors.append(scale * at_people.error)
-    bound = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=_GAP)
+    bound = limits(kernel, NOISE, data.X, data.X, mu=mu, output_range=span, gap=GAP)
     return Spent(
         x=grid[:, 0],
         truth=data.midpoint + scale * f,
@@ -148,7 +148,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     """Place sums, see the prediction, then the best plan and the proven limit."""
     data = cached.dataset(DATASET)
     container = st.container()
-    positions, width = _controls(data)
+    positions, width = _chosen(data)
     spending = Spending(positions, width, draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
@@ -159,11 +159,15 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     frame.metrics(metrics(spent, data), "spend")
 
 
-def _controls(data: Dataset) -> tuple[tuple[float, ...], float]:
+def controls(data: Dataset) -> tuple[Words, Slider[int]]:
+    """Where to measure, and how wide each sum is."""
     label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
     help_text = f"Up to {MOST}, with commas between them. They share one budget."
-    places = Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE)
-    written, width = steps.beside(places, _WIDTH)
+    return Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE), _WIDTH
+
+
+def _chosen(data: Dataset) -> tuple[tuple[float, ...], float]:
+    written, width = steps.beside(*controls(data))
     positions, wrong = read_positions(written, *data.x_box[0])
     if wrong:
         st.warning(f"Not all of that is an age: {wrong}.")

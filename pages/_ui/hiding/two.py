@@ -272,7 +272,7 @@ def _range(key: str, label: str, low: float, high: float, default: float, step: 
     return Range(key, label, default, low, high, step, section=HERE)
 
 
-_SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
+SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
     ("x1", _range("x1", "Person 1 at", 0.0, 10.0, 2.5, 0.5)),
     ("x2", _range("x2", "Person 2 at", 0.0, 10.0, 5.0, 0.5)),
     ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
@@ -285,7 +285,7 @@ _SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their 
 def _sliders() -> TwoPointSettings:
     """Of the two people, in the page's body, two a column."""
     columns, values = st.columns(3), {}
-    for at, (name, slider) in enumerate(_SLIDERS):
+    for at, (name, slider) in enumerate(SLIDERS):
         with columns[at // 2]:
             values[name] = settings.value_of(slider)
     return TwoPointSettings(**values)

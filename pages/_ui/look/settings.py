@@ -124,6 +124,13 @@ def value_of(control: Control[T]) -> T:
     return value
 
 
+def current(control: Control[T]) -> T:
+    """The value of a control that this page has drawn in its body; its default where it has not."""
+    found = CONTROLS.get({}).get(control.key)
+    value: T = control.default if found is None else found.value
+    return value
+
+
 @contextmanager
 def reading(address: Mapping[str, str]) -> Iterator[None]:
     """In here controls are not drawn, and have their values from an address."""

@@ -14,6 +14,8 @@ import streamlit as st
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.arrays import FloatArray
 from dpgp_core.release import Published, ReleaseSpec, foreseen
+from dpgp_core.release.check import CARD
+from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
 from dpgp_core.release.private_table import large_delta
 from dpgp_core.release.publishing import within_tolerance
 from pages._ui.explore.statistic import EXPLORED, Upload
@@ -34,6 +36,7 @@ from pages._ui.own.slots import (
     OWN_RELEASED,
 )
 from pages._ui.own.upload import OUTLOOK, Prepared, Table
+from pages._ui.scripts import releases
 from pages._ui.work import cached
 from pages._ui.work.jobs import WorkStopped
 
@@ -299,7 +302,7 @@ def _explore(issued: Issued) -> None:
 def download(issued: Issued, again: bool = False) -> None:
     """The zip of a release, and out of it card and figure."""
     with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
-        card, figure = archive.read("card.html"), archive.read("figure.svg")
+        card, figure, release_json = (archive.read(name) for name in ("card.html", "figure.svg", CARD))
     whole = f"Download {plain(issued.name)}{' again' if again else ''}"
     with st.container(horizontal=True):
         for label, content, name, mime, icon in (
@@ -309,3 +312,5 @@ def download(issued: Issued, again: bool = False) -> None:
         ):
             key = f"own_{name}_{again}"
             st.download_button(label, content, name, mime, icon=f":material/{icon}:", key=key, on_click="ignore")
+    about = read_object(release_json, CARD)
+    releases.offer(spec_from_object(about["config"]), guarantee_from_object(about["guarantee"]))

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages._ui.look import plots, text
+from pages._ui.look import in_python, plots, text
 from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
 from pages._ui.look.sheet import About
 from pages._ui.start.decision import TICKS
@@ -123,6 +123,7 @@ TABS = (
     "All pages",
     "Table",
     "Printable brief",
+    in_python.TITLE,
     "Try this",
 )
 _DOORS = (

@@ -1,0 +1,129 @@
+"""A notebook for a published release: its promise, its figure, further questions, and how the next one is made."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..accounting.guarantee import Guarantee
+from .json_text import spec_to_json
+from .specification import ReleaseSpec
+
+ZIP, CONFIGURATION = "release.zip", "config.json"
+COMMAND = (
+    "python -m dpgp_core release --csv table.csv --config config.json --out next-release.zip --ledger ledger.json "
+    "--new-ledger"
+)
+"""Command line of a release with the configuration in a file; ``--new-ledger`` is for the first one of a table."""
+_PLACES = 5  # at which the notebook asks
+
+
+def notebook(spec: ReleaseSpec, guarantee: Guarantee) -> str:
+    """Return a notebook (nbformat 4.5, JSON) that reads the zip of a release and analyses it. Nothing is spent.
+
+    It expects the zip as ``release.zip`` beside it, and needs this library.
+
+    Args:
+        spec: of the release, by a mechanism that ``load`` reads again.
+        guarantee: the promise on the card of the release.
+
+    Raises:
+        ValueError: ``load`` does not read releases by this mechanism.
+    """
+    if not spec.choice.kind.automatic:
+        raise ValueError(f"{spec.mechanism!r} releases cannot be read again; a notebook is for Bayes cloaking")
+    cells = [
+        _words(f"# {_safe(spec.y)} by {_safe(' and '.join(spec.x))}: a private release", *_promise(guarantee)),
+        _code(*_imports(), f'release = load("{ZIP}")', "print(release.guarantee.budget)"),
+        _words("## The released curve", "The figure is a part of the zip."),
+        _code(f'zipfile.ZipFile("{ZIP}").extract("figure.svg");'),
+        _words("![The released curve with its 95 % interval](figure.svg)"),
+        _words(
+            "## Two further questions",
+            "What is computed from released numbers spends nothing, so any question may be asked. First: where is the "
+            "curve at places of your own, and within which interval?",
+        ),
+        _code(*_places(spec), *_curve(spec)),
+        _words(f"Second: how probable is it that the curve is above {_level(spec)}?"),
+        _code(f"above = release.probability_above({_measured_level(spec)!r}, places)", "print((100 * above).round(1))"),
+        _words(
+            "## The next release",
+            "The configuration of this release, and the command that makes another one with it. Change what should be "
+            f"different, and save it as `{CONFIGURATION}` next to the table. Every release of the same table spends "
+            "budget, and the ledger adds it up: leave `--new-ledger` out from the second release on.",
+            f"```json\n{spec_to_json(spec).strip()}\n```",
+            f"```\n{COMMAND}\n```",
+        ),
+    ]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    found = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def _promise(guarantee: Guarantee) -> list[str]:
+    budget = guarantee.budget
+    return [
+        f"**What is protected**: {_safe(guarantee.protects)}. **Privacy unit**: {_safe(guarantee.unit)}. "
+        f"**Neighbouring tables**: {_safe(guarantee.neighbours)}.",
+        f"**Promise**: ε = {budget.epsilon:g} at δ = {budget.delta:g}, by {_safe(guarantee.theorem)}. It does not "
+        f"cover: {_safe('; '.join(guarantee.not_covered))}.",
+        f"Put `{ZIP}` next to this notebook. It needs the library `dpgp_core` and no table.",
+    ]
+
+
+def _imports() -> list[str]:
+    return ["import zipfile", "", "import numpy as np", "from dpgp_core import load", ""]
+
+
+def _places(spec: ReleaseSpec) -> list[str]:
+    """Places over the box, of the first group where there are several."""
+    sides = [f"np.linspace({low!r}, {high!r}, {_PLACES})" for low, high in (each.box for each in spec.numbers)]
+    groups = {each.name: each.levels[0] for each in spec.columns if each.levels is not None}
+    units = ", ".join(f"{each.name} [{each.unit}]" if each.unit else each.name for each in spec.numbers)
+    about = " ".join(units.split())
+    numbers = sides[0] if len(sides) == 1 else f"np.column_stack([{', '.join(sides)}])"
+    return [
+        f"numbers = {numbers}  # {about}",
+        f"places = release.places(numbers, {groups!r})" if groups else "places = release.places(numbers)",
+    ]
+
+
+def _curve(spec: ReleaseSpec) -> list[str]:
+    back = "np.exp" if spec.log else "np.asarray"
+    return [
+        "curve, (low, high) = release.predict(places), release.interval(places, 0.95)",
+        f"print(np.column_stack([{back}(each) for each in (curve, low, high)]).round(3))",
+    ]
+
+
+def _measured_level(spec: ReleaseSpec) -> float:
+    """The middle of the bounds, as it was measured."""
+    return float(spec.outcome.measured.midpoint)
+
+
+def _level(spec: ReleaseSpec) -> str:
+    unit = f" {_safe(spec.y_unit)}" if spec.y_unit else ""
+    if spec.log:
+        return "the middle of the bounds"
+    return f"{_measured_level(spec):g}{unit}, the middle of the bounds"
+
+
+def _safe(text: str) -> str:
+    """Words of a configuration in Markdown."""
+    return html.escape(" ".join(text.split())).replace("[", "&#91;").replace("`", "&#96;").replace("*", "&#42;")
+
+
+def _cell(kind: str, lines: Sequence[str]) -> dict[str, Any]:
+    return {"cell_type": kind, "id": "", "metadata": {}, "source": "\n".join(lines)}
+
+
+def _words(*paragraphs: str) -> dict[str, Any]:
+    return _cell("markdown", ["\n\n".join(paragraphs)])
+
+
+def _code(*lines: str) -> dict[str, Any]:
+    return _cell("code", lines) | {"execution_count": None, "outputs": []}
