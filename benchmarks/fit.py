@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -27,6 +28,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes import counts, engine, filter, settings, state
 from dpgp_core.bayes.changepoints import no_change_points
 from dpgp_core.bayes.model import curve_models
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.measurement.fit import Fit
 from dpgp_core.measurement.measurement import CellCounts
@@ -83,11 +85,11 @@ def waves_of_counts(B: FloatArray, noise_multiplier: float, people: bool) -> Cel
 def as_if_inputs_were_even() -> Iterator[None]:
     """Nothing of what makes few values and clusters right: counts of a smooth density, no location that many share."""
     with (
-        mock.patch.object(counts, "ROUGHNESS", (0.0,)),
+        mock.patch.object(counts, "TUNING", replace(TUNING, roughness=(0.0,))),
         mock.patch.object(engine, "CellCounts", waves_of_counts),
         mock.patch.object(filter, "change_points_of", lambda columns, variance: no_change_points(columns)),
         mock.patch.object(state, "_LOOKS", 0),
-        mock.patch.object(settings, "MANY_TO_LOCATE", math.inf),
+        mock.patch.object(settings, "TUNING", replace(TUNING, many_to_locate=math.inf)),
     ):
         yield
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dpgp_core.bayes.budget import BudgetSplit, split_budget
-from dpgp_core.bayes.settings import STAGES, STAGES_OF_FEW
+from dpgp_core.bayes.tuning import TUNING
 from tests import structure
 from tests.structure import Graph
 
@@ -20,12 +20,12 @@ START, END = "```mermaid\n", "```\n"
 BELOW = {"datasets", "dpgp_core"}  # every room of the dashboard stands on them
 DOORS = {"dpgp_core", "__main__"}  # the core's front doors: they lead to every room
 SPLITS = {
-    "number, inputs public": split_budget(1.0, "number", STAGES),
-    "amount or count, inputs public": split_budget(1.0, "amount", STAGES),
+    "number, inputs public": split_budget(1.0, "number", TUNING.stages),
+    "amount or count, inputs public": split_budget(1.0, "amount", TUNING.stages),
     "yes/no, inputs public": split_budget(1.0, "yes/no", 1),
-    "number, inputs private": split_budget(1.0, "number", STAGES, inputs_too=True, locations=True),
-    "amount or count, inputs private": split_budget(1.0, "amount", STAGES, inputs_too=True, locations=True),
-    "number, inputs private, few people": split_budget(1.0, "number", STAGES_OF_FEW, inputs_too=True),
+    "number, inputs private": split_budget(1.0, "number", TUNING.stages, inputs_too=True, locations=True),
+    "amount or count, inputs private": split_budget(1.0, "amount", TUNING.stages, inputs_too=True, locations=True),
+    "number, inputs private, few people": split_budget(1.0, "number", TUNING.stages_of_few, inputs_too=True),
 }
 """The budgets of the table; the picture shows the one that is split over most measurements."""
 SHOWN = "amount or count, inputs private"

@@ -7,12 +7,14 @@ equal outcomes, bounds that all outcomes pass. Prints what raised, and what was 
 import argparse
 import traceback
 import warnings
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 
 from benchmarks.shared.simulated import simulated
 from dpgp_core.bayes import settings
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import read_again
 
@@ -80,7 +82,8 @@ def fuzz(count, seed=0):
             X_test[:, -1] = rng.integers(0, 2, 5)
         try:
             # positions in cells, which are measured of many people, of few of them too
-            many = mock.patch.object(settings, "MANY_TO_LOCATE", rng.choice([0, settings.MANY_TO_LOCATE]))
+            tuning = replace(TUNING, many_to_locate=rng.choice([0, TUNING.many_to_locate]))
+            many = mock.patch.object(settings, "TUNING", tuning)
             with warnings.catch_warnings(), many:
                 warnings.simplefilter("error")
                 plan = mechanism.plan_for(data, X_test)

@@ -12,7 +12,7 @@ from benchmarks.excursion.parts import Part
 from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths, search_hall
 from datasets import STUDIES
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.model import AUTO_VARIANCE
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.excursion.search import PathSetting, search
 from dpgp_core.excursion.sets import (
     Targets,
@@ -90,7 +90,7 @@ def bayes_probabilities(part: Part, setting: PathSetting, sets: int, seed: int) 
     """Excursion probability of one Bayes release at every grid point of the first ``sets`` reported sets (sets, P)."""
     study, report = STUDIES[part.study], part.report
     public = study.shown(noise=0.0, threshold=report.threshold)[0]  # bounds and box
-    kernel = Matern12(variance=AUTO_VARIANCE, lengthscale=setting.lengthscale)
+    kernel = Matern12(variance=TUNING.curve_variance, lengthscale=setting.lengthscale)
     bayes = BayesCloaking(epsilon=setting.epsilon, delta=part.delta, protects="inputs and outputs", kernels=[kernel])
     level, p = np.full(len(report.grid), report.threshold), []
     for number, (X, y) in enumerate(zip(report.X[:sets], report.y[:sets], strict=True)):

@@ -19,11 +19,8 @@ import math
 from dataclasses import dataclass
 
 from ..table import Kind
+from .tuning import TUNING
 
-DISPERSION, ABOVE = 0.05, 0.03  # shares of 1 / s^2
-COUNTS, LOCATIONS = 0.15, 0.02  # shares of the curve's part
-SQUARES = 0.1  # share of a stage
-LARGEST_STAGE = 8  # share of a stage over that of the first
 _ROUNDING = 1e-12
 
 
@@ -76,13 +73,14 @@ def split_budget(
         inputs_too: whether inputs are private.
         locations: whether locations within cells are measured.
     """
-    dispersion = 0.0 if kind == "yes/no" else DISPERSION
-    above = 0.0 if kind in ("yes/no", "number") else ABOVE
+    dispersion = 0.0 if kind == "yes/no" else TUNING.dispersion_share
+    above = 0.0 if kind in ("yes/no", "number") else TUNING.above_share
     curve = 1 - dispersion - above
-    counts, of_locations = (COUNTS * curve, LOCATIONS * curve * locations) if inputs_too else (0.0, 0.0)
-    parts = [min(2**i, LARGEST_STAGE) for i in range(stages)]
+    counts = TUNING.counts_share * curve if inputs_too else 0.0
+    of_locations = TUNING.locations_share * curve if inputs_too and locations else 0.0
+    parts = [min(2**i, TUNING.largest_stage) for i in range(stages)]
     each = [(curve - counts - of_locations) * part / sum(parts) for part in parts]
-    squares = [0.0, *(SQUARES * share for share in each[1:])]
+    squares = [0.0, *(TUNING.squares_share * share for share in each[1:])]
     return BudgetSplit(
         noise_multiplier=noise_multiplier,
         counts=counts,

@@ -22,23 +22,11 @@ from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
 from .cells import CellGrid, OccupiedGrid, placed
 from .clusters import Clusters
+from .tuning import TUNING
 
-_LENGTHSCALE = 0.15  # of the box's sides: how fast the density of records may vary
-_DENSITY = 2.0  # of that density over its mean squared
-_SHARED = 0.5  # of it, the share common to groups: where records lie, but not how many there are
-ROUGHNESS = (0.0, *(0.001 * 2.0**k for k in range(17)))
-"""Tau: variance of a cell's own people, over its mean squared.
-
-Twice the one before: ten times it, counts of log-normal inputs were believed rougher or smoother than they are, and the
-misfit of their model was 2.4, which widened intervals by half for nothing; now it is .9 to 1.2 of all kinds of inputs.
-"""
-ROUGH = 0.25  # the least tau whose cells may be empty
 _TINY = 1e-6  # of a variance that is left
 _FAR = 1e4  # most standard deviations that are distinguished
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
-_SQUARES = 0.02  # of the variance within a cell, what curvature may do of which positions tell nothing
-_SMALLEST = -3  # power of two of the smallest mean of a full cell
-_MORE, _NOISY = 0.1, 0.15  # cells that are taken to be of each mean besides, and by noise over n / M
 _ROUNDS = 40  # until shares agree with the cells
 
 
@@ -77,7 +65,7 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
     Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
-    ``ROUGHNESS``, weighted by the evidence of z.
+    ``TUNING.roughness``, weighted by the evidence of z.
 
     Args:
         B: strategy (r, M): I, each cell by itself. One planned for a smooth density errs by a tenth less where inputs
@@ -92,14 +80,14 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
     smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
-    for tau in ROUGHNESS:
+    for tau in TUNING.roughness:
         own = mean + tau * mean**2
         L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
         w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
         squares.append(float(w @ w))
         logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
         posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
-        if tau < ROUGH:
+        if tau < TUNING.roughness_of_empty:
             each.append(_not_negative(*posterior, n))
         else:
             each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
@@ -163,14 +151,15 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
     v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
     m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
-    r = M / n * 2.0 ** -np.arange(_SMALLEST, math.ceil(math.log2(M)) + 1)[:, None]
+    r = M / n * 2.0 ** -np.arange(TUNING.smallest_full_cell, math.ceil(math.log2(M)) + 1)[:, None]
     logs = np.vstack(
         [
             norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd),
             np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR)),
         ]
     )
-    shares, more = np.full((len(logs), 1), 1 / len(logs)), max(_MORE, _NOISY * float(np.median(sd)) * M / n)
+    shares = np.full((len(logs), 1), 1 / len(logs))
+    more = max(TUNING.full_cells, TUNING.full_cells_by_noise * float(np.median(sd)) * M / n)
     for _ in range(_ROUNDS):
         of_cells = softmax(logs + np.log(shares), axis=0)
         shares = (of_cells.sum(axis=1, keepdims=True) + more) / (M + more * len(logs))
@@ -195,7 +184,7 @@ def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     share = prior / (prior + positions.s**2)
     m = np.clip(share * positions.z / N, -0.5, 0.5)
     variance = (1 - share) / 12 + m**2 * counts.covariance.diagonal() / N**2
-    unknown = np.minimum(12 * variance.mean(axis=0) + _SQUARES, 1.0)
+    unknown = np.minimum(12 * variance.mean(axis=0) + TUNING.open_within, 1.0)
     # no variance about m is more than (1 - 4 m^2) times the one about the middle
     about = (1 - 4 * m**2) * (unknown * _OF_NODES + (1 - unknown) / 24)
     return placed(grid, m, m**2 + about), unknown
@@ -214,8 +203,9 @@ def known_counts(numbers: FloatArray) -> Counts:
 
 def density_root(grid: CellGrid, n: int) -> FloatArray:
     """Features of the density of records at the cells (M, k): its prior covariance is their product."""
-    lengths = [math.ldexp(_LENGTHSCALE * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
-    along = EQ(variance=_DENSITY * (n / grid.size) ** 2, lengthscale=lengths)
+    share = TUNING.density_lengthscale
+    lengths = [math.ldexp(share * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
+    along = EQ(variance=TUNING.density_variance * (n / grid.size) ** 2, lengthscale=lengths)
     columns = level_columns(grid.sides)
-    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=_SHARED) if columns else along
+    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=TUNING.density_shared) if columns else along
     return factorise(kernel, grid.centres, 1e-6).features.values()

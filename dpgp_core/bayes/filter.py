@@ -35,7 +35,7 @@ from .dispersion import (
     with_dispersion,
 )
 from .mixture import Mixture
-from .model import AUTO_VARIANCE, Model
+from .model import Model
 from .periodic import on_dates
 from .queries import NOTHING, Distances, Squares, StageMeasurement
 from .residuals import (
@@ -525,7 +525,7 @@ def filter_of(
     """
     shapes = None
     if change_points:
-        shapes = change_points_of(columns, AUTO_VARIANCE * half_range**2)
+        shapes = change_points_of(columns, TUNING.curve_variance * half_range**2)
     even = np.full(columns.size, n / columns.size)
     return Filter(
         columns=columns,

@@ -23,14 +23,13 @@ from ..gp.uncertainty import Of
 from ..measurement.fit import Fit
 from ..table import Outcome
 from .model import Model
+from .tuning import TUNING
 
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
 _RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
-_PRIOR_SD = 1.5  # of the skewness, before anybody is counted
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
-_MOVED = 0.2  # of the people, who change sides if the curve moves by half a standard deviation: .4 / 2
 _LEAST_SHAPE = 1e-12
 
 
@@ -303,8 +302,8 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
         unsure: variance of the curve over that of people, on average (D,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
-    variance = s**2 + n * share * (1 - share) + ((_MOVED * n) ** 2 * unsure)[:, None]
-    prior = -0.5 * (_SKEWS / _PRIOR_SD) ** 2
+    variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]
+    prior = -0.5 * (_SKEWS / TUNING.skewness_sd) ** 2
     log_density: FloatArray = prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance)
     return log_density
 

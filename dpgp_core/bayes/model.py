@@ -5,23 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, Matern12, Matern32, OneRougher, Stationary
+from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, OneRougher, Stationary
 from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
-
-AUTO_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of each side of the box
-AUTO_NOISE_SDS = (1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)  # of half the public range; nobody scatters by more
-LITTLE = 1 / 128  # where many share the columns of cells: people may scatter as little, and sums can show it
-YES_NO_SDS = (1 / 4, 1 / 2, 3 / 4, 1.0)  # of outcomes that are 0 or 1: rates of .02, .07, .17 or .83, .5
-AUTO_VARIANCE = 1 / 3  # of half the public range squared: that of values spread evenly over it
-SHARED = (0.0, 0.5, 0.9)  # share of the curve's variance that is common to groups
-AROUND = (0.5, 1.0, 2.0)  # factors of a declared lengthscale, and of a declared noise's standard deviation
+from .tuning import TUNING, PriorComponent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +40,10 @@ class Model:
 def auto_models(
     box: Sequence[tuple[float, float]],
     half_range: float,
-    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    noise_sds: Sequence[float] = TUNING.noise_sds,
     *,
-    variance: float = AUTO_VARIANCE,
-    shared: Sequence[float] = SHARED,
+    variance: float = TUNING.curve_variance,
+    shared: Sequence[float] = TUNING.shared,
 ) -> tuple[Model, ...]:
     """Models from the public box and bounds alone: four lengthscales times each noise, of equal weight.
 
@@ -65,61 +57,26 @@ def auto_models(
             kernel=EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides]),
             noise_variance=(noise * half_range) ** 2,
         )
-        for share in AUTO_LENGTHSCALES
+        for share in TUNING.lengthscales
         for noise in noise_sds
     )
     return across_levels(models, box, shared)
 
 
-class PriorComponent(NamedTuple):
-    """One kind of curve among the automatic models: a level, and a deviation from it.
-
-    Attributes:
-        kernel: of the deviation.
-        lengthscale: over each side of the box.
-        amplitude: variance of the deviation, over ``AUTO_VARIANCE``.
-    """
-
-    kernel: type[Stationary]
-    lengthscale: float
-    amplitude: float
-    weight: float
-
-
-LEVEL, LARGE = 0.5, 1.0  # variance of the level, and of large deviations from it, over ``AUTO_VARIANCE``
-CURVES = (
-    *(PriorComponent(EQ, share, LARGE, 1.0) for share in AUTO_LENGTHSCALES),
-    *(PriorComponent(EQ, share, 0.15, 1.0) for share in AUTO_LENGTHSCALES),
-)
-ROUGH = (
-    *(PriorComponent(Matern32, share, 0.05, 1.0) for share in AUTO_LENGTHSCALES),
-    PriorComponent(Matern12, 1 / 4, 0.5, 1.0),
-)
-_WHOLE, _LEAST = 8000, 0.05  # n / s from which rough curves have their whole weight; share below which they have none
-_COMMON = 1 / 4  # where there are groups, rough curves of shorter lengthscales are left out, and time with them
-
-
-MOST_ROUGHER = 6  # levels in all up to which each has models of its own shape: more would cost more time than they show
-_ALIKE = tuple(PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))  # the part common to groups then
-_OWN = PriorComponent(Matern32, 1 / 8, 0.3, 3.0)  # the one group's own part; of less weight, it comes out too late
-
-
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Share of their weight that rough curves, and small deviations from the mean level, have; from public numbers.
 
-    With few people and little budget nothing identifies them. Rough curves would then cost every smooth curve an eighth
-    of its error, and small deviations along one input raise the error of food expenditure by income (235 households,
-    epsilon 0.2) from 155 to 171. On planes small deviations have their whole weight for any number of people: without
-    them, 300 people evenly on a plane have an error of 3.8 instead of 2.5.
+    With few people and little budget nothing identifies them. On planes small deviations have their whole weight for
+    any number of people. ``TUNING`` says what each choice gains.
     """
-    share = min(people / noise_multiplier / _WHOLE, 1.0)
-    return share if share >= _LEAST else 0.0
+    share = min(people / noise_multiplier / TUNING.rough_from, 1.0)
+    return share if share >= TUNING.least_rough_share else 0.0
 
 
 def curve_models(
     box: Sequence[tuple[float, float]],
     half_range: float,
-    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """Models of a curve from the public box and bounds alone: smooth and rough ones, about an unknown level.
@@ -129,13 +86,13 @@ def curve_models(
     """
     groups = bool(level_columns(box))
     small = rough if len(number_sides(box)) == 1 else 1.0
-    curves = [curve for curve in CURVES if curve.amplitude == LARGE]
+    curves = list(TUNING.curves)
     if small and not groups:
-        curves += [curve._replace(weight=small * curve.weight) for curve in CURVES if curve.amplitude != LARGE]
+        curves += [curve._replace(weight=small * curve.weight) for curve in TUNING.small_curves]
     if rough:
-        kept = (curve for curve in ROUGH if curve.lengthscale >= _COMMON or not groups)
+        kept = (curve for curve in TUNING.rough_curves if curve.lengthscale >= TUNING.rough_with_groups or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
-    level = LEVEL * AUTO_VARIANCE * half_range**2
+    level = TUNING.level * TUNING.curve_variance * half_range**2
     models = (
         Model(
             kernel=LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)),
@@ -149,7 +106,7 @@ def curve_models(
 
 
 def across_levels(
-    models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = SHARED
+    models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = TUNING.shared
 ) -> tuple[Model, ...]:
     """Models of inputs that are numbers, for groups that have a share of the curve in common; each share in turn.
 
@@ -172,34 +129,34 @@ def across_levels(
 
 
 def rougher_groups(
-    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = AUTO_NOISE_SDS
+    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = TUNING.noise_sds
 ) -> tuple[Model, ...]:
     """Models in which the curve of one group has more shape than those of the others, for each group in turn.
 
     Where all groups are of one lengthscale, the largest says which: a small group that is much rougher would be read as
-    smooth, and surely so. Empty without categories, and where there are more than ``MOST_ROUGHER`` levels.
+    smooth, and surely so. Empty without categories, and where there are more than ``TUNING.most_rougher`` levels.
     """
     columns, numbers = level_columns(box), number_sides(box)
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
-    if len(levels) > MOST_ROUGHER or not numbers:
+    if len(levels) > TUNING.most_rougher or not numbers:
         return ()
-    unit, own = AUTO_VARIANCE * half_range**2, kernel_of(_OWN, box, half_range)
+    unit, own = TUNING.curve_variance * half_range**2, kernel_of(TUNING.rougher, box, half_range)
     kernels = (
         OneRougher(
             alike=AcrossLevels(
-                inner=LevelAndCurve(level=LEVEL * unit, curve=kernel_of(curve, box, half_range)),
+                inner=LevelAndCurve(level=TUNING.level * unit, curve=kernel_of(curve, box, half_range)),
                 columns=columns,
-                shared=SHARED[1],
+                shared=TUNING.shared[1],
             ),
             own=own,
             column=column,
             level=level,
         )
         for column, level in levels
-        for curve in _ALIKE
+        for curve in TUNING.alike
     )
     return tuple(
-        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=_OWN.weight)
+        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=TUNING.rougher.weight)
         for kernel in kernels
         for noise in noise_sds
     )
@@ -210,7 +167,7 @@ def models_around(
     noise_variance: float | None,
     box: Sequence[tuple[float, float]],
     half_range: float,
-    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """A declared kernel with half and twice its lengthscale, several noises each, and ``curve_models`` of equal weight.
@@ -227,8 +184,8 @@ def models_around(
     if noise_variance is None:
         noises = [(share * half_range) ** 2 for share in noise_sds]
     else:
-        noises = [noise_variance * factor**2 for factor in AROUND]
-    kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in AROUND]
+        noises = [noise_variance * factor**2 for factor in TUNING.around]
+    kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in TUNING.around]
     weight = sum(model.weight for model in automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
     return across_levels(declared + automatic, box)
@@ -239,7 +196,7 @@ def models_of(
     noise_variances: Sequence[float] | None,
     box: Sequence[tuple[float, float]],
     half_range: float,
-    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """``models_around`` each declared kernel; ``curve_models`` alone where none is declared.
@@ -277,7 +234,7 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     half of the prior variance of the deviation from the level, at most places.
 
     Args:
-        models: the mixture (M), of which those of ``CURVES`` with large amplitudes are used.
+        models: the mixture (M), of which those of ``TUNING.curves`` are used.
         variances: of the curve under each model at P places (M, P), in squared model units.
         weights: of the models (M,), for people's noise.
     """
@@ -287,7 +244,7 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
         if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance > inner.level:
             by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
-    for share, (curve, own) in zip(AUTO_LENGTHSCALES, by_curve.items(), strict=False):
+    for share, (curve, own) in zip(TUNING.lengthscales, by_curve.items(), strict=False):
         nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
         if np.median(variances[nearest]) < 0.5 * curve.variance:
             return min(2 * share, 1.0)
@@ -314,7 +271,7 @@ def always_planned_for(kernel: Kernel) -> bool:
 def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:
     """The kernel of the deviation, of inputs that are numbers."""
     return curve.kernel(
-        variance=curve.amplitude * AUTO_VARIANCE * half_range**2,
+        variance=curve.amplitude * TUNING.curve_variance * half_range**2,
         lengthscale=[curve.lengthscale * (high - low) for low, high in number_sides(box)],
     )
 

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import EQ, AcrossLevels, Kernel, Matern32, OneRougher
+from ..kernels import AcrossLevels, Kernel, OneRougher
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
-from .model import AUTO_NOISE_SDS, AUTO_VARIANCE, SHARED, Model, PriorComponent, kernel_of
-
-SHARE = 0.5  # of the prior variance of a curve that its waves have, if they are large
-SIZES = (1.0, 1 / 25)  # of that; a season of one part in twenty is seen by the small ones
-TRENDS = tuple(PriorComponent(EQ, share, 1 - SHARE, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2))  # beside a wave
-FEW_TRENDS = TRENDS[2:]  # of several inputs, whose cells show no others
-ROUGH_TREND = PriorComponent(Matern32, 1 / 8, 0.05, 1.0)
-SMOOTH = (0.5, 1.0)  # lengthscales of waves on their circle
-SLOW = 1.0  # of each side of the box: a wave may change over it
+from .model import Model, kernel_of
+from .tuning import TUNING
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
@@ -54,7 +47,7 @@ def with_waves(
     box: Sequence[tuple[float, float]],
     half_range: float,
     periods: Periods,
-    noise_sds: Sequence[float] = AUTO_NOISE_SDS,
+    noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
     """``plain`` and, of as much weight, models with waves: trends times kinds of wave times sizes times the noises.
@@ -93,28 +86,30 @@ def _waves(
 ) -> list[tuple[Kernel, float]]:
     """Kernels and their weights."""
     columns, one_side = level_columns(box), len(number_sides(box)) == 1
-    trends = TRENDS if one_side else FEW_TRENDS
+    trends = TUNING.trends if one_side else TUNING.trends_of_several
     if rough and one_side and not columns:
-        trends += (ROUGH_TREND._replace(weight=rough),)
+        trends += (TUNING.rough_trend._replace(weight=rough),)
     waved = [
         (
             Seasonal(
                 trend=kernel_of(trend, box, half_range),
                 periods=_own(periods, columns),
-                wave=size * SHARE * AUTO_VARIANCE * half_range**2 / len(periodic(periods)),
+                wave=size * TUNING.periodic_variance * TUNING.curve_variance * half_range**2 / len(periodic(periods)),
                 slow=_slow(box),
                 smooth=smooth,
             ),
             trend.weight,
         )
         for trend in trends
-        for smooth in SMOOTH
-        for size in SIZES
+        for smooth in TUNING.periodic_lengthscales
+        for size in TUNING.periodic_sizes
     ]
     if not columns:
         return [*waved]
     return [
-        (AcrossLevels(inner=inner, columns=columns, shared=rho), weight) for rho in SHARED for inner, weight in waved
+        (AcrossLevels(inner=inner, columns=columns, shared=rho), weight)
+        for rho in TUNING.shared
+        for inner, weight in waved
     ]
 
 
@@ -134,4 +129,4 @@ def _own(periods: Periods, columns: Sequence[int]) -> Periods:
 
 
 def _slow(box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
-    return tuple(SLOW * (high - low) for low, high in number_sides(box))
+    return tuple(TUNING.periodic_change * (high - low) for low, high in number_sides(box))

@@ -24,21 +24,11 @@ from ..measurement.statistics import CellStatistics, Reading
 from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
 from .budget import BudgetSplit, split_budget
-from .model import AUTO_NOISE_SDS, LITTLE, YES_NO_SDS, Model, models_of, rough_share
+from .model import Model, models_of, rough_share
 from .periodic import with_waves
 from .tuning import TUNING
 
 MOST_STAGES = 10
-STAGES, STAGES_OF_FEW, FEW = 6, 3, 30
-"""Stages by default; and stages where there are fewer than ``FEW`` people to a unit of noise, n / s.
-
-Where little can be learnt, intervals stay as wide as the bounds, and each small stage is planned for the mean level,
-which the next stage refines. !Kung heights at epsilon 0.3 (n / s = 20) have an error of 18.4 cm in two stages, 17.6 in
-three and 17.8 in six.
-"""
-MANY_TO_LOCATE = 100  # people to a unit of noise, from which locations in cells are measured
-NOISE_SDS_OF = {"any outcomes": (LITTLE, *AUTO_NOISE_SDS), "yes/no": YES_NO_SDS}
-FEWER_SDS_OF = {"any outcomes": (1 / 32, 1 / 12, 1 / 4, 1.0), "yes/no": (1 / 4, 1 / 2, 1.0)}
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
 ONE_PERSONS_OUTPUTS = "the outputs of all rows of one person replaced by any others; everything else fixed"
@@ -58,12 +48,10 @@ BEYOND_PRIVATE_INPUTS = (
 
 
 def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
-    """Noise standard deviations of the mixture, over half the range.
-
-    There are fewer where groups multiply the number of models by three. The least one is needed all the same: without
-    it small counts of two groups (30,000 people) have an error of 0.4 instead of 0.04.
-    """
-    return (FEWER_SDS_OF if level_columns(x_box) else NOISE_SDS_OF)[reading]
+    """Noise standard deviations of the mixture, over half the range; fewer if there are groups."""
+    if level_columns(x_box):
+        return TUNING.yes_no_sds_of_groups if reading == "yes/no" else TUNING.noise_sds_of_groups
+    return TUNING.yes_no_sds if reading == "yes/no" else TUNING.noise_sds
 
 
 def _for_people(words: str) -> str:
@@ -175,7 +163,7 @@ class BayesSettings:
         Locations in cells are measured if there are many people for the budget; otherwise noise would leave open where
         in their cells the records are.
         """
-        located = self._inputs_too and people >= MANY_TO_LOCATE * self.noise_multiplier and not self.waves
+        located = self._inputs_too and people >= TUNING.many_to_locate * self.noise_multiplier and not self.waves
         return split_budget(
             self.noise_multiplier, kind, self.stages_of(kind, people), inputs_too=self._inputs_too, locations=located
         )
@@ -190,7 +178,7 @@ class BayesSettings:
             return 1
         if self.stages is not None:
             return self.stages
-        return STAGES_OF_FEW if people < FEW * self.noise_multiplier else STAGES
+        return TUNING.stages_of_few if people < TUNING.few * self.noise_multiplier else TUNING.stages
 
     def models(
         self,

@@ -7,18 +7,153 @@ thresholds that only absorb rounding errors stay in the modules that use them.
 Every comment says what a field is and, in brackets, how it was chosen: by which table of ``python -m benchmarks``
 (``inputs``, ``outcomes``, ``random_worlds``, ``fit``, ``groups``, ``dates``, ``bayes_inputs``), on which table of
 ``docs/benchmarks.md``, by a calculation, or by convention where errors were found to be flat about the value. h is half
-the range of the outcomes.
+the range of the outcomes, s the noise multiplier, and v = ``curve_variance`` h^2 the prior variance of the curve.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..kernels import EQ, Matern12, Matern32, Stationary
+
+
+class PriorComponent(NamedTuple):
+    """One kind of curve among the automatic models: a deviation from the mean level.
+
+    Attributes:
+        kernel: of the deviation.
+        lengthscale: over each side of the box.
+        amplitude: variance of the deviation, over v.
+        weight: prior weight; only proportions matter.
+    """
+
+    kernel: type[Stationary]
+    lengthscale: float
+    amplitude: float
+    weight: float
+
+
+_LENGTHSCALES = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+_ROUGHER = PriorComponent(Matern32, 1 / 8, 0.3, 3.0)
+_ROUGH_TREND = PriorComponent(Matern32, 1 / 8, 0.05, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
     """Tuning constants of Bayes cloaking, grouped by the module that reads them."""
+
+    # ---- budget.py: shares of 1 / s^2
+
+    # Share of the distances from the curve [outcomes: intervals for outcomes].
+    dispersion_share: float = 0.05
+    # Share of the number of outcomes above the curve [outcomes: centiles of skewed outcomes].
+    above_share: float = 0.03
+    # Share of the curve's part that the counts of private inputs take [inputs].
+    counts_share: float = 0.15
+    # Share of the curve's part that the locations within cells take [inputs].
+    locations_share: float = 0.02
+    # Share of each stage but the first that its squared residuals take [outcomes].
+    squares_share: float = 0.1
+    # Share of a stage over that of the first, at most; shares double up to it [inputs].
+    largest_stage: int = 8
+
+    # ---- settings.py: stages
+
+    # Stages by default [inputs].
+    stages: int = 6
+    # Stages if there are fewer than ``few`` people to a unit of noise, n / s: intervals then stay as wide as the bounds
+    # [!Kung heights, epsilon 0.3, n / s = 20: error 18.4 cm in two stages, 17.6 in three and 17.8 in six].
+    stages_of_few: int = 3
+    few: float = 30
+    # n / s from which locations in cells are measured: with fewer people, noise would leave them open [inputs].
+    many_to_locate: float = 100
+
+    # ---- model.py: curves and noise
+
+    # v / h^2 [calculation: the variance of values that are spread evenly over the range].
+    curve_variance: float = 1 / 3
+    # Variance of the mean level, over v [inputs].
+    level: float = 0.5
+    # Lengthscales of the automatic kernels, over the sides of the box [inputs; convention: a factor of two apart].
+    lengthscales: tuple[float, ...] = _LENGTHSCALES
+    # Large deviations from the mean level [inputs, !Kung heights, London prices].
+    curves: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 1.0, 1.0) for share in _LENGTHSCALES)
+    # Small deviations; along one input their weight grows with n / s. They raise the error of food expenditure by
+    # income (235 households, epsilon 0.2) from 155 to 171, and lower that of 300 people on a plane from 3.8 to 2.5.
+    small_curves: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 0.15, 1.0) for share in _LENGTHSCALES)
+    # Rough deviations, whose weight grows with n / s [inputs: kinks, jumps and rough curves].
+    rough_curves: tuple[PriorComponent, ...] = (
+        *(PriorComponent(Matern32, share, 0.05, 1.0) for share in _LENGTHSCALES),
+        PriorComponent(Matern12, 1 / 4, 0.5, 1.0),
+    )
+    # n / s from which rough curves have their whole weight, and share of it below which they have none [inputs: with
+    # few people they would cost every smooth curve an eighth of its error].
+    rough_from: float = 8000
+    least_rough_share: float = 0.05
+    # Shortest lengthscale of rough curves if there are groups; shorter ones cost time [groups].
+    rough_with_groups: float = 1 / 4
+    # Standard deviations of outcomes about the curve, over h [outcomes; none can exceed h].
+    noise_sds: tuple[float, ...] = (1 / 128, 1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)
+    # The same for yes/no outcomes [calculation: rates of 0.02, 0.07, 0.17 or 0.83, and 0.5].
+    yes_no_sds: tuple[float, ...] = (1 / 4, 1 / 2, 3 / 4, 1.0)
+    # The same with groups, which multiply the number of models by three [groups: without the smallest one, small counts
+    # of two groups (30,000 people) have an error of 0.4 instead of 0.04].
+    noise_sds_of_groups: tuple[float, ...] = (1 / 32, 1 / 12, 1 / 4, 1.0)
+    yes_no_sds_of_groups: tuple[float, ...] = (1 / 4, 1 / 2, 1.0)
+    # Shares of the curve's variance that groups have in common [groups].
+    shared: tuple[float, ...] = (0.0, 0.5, 0.9)
+    # Factors of a declared lengthscale, and of a declared standard deviation [inputs; convention].
+    around: tuple[float, ...] = (0.5, 1.0, 2.0)
+    # Categories in all up to which each has models of its own shape; more cost more time than they gain [groups].
+    most_rougher: int = 6
+    # The part of the curve that groups then have in common, and the one group's own part. With a smaller weight the own
+    # part is found too late [groups: a small group that is much rougher, error 14.7 cm without and 5.0 with it].
+    alike: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))
+    rougher: PriorComponent = _ROUGHER
+
+    # ---- periodic.py
+
+    # Share of v that large periodic components have, together [dates].
+    periodic_variance: float = 0.5
+    # Sizes of periodic components, over that [dates: the small one finds a season of one part in twenty].
+    periodic_sizes: tuple[float, ...] = (1.0, 1 / 25)
+    # Lengthscales of periodic components on their circle [dates].
+    periodic_lengthscales: tuple[float, ...] = (0.5, 1.0)
+    # Lengthscale over which a periodic component may change, over each side of the box [dates].
+    periodic_change: float = 1.0
+    # Trends next to a periodic component, for one input and for several, whose cells show no shorter ones [dates: with
+    # slow trends alone, a year next to a declared week was averaged over].
+    trends: tuple[PriorComponent, ...] = tuple(
+        PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2)
+    )
+    trends_of_several: tuple[PriorComponent, ...] = tuple(
+        PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 8, 1 / 2)
+    )
+    # The rough one of these; its weight grows with n / s [dates].
+    rough_trend: PriorComponent = _ROUGH_TREND
+
+    # ---- counts.py: prior of the density of records
+
+    # Lengthscale over the sides of the box, variance over its mean squared, and the share of it that groups have in
+    # common [inputs].
+    density_lengthscale: float = 0.15
+    density_variance: float = 2.0
+    density_shared: float = 0.5
+    # Variance tau of a cell's own records over its mean squared [fit: with values ten times apart, counts of log-normal
+    # inputs had a misfit of 2.4, which widened intervals by half; with these it is 0.9 to 1.2].
+    roughness: tuple[float, ...] = (0.0, *(0.001 * 2.0**k for k in range(17)))
+    # Smallest tau with which cells may be empty [inputs: towns, few places].
+    roughness_of_empty: float = 0.25
+    # Mean of full cells over n / M, the smallest one as a power of two [inputs: one mean for all gave the records of
+    # full cells to empty ones].
+    smallest_full_cell: int = -3
+    # Cells added to each mean, and by the noise over n / M [inputs].
+    full_cells: float = 0.1
+    full_cells_by_noise: float = 0.15
+    # Share of the variance within a cell that stays open when its mean location is known [fit].
+    open_within: float = 0.02
 
     # ---- clipping.py
 
@@ -79,6 +214,10 @@ class Tuning:
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
     # Least residual standard deviation over A [outcomes: counts of few values, all of which may be on the curve].
     least_dispersion: float = 1e-3
+    # Prior standard deviation of the skewness of outcomes [outcomes].
+    skewness_sd: float = 1.5
+    # Share of the people who change sides if the curve moves by half a standard deviation [calculation: 0.4 / 2].
+    moved: float = 0.2
 
 
 TUNING = Tuning()

@@ -29,9 +29,10 @@ from scipy.special import softmax
 
 from ..arrays import FloatArray
 from ..bayes.changepoints import ChangePoints, change_points_of
-from ..bayes.model import AUTO_VARIANCE, Model
+from ..bayes.model import Model
 from ..bayes.record_reading import RecordModel, record_models
 from ..bayes.settings import reading_for
+from ..bayes.tuning import TUNING
 from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
 from ..kernels import Kernel
@@ -228,7 +229,7 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     evidence alone the !Kung's height would follow every few people up and down, and be no nearer to others.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    breaks = change_points_of(_MECHANISM.columns_for(dataset), AUTO_VARIANCE * dataset.half_range**2)
+    breaks = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
     shapes = breaks.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:

@@ -15,7 +15,7 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.mixture import Mixture
-from dpgp_core.bayes.model import AUTO_VARIANCE
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.evaluation.comparison import without_privacy as without
 from dpgp_core.excursion.search import PathSetting, SearchSpace, search
 from dpgp_core.excursion.sets import (
@@ -271,7 +271,7 @@ class BayesSet:
 
 def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
     """The page's kernel, of the automatic models' variance, mixed with its neighbours and with those models."""
-    kernel = Matern12(variance=AUTO_VARIANCE, lengthscale=lengthscale)
+    kernel = Matern12(variance=TUNING.curve_variance, lengthscale=lengthscale)
     return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs", kernels=[kernel])
 
 

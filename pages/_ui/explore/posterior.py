@@ -11,9 +11,10 @@ from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
-from dpgp_core.bayes.model import AUTO_VARIANCE, Model, across_levels
+from dpgp_core.bayes.model import Model, across_levels
 from dpgp_core.bayes.periodic import waving
 from dpgp_core.bayes.reading import read
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import Of
 from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement.statistics import CellStatistics, Statistics
@@ -167,7 +168,7 @@ def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tup
     """One model for each lengthscale and noise, in model units."""
     return tuple(
         Model(
-            kernel=KERNELS[kernel](variance=AUTO_VARIANCE * half_range**2, lengthscale=list(lengths)),
+            kernel=KERNELS[kernel](variance=TUNING.curve_variance * half_range**2, lengthscale=list(lengths)),
             noise_variance=(noise / 100 * half_range) ** 2,
         )
         for lengths in lengthscales

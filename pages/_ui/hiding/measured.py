@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.settings import STAGES
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
@@ -178,8 +178,8 @@ def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> g
 _STAGE = Slider(
     "stage",
     "Stage",
-    STAGES,
-    tuple(range(1, STAGES + 1)),
+    TUNING.stages,
+    tuple(range(1, TUNING.stages + 1)),
     help="Each stage looks closer than those before. Small epsilons have three.",
     section=HERE,
 )

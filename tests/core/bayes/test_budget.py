@@ -7,7 +7,8 @@ import pytest
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.budget import BudgetSplit, split_budget
-from dpgp_core.bayes.settings import FEW, MANY_TO_LOCATE, MOST_STAGES, BayesSettings
+from dpgp_core.bayes.settings import MOST_STAGES, BayesSettings
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.seasons import WEEK
 from dpgp_core.table import KINDS
 
@@ -101,10 +102,10 @@ def test_public_numbers_decide_what_is_measured(protects):
     settings = BayesSettings(epsilon=1.0, delta=1e-5, protects=protects)
     s, private = settings.noise_multiplier, protects == "inputs and outputs"
     for people, stages, located in (
-        (math.floor(FEW * s), 3, False),
-        (math.ceil(FEW * s), 6, False),
-        (math.floor(MANY_TO_LOCATE * s), 6, False),
-        (math.ceil(MANY_TO_LOCATE * s), 6, private),
+        (math.floor(TUNING.few * s), 3, False),
+        (math.ceil(TUNING.few * s), 6, False),
+        (math.floor(TUNING.many_to_locate * s), 6, False),
+        (math.ceil(TUNING.many_to_locate * s), 6, private),
     ):
         split = settings.split("number", people)
         assert (len(split.sums), split.locations > 0, split.counts > 0) == (stages, located, private)

@@ -24,11 +24,12 @@ from tests.core.tables import table
 
 def test_automatic_models_come_from_box_and_range_alone():
     models = auto_models([(0.0, 16.0), (-8.0, 24.0)], half_range=3.0)
-    assert len(models) == 20
+    assert len(models) == 24
     assert {model.kernel.lengthscale for model in models} == {(1, 2), (2, 4), (4, 8), (8, 16)}
     assert {model.kernel.variance for model in models} == {3.0}
     np.testing.assert_allclose(
-        sorted({model.noise_variance for model in models}), 9.0 * np.square([1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0])
+        sorted({model.noise_variance for model in models}),
+        9.0 * np.square([1 / 128, 1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0]),
     )
     assert len({model.weight for model in models}) == 1
 
@@ -42,21 +43,21 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     assert {type(model.kernel) for model in models} == {Matern52, LevelAndCurve}
     assert sum(model.weight for model in declared) == pytest.approx(sum(model.weight for model in automatic))
     without_noise = models_around(EQ(lengthscale=4.0), None, [(0.0, 1.0)], 2.0)
-    noises = [{model.noise_variance for model in some} for some in (without_noise[:15], without_noise[15:])]
+    noises = [{model.noise_variance for model in some} for some in (without_noise[:18], without_noise[18:])]
     assert noises[0] == noises[1]
-    assert {model.kernel.lengthscale for model in without_noise[:15]} == {2.0, 4.0, 8.0}
+    assert {model.kernel.lengthscale for model in without_noise[:18]} == {2.0, 4.0, 8.0}
 
 
 def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
     smooth, rough = (curve_models([(0.0, 2.0)], 3.0, rough=share) for share in (0.0, 0.5))
-    assert len(smooth) == 20
+    assert len(smooth) == 24
     assert {model.kernel.curve.variance for model in smooth} == {3.0}
-    assert rough[:20] == smooth
-    more = rough[20:]
+    assert rough[:24] == smooth
+    more = rough[24:]
     assert {type(model.kernel.curve) for model in more} == {EQ, Matern12, Matern32}
     assert {model.kernel.curve.variance for model in more if isinstance(model.kernel.curve, EQ)} == {0.15 * 3.0}
     assert {model.weight for model in more} == {0.5}
-    assert len(more) == 5 * (4 + 5)
+    assert len(more) == 6 * (4 + 5)
     assert {always_planned_for(model.kernel) for model in smooth} == {False}
     assert {always_planned_for(model.kernel) for model in rough} == {False}
     assert [rough_share(n, 3.73) for n in (300, 1000, 10**6)] == [0, 0, 1]
@@ -67,9 +68,9 @@ def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
 def test_small_deviations_on_planes_have_their_whole_weight(rough):
     models = curve_models([(0.0, 2.0)] * 2, 3.0, rough=rough)
     small = [m for m in models if isinstance(m.kernel.curve, EQ) and m.kernel.curve.variance == pytest.approx(0.45)]
-    assert len(small) == 20
+    assert len(small) == 24
     assert {model.weight for model in small} == {1.0}
-    assert len(models) == 40 + (25 if rough else 0)
+    assert len(models) == 48 + (30 if rough else 0)
 
 
 def test_groups_have_large_amplitudes_and_few_rough_curves_each_with_every_share():
@@ -85,7 +86,7 @@ def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_
     own = models[len(curve_models(box, 3.0, rough=0.0)) :]
     assert sorted({(model.kernel.column, model.kernel.level) for model in own}) == [(0, 0), (0, 1), (0, 2)]
     assert all(always_planned_for(model.kernel) for model in own)
-    assert {len({model.noise_variance for model in own if model.kernel.level == level}) for level in range(3)} == {5}
+    assert {len({model.noise_variance for model in own if model.kernel.level == level}) for level in range(3)} == {6}
     assert len({family_of(model.kernel) for model in own}) == 6
     assert models_of((EQ(),), None, box, 3.0, rough=0.0)[-len(own) :] == own
     for others in ([(0.0, 1.0)], [side_of(tuple("abcdefg")), (0.0, 1.0)], [side_of(("a", "b"))]):

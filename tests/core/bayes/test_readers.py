@@ -1,5 +1,7 @@
 """The reader of records: it measures what a query asks, with noise of its own, and keeps only what was released."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,7 +105,7 @@ def test_every_number_has_its_own_noise(data, kind, real):
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 @pytest.mark.parametrize("kind", ["number", "amount", "yes/no"])
 def test_a_statistic_leads_back_to_what_was_measured(data, protects, kind, monkeypatch):
-    monkeypatch.setattr(settings, "MANY_TO_LOCATE", 0)
+    monkeypatch.setattr(settings, "TUNING", replace(settings.TUNING, many_to_locate=0))
     bounds = {"number": (-1.0, 3.0), "amount": (0.0, 3.0), "yes/no": (0.0, 1.0)}[kind]
     y = (data.y > 1.0).astype(float) if kind == "yes/no" else np.clip(data.y, *bounds)
     data = changed(data, y=y, y_kind=kind, y_bounds=bounds)

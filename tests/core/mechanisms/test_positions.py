@@ -1,6 +1,7 @@
 """Where inputs are private and people many, noisy positions in cells are released too: what that costs and tells."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ BOXES = {
 @pytest.fixture
 def of_few(monkeypatch):
     """Positions are measured of few people, too."""
-    monkeypatch.setattr(settings, "MANY_TO_LOCATE", 0)
+    monkeypatch.setattr(settings, "TUNING", replace(settings.TUNING, many_to_locate=0))
 
 
 def table(name, rng, n=20, **more):
