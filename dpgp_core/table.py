@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,6 +190,20 @@ class Inputs:
         return levels if any(levels) else None
 
 
+class Notice(NamedTuple):
+    """A sentence about a table for the eyes of its owner. Not private.
+
+    Attributes:
+        rows: that it concerns.
+        of: out of how many.
+        sentence: with both numbers, and what to check.
+    """
+
+    rows: int
+    of: int
+    sentence: str
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset(Inputs):
     """Inputs X, private outputs y, and everything about them that is public.
@@ -213,7 +227,9 @@ class Dataset(Inputs):
         person: whose row each is (n,), any values that are equal for rows of one person; None: every row is another
             person's. Neither released nor an input.
         left_out: rows of the table that lacked a value, or people who had no complete row; public, as n is.
-        notices: sentences about the table for the eyes of its owner, in no file. Not private.
+        rows_left_out: rows that were left out, as far as their number is public. Where people have several rows and
+            inputs are private, these are the rows that do not say whose they are.
+        notices: about the table, for the eyes of its owner, in no file. Not private.
 
     Raises:
         ValueError: shapes disagree, a value is not finite, or an input is not of its levels. Messages about inputs
@@ -232,7 +248,8 @@ class Dataset(Inputs):
     labels: Mapping[str, NDArray[np.generic]] = field(default_factory=dict)
     person: NDArray[np.generic] | None = None
     left_out: int = 0
-    notices: tuple[str, ...] = field(default=(), repr=False)
+    rows_left_out: int = 0
+    notices: tuple[Notice, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if self.X.ndim != 2 or 0 in self.X.shape:
@@ -327,7 +344,7 @@ class Dataset(Inputs):
     def public_part(self) -> Dataset:
         """Everything but the outputs, which are set to the midpoint; public where the inputs are."""
         outcome = replace(self.outcome, kind="number")
-        return replace(self, y=np.full(self.n, self.midpoint), labels={}, outcome=outcome)
+        return replace(self, y=np.full(self.n, self.midpoint), labels={}, outcome=outcome, notices=())
 
     def subset(self, rows: NDArray[np.intp]) -> Dataset:
         """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""

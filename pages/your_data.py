@@ -19,8 +19,9 @@ spec = form.declared(table, account.ledger) if table else None
 prepared = steps.ready(table, spec) if table and spec else None
 if table and spec and prepared:
     st.header("4. Release")
+    people, rows_left_out = spec.person is not None, prepared.rows_left_out
     st.markdown(
-        f"{complete_rows(prepared.plan.n, prepared.left_out, people=spec.person is not None)} read. "
+        f"{complete_rows(prepared.plan.n, prepared.left_out, rows_left_out, people=people)} read. "
         f"{figures.interval_sentence(spec, prepared.plan.half_width, prepared.plan.step)} "
         f"{figures.inference_sentence(prepared.plan.inference)}"
     )

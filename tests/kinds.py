@@ -133,7 +133,11 @@ KINDS: dict[str, Kind] = {
         n=50,
         left_out=10,
     ),
-    "thousands": by_click(table("age,height", _AGE, [f'"{value:,}"' for value in _SALARY]), numbers="1,234.5"),
+    "thousands": Kind(
+        table("age,height", _AGE, [f'"{value:,}"' for value in _SALARY]),
+        {"numbers": "1,234.5"},
+        ({"reading": "1,234.5"},),
+    ),
     "thousands in Europe": by_click(table("age;height", _AGE, _EUROPE, sep=";"), numbers="1.234,5"),
     "thousands with spaces": by_click(
         table("age;height", _AGE, [f"{value:,},5".replace(",", "\u00a0", 1) for value in _SALARY], sep=";"),

@@ -121,7 +121,7 @@ def week(day: date) -> date:
 PLAIN = heights(HEIGHT)
 MARZ = ("", "Jan.", "Februar", "März", "April", "Mai", "Juni")
 ROWS = [["age", "height"], *([age, height] for age, height in zip(AGE, HEIGHT, strict=True))]
-UNPACK, CONVERT, HOURS = "unpack it", "save it as CSV in UTF-8", "write times as hours"
+UNPACK, CONVERT = "unpack it", "save it as CSV in UTF-8"
 WIDTH = "60 of 60 rows; declare the separator, name every column in the header, or save it again with semicolons"
 SALARY = {"y": [float(value) for value in _SALARY]}
 HALF = {"y": [value + 0.5 for value in _SALARY]}
@@ -151,8 +151,8 @@ ODD: dict[str, Odd] = {
     ),
     "two columns of the name that is used": Odd(
         table("age,height,height", AGE, HEIGHT, AGE),
-        refused="columns 2 and 3 of the file have the same name: 'height'; rename all but the one that is meant",
-        cured=table("age,height,other", AGE, HEIGHT, AGE),
+        refused="columns 2 and 3 of the file have the same name: 'height'; choose one by its number, as 'height (",
+        cured={"y": "height (column 2)"},
     ),
     "rows one longer than the names": Odd(
         table("age,height", range(N), AGE, HEIGHT), refused=WIDTH, cured=table("id,age,height", range(N), AGE, HEIGHT)
@@ -181,6 +181,7 @@ ODD: dict[str, Odd] = {
     "thousands between commas, not quoted": Odd(
         heights(grouped(",")),
         **SALARY,
+        declared={"numbers": "1,234.5"},
         refused=WIDTH,
         cured=heights(grouped(","), sep=";"),
     ),
@@ -193,7 +194,7 @@ ODD: dict[str, Odd] = {
     "spaces that do not break": Odd(heights(grouped("\u00a0", ".")), **HALF),
     "narrow spaces": Odd(heights(grouped("\u202f", ","), sep=";"), **HALF),
     "per cent": numbers(lambda y: f"{y} %"),
-    "pounds": Odd(heights([f'"£{value:,}"' for value in _SALARY]), **SALARY),
+    "pounds": Odd(heights([f'"£{value:,}"' for value in _SALARY]), **SALARY, declared={"numbers": "1,234.5"}),
     "euros behind": Odd(heights([f"{value},50 €" for value in _SALARY], sep=";"), **HALF),
     "a unit behind": numbers(lambda y: f"{y} cm"),
     "a currency's name before": Odd(heights([f"EUR {value}" for value in _SALARY]), **SALARY),
@@ -217,13 +218,14 @@ ODD: dict[str, Odd] = {
     "times of day": Odd(
         heights([f"{age % 24}:30" for age in AGE]),
         [age % 24 + 0.5 for age in AGE],
-        refused=HOURS,
-        cured=heights([age % 24 + 0.5 for age in AGE]),
+        refused='declare "notations": ["times"]',
+        cured={"notations": ["times"]},
     ),
     "feet and inches": Odd(
         heights(["5'11\""] * 30 + ["6'2\""] * 30),
-        refused="Otherwise write it as numbers",
-        cured=PLAIN,
+        [71.0] * 30 + [74.0] * 30,
+        refused='declare "notations": ["feet and inches"]',
+        cured={"notations": ["feet and inches"]},
     ),
     "an offset of a billion": Odd(
         table("age,height", [10**12 + age for age in AGE], HEIGHT),
@@ -239,7 +241,7 @@ ODD: dict[str, Odd] = {
     "colons for missing": lacking(":"),
     "errors of a spreadsheet": lacking("#DIV/0!", "#N/A", "#VALUE!"),
     "asterisks": lacking("*", "**"),
-    "less than": lacking("<140"),
+    "less than": Odd(heights(some(HEIGHT, ["<140"]), sep=";"), some(HEIGHT, [140.0])),
     "codes": lacking("-9999"),
     "two codes": lacking("-998", "-999"),
     # dates

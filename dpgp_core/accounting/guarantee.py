@@ -31,6 +31,10 @@ TEACHING = (
     "promise is that of a real release with the same settings"
 )
 OTHER_ROWS = "several rows of one person: each is hidden by itself, all k of them together k times less"
+COMPLETE_ROWS = "which rows are complete is public; a record is replaced by a complete one"
+COMPLETE_PEOPLE = (
+    "which people have a complete row is public; a person's rows are replaced by rows of which one is complete"
+)
 BEYOND_ONE_RELEASE = (
     "the inputs (who is in the data, and where)",
     OTHER_ROWS,

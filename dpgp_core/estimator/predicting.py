@@ -83,12 +83,13 @@ class Predicting:
 
     def __sklearn_clone__(self) -> Self:
         """Asked for by scikit-learn's ``clone``: the copies of an estimator count their spending together."""
-        new = type(self)(**copy.deepcopy(self.get_params()))
-        vars(new)["_copies"] = vars(self).setdefault("_copies", Copies())
+        new, copies = type(self)(**copy.deepcopy(self.get_params())), vars(self).setdefault("_copies", Copies())
+        copies.several = True
+        vars(new)["_copies"] = copies
         return new
 
     def spent_by_copies(self) -> tuple[float, float]:
-        """(epsilon, delta) of all real fits of this estimator's copies in this process, as a search makes them."""
+        """(epsilon, delta) of all real fits in this process of this estimator and its copies, as of a search."""
         copies = vars(self).get("_copies", Copies())
         return copies.epsilon, copies.delta
 

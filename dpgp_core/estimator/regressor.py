@@ -29,7 +29,7 @@ from .declared import (
     width_of,
 )
 from .predicting import FittedReading, Predicting
-from .spending import COUNTING, composed, warn
+from .spending import COUNTING, Copies, composed, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
@@ -129,9 +129,8 @@ class DPGaussianProcessRegressor(Predicting):
             warn(composed(before, guarantee))
         grid = grid_of(dataset.columns)
         plan = mechanism.plan_for(dataset, grid)
-        copies = vars(self).get("_copies")
-        if copies is not None and rng is None:
-            copies.count(promise)
+        if rng is None:
+            vars(self).setdefault("_copies", Copies()).count(promise)
         with COUNTING:
             earlier = vars(self).get("guarantee_")
             guarantee = guarantee if earlier is None else composed(earlier, guarantee)

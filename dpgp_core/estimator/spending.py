@@ -82,11 +82,13 @@ class Copies:
     Attributes:
         losses: of each real fit.
         delta: the largest of them.
+        several: whether there are clones.
         warned: whether the warning was given.
     """
 
     losses: list[PrivacyLoss] = field(default_factory=list)
     delta: float = 0.0
+    several: bool = False
     warned: bool = False
 
     @property
@@ -98,7 +100,7 @@ class Copies:
         """Count a real fit by its own promise, before it measures, and warn once of the sum."""
         self.losses.append(promise.loss)
         self.delta = max(self.delta, promise.budget.delta)
-        if len(self.losses) > 1 and not self.warned:
+        if self.several and len(self.losses) > 1 and not self.warned:
             self.warned = True
             warnings.warn(
                 f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import BinaryIO, NamedTuple
@@ -19,10 +19,24 @@ from ..arrays import FloatArray
 from ..dates import ORDERS, Dates, has_the_form_of_a_date, looks_like_a_date, parsed
 from ..levels import Levels, level_number
 from ..table import Column
+from .notations import as_noted, notation_of
 from .rows import MOST_LINES, Table, no_rows
-from .writing import AS_USUAL, NUMBERS, Writing, as_float, as_number, entries_of, folded, ways_of
+from .writing import (
+    ANY_DATE,
+    AS_USUAL,
+    NUMBERS,
+    TwoReadings,
+    Writing,
+    as_float,
+    as_number,
+    entries_of,
+    folded,
+    two_ways,
+    ways_of,
+)
 
 _FEW = 3  # runs of lines, that may be notes or units
+_THOUSAND = 1_000
 _LOOKED_AT = 1_000  # cells of a column, of those that are not read
 
 
@@ -33,7 +47,10 @@ class Fault(Enum):
     TEXT = "text instead of a number"
     DATE = "a date instead of a number"
     WRITTEN = "a number that is written otherwise"
-    TIME = "a time of day instead of a number"
+    CENSORED = "a censored value instead of a number"
+    FEET = "feet and inches instead of a number"
+    MULTIPLE = "a multiple instead of a number"
+    TIME = "a clock time or a duration instead of a number"
     INFINITE = "an infinite value"
     NEITHER = "neither yes nor no"
     LEVEL = "none of its levels"
@@ -44,18 +61,28 @@ class Fault(Enum):
     NOBODY = "no name, so nobody knows whose row it is,"
 
 
+NOTED = {
+    "censored": Fault.CENSORED,
+    "feet and inches": Fault.FEET,
+    "multiples": Fault.MULTIPLE,
+    "times": Fault.TIME,
+}
+"""The fault of a number in a notation that is not declared."""
+
 ReadCell = Callable[[str], float | Fault]
 """A cell without spaces around it: its number, or its fault."""
 
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> ReadCell:
-    """Of a column of numbers, with their declared unit beside them or not."""
-    numbers, missing = writing.numbers, writing.missing_words
+    """Of a column of numbers, with their declared unit beside them or not, also in the notations that are declared."""
+    numbers, notations, missing = writing.number_format, writing.notations or (), writing.missing_words
 
     def read(cell: str) -> float | Fault:
         value = as_number(cell, numbers)
         if value is None and unit and unit in cell:
             value = as_number(cell.removesuffix(unit).removeprefix(unit), numbers)
+        if value is None and notations and folded(cell) not in missing.texts:
+            value = as_noted(cell, notations, numbers)
         if value is None or not math.isfinite(value):
             if folded(cell) in missing.texts:
                 return Fault.EMPTY
@@ -93,7 +120,7 @@ def reader_of_dates(dates: Dates, writing: Writing) -> ReadCell:
             return Fault.ORDER
         if has_the_form_of_a_date(cell):
             return Fault.CALENDAR
-        return Fault.NO_DATE if as_number(cell, writing.numbers) is None else Fault.NUMBER
+        return Fault.NO_DATE if as_number(cell, writing.number_format) is None else Fault.NUMBER
 
     return read
 
@@ -130,6 +157,7 @@ def remedy_of(
     *,
     lines: Sequence[int] = (),
     others: Collection[str] = (),
+    outcome: bool = False,
 ) -> str:
     """Remedy for all cells of a kind at once.
 
@@ -139,9 +167,12 @@ def remedy_of(
         share: of all rows.
         lines: where they are, all of them; () if they are too many.
         others: cells of the column that are read, some of them.
+        outcome: whether the column is the outcome, which has no box.
     """
     short = bool(cells) and all(_SHORT_YEAR.fullmatch(cell) and parsed(f"20{cell}", ORDERS[0]) for cell in cells)
     if fault is Fault.WRITTEN:
+        if mark := mark_of((*cells, *others)):
+            return _two_readings(mark)
         way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in (*cells, *others))), "")
         return f'declare numbers "{way}"' if way else "write all numbers in one way, and declare it as numbers"
     if fault is Fault.ORDER:
@@ -151,6 +182,11 @@ def remedy_of(
         return f'declare date_order "{order}"{f" if the day comes first, or {_FOUR}" if short else ""}'
     if fault is Fault.CALENDAR and short:
         return _FOUR
+    if fault is Fault.DATE and outcome:
+        return (
+            f'if a date means yes, declare "y_kind": "yes/no" and "yes": [1, "{ANY_DATE}"], "no": [0] with the words '
+            "that stand there, or write 1 and 0; if it means a missing value, declare it as missing"
+        )
     if fault is Fault.DATE:
         return f"declare {name!r} a date: its box is then two dates"
     if fault is Fault.TEXT and share > 0.5:
@@ -163,6 +199,23 @@ def remedy_of(
     if fault in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
         return f"{no_rows(lines)} if they are no rows, {_REMEDIES[fault]}"
     return _REMEDIES[fault]
+
+
+def mark_of(cells: Iterable[str]) -> str:
+    """The mark that has two readings in the numbers of some cells; "" where there is none."""
+    readings = TwoReadings()
+    for cell in cells:
+        readings.take(cell)
+    return readings.mark
+
+
+def _two_readings(mark: str) -> str:
+    """Remedy for numbers that can be read in two ways."""
+    thousands, fraction = two_ways(mark)
+    return (
+        f'declare numbers "{thousands}" if 1{mark}234 means one thousand two hundred and thirty-four, or '
+        f'"{fraction}" if it is a little more than 1'
+    )
 
 
 def counted(fault: Fault, name: str, wrong: int, rows: int, line: int, remedy: str) -> str:
@@ -191,25 +244,19 @@ def read_number(cell: str, column: str, line: int) -> float:
     raise ValueError(f"column {column!r} has {fault.value} in line {line} of the file; fetch the file again")
 
 
-def is_time(cell: str) -> bool:
-    """Whether text is a time of day or a duration."""
-    return _TIME.fullmatch(cell) is not None
-
-
 def narrowed(fault: Fault, cell: str) -> Fault:
     """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
     if fault is not Fault.TEXT:
         return fault
     if looks_like_a_date(cell):
         return Fault.DATE
-    if is_time(cell):
-        return Fault.TIME
-    return Fault.WRITTEN if ways_of(cell) else fault
+    if ways_of(cell):
+        return Fault.WRITTEN
+    return next((NOTED[name] for way in NUMBERS if (name := notation_of(cell, way))), fault)
 
 
 _SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day: ambiguous
 _FOUR = "write years that come first with four digits, as 2024-03-31"
-_TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[AaPp]\.?[Mm]\.?)?", re.ASCII)
 _UNIT_BEHIND = re.compile(
     r"(?P<number>[^A-Za-z\u00b5\u03bc\u00b0]{1,40}?)\s?(?P<unit>[^\W\d_\u00b0\u00b5]\S{0,20}|[\u00b0\u00b5]\S{1,20})"
 )
@@ -220,7 +267,10 @@ _REMEDIES = {
     Fault.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
     Fault.TEXT: _CORRECT,
     Fault.INFINITE: _CORRECT,
-    Fault.TIME: "write times as hours, 8.5 for 8:30, as a spreadsheet does with 24 times the time",
+    Fault.CENSORED: 'declare "notations": ["censored"], and each counts as its limit: left out, they bias the curve',
+    Fault.FEET: 'declare "notations": ["feet and inches"], and it is read in inches: bounds or box are in inches, too',
+    Fault.MULTIPLE: 'declare "notations": ["multiples"], and 12k is read as 12,000',
+    Fault.TIME: 'declare "notations": ["times"], and 8:30 and 8h30 are read as 8.5 hours',
     Fault.LEVEL: 'declare a level "other", which takes all others, or name these levels too',
     Fault.NO_DATE: _CORRECT,
     Fault.CALENDAR: _CORRECT,
@@ -235,11 +285,15 @@ class CompleteRows(NamedTuple):
     Attributes:
         values: of complete rows (n, k), and a number for each person behind them if there are people.
         left_out: rows that lack a value in one of the columns; or people who have no row without such a gap.
+        rows: all of them below the header, complete or not.
+        nameless: rows that do not say whose they are, where others do.
         neither: rows whose outcome is neither of the words for yes and no, nor one for a missing value. Not private.
     """
 
     values: FloatArray
     left_out: int
+    rows: int
+    nameless: int = 0
     neither: int = 0
 
 
@@ -278,25 +332,52 @@ def read_columns(
     readers.append(reader_of_yes_and_no(writing) if writing.two_valued else reader_of_numbers(writing, unit))
     pairs = list(zip(readers, positions, strict=True))
     leaves_out = writing.missing is not None
+    readings = _readings(columns, writing)
     problems = _Problems([*names, person or ""], [leaves_out] * len(columns) + [leaves_out or writing.two_valued])
     complete, count = _Complete(len(names), max_rows, of_people=person is not None), 0
+    nameless = 0
     for line, row in table:
         count += 1
         numbers = [read(row[at]) for read, at in pairs]
         floats = [number for number in numbers if isinstance(number, float)]
+        for column, each in readings.items():
+            if isinstance(numbers[column], float):
+                each.take(row[positions[column]])
         if count <= _LOOKED_AT or len(floats) < len(numbers):
             problems.row(count, [row[at] for at in positions], numbers, line)
         whose = None
         if person is not None:
             name = row[of_person]
             if folded(name) in writing.missing_words.texts if leaves_out else not name:
+                nameless += 1
                 problems.add(len(names), Fault.NOBODY, "", line)
                 continue
             whose = complete.number_of(name)
         if len(floats) == len(numbers):
             complete.add(floats, whose)
     problems.refuse(count, leaves_out=leaves_out)
-    return complete.all_of(count, problems.neither)
+    for column, each in readings.items():
+        if each.mark:
+            named = {".": "point", ",": "comma"}[each.mark]
+            raise ValueError(
+                f"column {names[column]!r} has numbers with exactly three digits behind the {named}, and no others "
+                f"with a {named}; {_two_readings(each.mark)}"
+            )
+    return complete.all_of(count, nameless, problems.neither)
+
+
+def _readings(columns: Sequence[Column], writing: Writing) -> dict[int, TwoReadings]:
+    """For each column of numbers, whether they can be read in two ways.
+
+    None where it is declared how they are written, nor for inputs whose box ends below 1,000: it says that 51.503 is no
+    51,503.
+    """
+    if writing.numbers is not None:
+        return {}
+    plain = [
+        each.dates is None and each.levels is None and max(map(abs, each.box)) >= _THOUSAND for each in columns
+    ] + [not writing.two_valued]
+    return {at: TwoReadings() for at, is_plain in enumerate(plain) if is_plain}
 
 
 class _Complete:
@@ -323,7 +404,7 @@ class _Complete:
             counted = "people" if self._of_people else "rows"
             raise ValueError(f"the file has more than {self._most} {counted}, the limit; keep a random sample of them")
 
-    def all_of(self, count: int, neither: int) -> CompleteRows:
+    def all_of(self, count: int, nameless: int, neither: int) -> CompleteRows:
         """All of ``count`` rows that were kept. ValueError where they, or the people, are fewer than 2."""
         people, kept = len(self._with_rows), self._kept
         if self._of_people and count and people < 2:
@@ -337,7 +418,8 @@ class _Complete:
                 "what is declared as missing, yes and no"
             )
         left_out = len(self._people) - people if self._of_people else count - kept
-        return CompleteRows(np.array(self._values).reshape(kept, self._width + self._of_people), left_out, neither)
+        values = np.array(self._values).reshape(kept, self._width + self._of_people)
+        return CompleteRows(values, left_out, count, nameless, neither)
 
 
 @dataclass
@@ -389,5 +471,6 @@ class _Problems:
             return
         (column, fault), most = max(problems, key=lambda pair: pair[1].rows)
         lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
-        remedy = remedy_of(fault, most.cells, most.rows / rows, name, lines=lines, others=self._read[column])
+        share, outcome = most.rows / rows, column == len(self._names) - 2  # behind it is whose row it is
+        remedy = remedy_of(fault, most.cells, share, name, lines=lines, others=self._read[column], outcome=outcome)
         raise ValueError(counted(fault, name, most.rows, rows, most.lines[0], remedy))

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..dates import Format
 from ..levels import levels_by_column
-from ..table import Column, Dataset, Outcome, declared_columns, pair_of
+from ..table import Column, Dataset, Notice, Outcome, declared_columns, pair_of
 from .columns import read_columns
 from .workbook import as_table
 from .writing import AS_USUAL, Declared, Writing, words
@@ -41,7 +41,8 @@ def read_csv(
     person: str | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     separator: str | None = None,
-    numbers: str = "1234.5",
+    numbers: str | None = None,
+    notations: Sequence[str] | None = None,
     encoding: str | None = None,
     missing: Sequence[str | float] | None = None,
     yes: Declared = None,
@@ -71,7 +72,8 @@ def read_csv(
         levels: declared public levels of inputs that are categories, by name. Any other text counts as "other"
             where that is a level, and is refused elsewhere.
         separator: how the table is written: this and the following are described at ``Writing``.
-        numbers: one of ``NUMBERS``.
+        numbers: one of ``NUMBERS``; None for "1234.5", unless every fraction of a column has exactly three digits.
+        notations: further ones that are read, some of ``NOTATIONS``.
         encoding: None for UTF-8, or that of a byte order mark.
         missing: words and codes for a missing value; None: a row that lacks one is refused.
         yes: words or codes that mean 1 in an outcome of yes and no.
@@ -90,6 +92,7 @@ def read_csv(
     writing = Writing(
         separator=separator,
         numbers=numbers,
+        notations=None if notations is None else tuple(notations),
         encoding=encoding,
         missing=None if missing is None else tuple(missing),
         yes=words(yes),
@@ -136,19 +139,20 @@ def read_dataset(
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
     read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
-    X, n, notices = read.values[:, :dim].copy(), len(read.values), []
+    X, n, notices = read.values[:, :dim].copy(), len(read.values), list[Notice]()
     if read.neither:
-        notices.append(
+        neither = (
             f"{read.neither:,} of {n + read.neither:,} outcomes are neither the word for yes nor that for no, and "
-            "are left out."
         )
+        notices.append(Notice(read.neither, n + read.neither, f"{neither}are left out."))
+    if (lacking := read.rows - n) > n:
+        notices.append(Notice(lacking, read.rows, f"{lacking:,} of {read.rows:,} rows lack a value and are left out."))
     if private_inputs:
         outside, X = X, np.clip(X, *np.array([each.box for each in columns]).T)
         if moved := int((outside != X).any(axis=1).sum()):
-            notices.append(
-                f"{moved:,} of {n:,} rows have an input outside its x_box and count at its edge. If they are many, "
-                "check the box, its unit and the order of dates."
-            )
+            outside_box = f"{moved:,} of {n:,} rows have an input outside its x_box and count at its edge. If they are "
+            checked = "many, check the box, its unit, how numbers are written, and the order of dates."
+            notices.append(Notice(moved, n, outside_box + checked))
     else:
         _check_inputs(X, columns)
     return Dataset(
@@ -163,6 +167,7 @@ def read_dataset(
         bounds_reason="declared by you when the file was read; nothing was computed from its values",
         person=None if person is None else read.values[:, -1].astype(np.int64),
         left_out=read.left_out,
+        rows_left_out=read.nameless if person is not None and private_inputs else read.rows - n,
         notices=tuple(notices),
     )
 
@@ -190,7 +195,8 @@ def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:
             ends = [column.text(end) if column.dates else f"{end:g}" for end in (low, high)]
             raise ValueError(
                 f"{outside} of {len(values)} rows have {column.name!r} outside its x_box ({', '.join(ends)}). "
-                "Widen the declared box, or declare as missing what only stands for that"
+                "Check its unit, how numbers are written, and the order of dates. Widen the declared box, or declare "
+                "as missing what only stands for that"
             )
         if values.min() == values.max():
             raise ValueError(f"column {column.name!r} has the same value in every row; remove it from x")

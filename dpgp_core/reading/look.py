@@ -5,6 +5,7 @@ Nothing of it is private. A proposal becomes a declaration when the owner writes
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -13,22 +14,23 @@ from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from .. import checks
 from ..levels import MOST_LEVELS
 from .columns import unit_beside
+from .notations import READERS, notation_of
 from .rows import (
     NotDecoded,
     Table,
     WrongWidth,
     as_written,
     column_names,
+    distinct,
     fields_of,
     may_be_a_record,
     plain_name,
     read_lines,
 )
 from .survey import Contents, survey, words_of
-from .writing import NUMBERS, Writing, entries_of, folded, ways_of
+from .writing import ANY_DATE, NUMBERS, PLAIN, TwoReadings, Writing, as_number, entries_of, folded, two_ways, ways_of
 
 MARK = "not_private"
 _MARKED = (
@@ -45,6 +47,13 @@ _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # words of an outcome that may be yes and no
 _SOME = 50  # texts of a column in which its unit is looked for
 _NEAR = 100  # lines in which the line of names is looked for
+_TWIN = re.compile(r".* \(column [0-9]+\)")
+_IDENTIFIER = re.compile(
+    r"(?:^|[\W_])(?:id|ids|nr|no|key|code|person|people|patient|subject|participant|name)$|ID$", re.IGNORECASE
+)
+_WEIGHTS = re.compile(
+    r"(?:^|[\W_])(?:[a-z]{0,6}wg?h?ts?|[a-z]{0,8}weights?|[a-z]{0,6}wt[a-z]{0,3})(?:$|[\W_\d])", re.IGNORECASE
+)
 _MOST_GAPS = 8  # words of a column of numbers or dates that may mean a missing value
 
 
@@ -78,7 +87,8 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
             stream.seek(0)
             continue
         used = [columns[name] for name in names if name in columns] or list(columns.values())
-        return Look(replace(writing, numbers=numbers_of(used), date_order=order_of_dates(used)), columns)
+        numbers = None if any(each.two_readings for each in used) else numbers_of(used)
+        return Look(replace(writing, numbers=numbers, date_order=order_of_dates(used)), columns)
     raise problems[0]
 
 
@@ -98,19 +108,23 @@ def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tupl
 
 
 def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
-    """The first row of a table, if its columns of numbers have text there alone, their units; and the last likewise.
+    """Rows that repeat the names, a first row of units or labels, and a last row of sums.
 
-    The last one is a sum where the first column of the table has text there, and numbers elsewhere.
+    The first row is none of the table's if all columns of numbers have a text there that stands nowhere else. The last
+    one is a sum where the first column of the table has such a text there, and numbers elsewhere.
     """
-    numbers = [column for column in columns.values() if column.ways]
-    units = bool(numbers) and all(_is_text_alone(column, 0) for column in numbers)
-    total = bool(numbers) and numbers[0] is next(iter(columns.values())) and _is_text_alone(numbers[0], -1)
-    return tuple(entries_of(numbers[0].ends[at] for at, there in ((0, units), (-1, total)) if there))
+    found = set.intersection(*({*column.repeats} for column in columns.values())) if columns else set[int]()
+    numbers = [column for column in columns.values() if column.ways and column.rows > 2]
+    if numbers and all(column.alone[0] for column in numbers) and (len(numbers) > 1 or _has_one_text(numbers[0])):
+        found.add(numbers[0].ends[0])
+    if numbers and numbers[0] is next(iter(columns.values())) and numbers[0].alone[-1] and _has_one_text(numbers[0]):
+        found.add(numbers[0].ends[-1])
+    return tuple(entries_of(found))
 
 
-def _is_text_alone(column: Contents, end: int) -> bool:
-    """Whether a column of numbers has text in its first or last row alone."""
-    return column.rows > 2 and column.unread[column.ways[0]] == (1, column.ends[end])
+def _has_one_text(column: Contents) -> bool:
+    """Whether one row alone of a column of numbers holds none."""
+    return column.unread[column.ways[0]][0] == 1
 
 
 def numbers_of(columns: Sequence[Contents]) -> str:
@@ -138,25 +152,55 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
     asked = [*x, *([] if y is None else [y])]
     first = look(stream, asked)
-    for name in asked:
-        if name not in first.columns:
-            stream.seek(0)
-            names = Table(stream, first.writing).listed
-            raise ValueError(f"the file has no column {checks.excerpt(name)} of its own; its columns are: {names}")
+    stream.seek(0)
+    Table(stream, first.writing).positions(asked)
+    stream.seek(0)
     y = y or _outcome(first.columns)
     inputs = list(x) or _inputs(first.columns, y)
+    if all(first.columns[name].holds_words for name in inputs):
+        raise ValueError(
+            "no column of numbers or dates is left for an input, and a curve needs one; name one with --x, or add one"
+        )
     table = look(stream, [*inputs, *([] if y is None else [y])])
     stream.seek(0)
-    rows = next(iter(first.columns.values())).rows if first.columns else 0
-    configuration, gaps, units = _configuration(stream, table, inputs, y, rows)
-    lines = [f"{name}: {described(column, table.writing.numbers)}" for name, column in table.columns.items()]
-    lines += [
-        f"{name}: proposed as missing, as they are no numbers: {', '.join(words)}" for name, words in gaps.items()
-    ]
-    lines += [f"{name}: numbers in {unit}, proposed as their unit" for name, unit in units.items()]
+    rows = next(iter(first.columns.values())).rows
+    configuration, said = _configuration(stream, table, inputs, y, rows)
+    numbers = table.writing.numbers or PLAIN
+    lines = [f"{name}: {described(column, numbers)}" for name, column in table.columns.items()]
+    lines += [*said, *lines_on_unused({name: each for name, each in table.columns.items() if name not in (*inputs, y)})]
+    if twins := [name for name in table.columns if _TWIN.fullmatch(name)]:
+        lines.append(
+            f"{', '.join(twins)}: several columns have one name, so each is named with its number, here and in x, y"
+        )
     if table.writing.ignore:
         lines.append(f"lines {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
     return configuration, lines
+
+
+def names_people(name: str, column: Contents) -> bool:
+    """Whether a column may say whose row it is: many texts, or numbers with such a name, that stand in several rows."""
+    if not MOST_LEVELS < column.values < column.rows - column.usual:
+        return False
+    return _IDENTIFIER.search(name) is not None or not (column.ways or column.orders)
+
+
+def lines_on_unused(columns: Mapping[str, Contents], *, whose: bool = True) -> list[str]:
+    """Lines on columns that are not used: whose rows they may say these are, and weights. Not private.
+
+    Args:
+        whose: whether it is not declared whose rows these are.
+    """
+    lines = [
+        f"{name}: {column.values:,} different values in {column.rows:,} rows. Whose rows are these? If each value is a "
+        f'person, declare "person": {json.dumps(name, ensure_ascii=False)}; otherwise a single row is protected'
+        for name, column in columns.items()
+        if whose and names_people(name, column)
+    ]
+    return lines + [
+        f"{name}: if these are survey weights, a release ignores them: every row counts once"
+        for name, column in columns.items()
+        if column.ways and _WEIGHTS.search(name)
+    ]
 
 
 def described(column: Contents, numbers: str = "1234.5") -> str:
@@ -177,7 +221,7 @@ def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
     """Which of some words may mean yes, and which no; None where none does."""
 
     def first_of(meanings: Sequence[str]) -> str | None:
-        return next((word for word in words if folded(_LABELLED.sub("", word, count=1)) in meanings), None)
+        return next((word for word in words if _bare(word) in meanings), None)
 
     yes, no = first_of(_YES), first_of(_NO)
     others = [word for word in words if word not in (yes, no)]
@@ -199,43 +243,125 @@ def missing_of(columns: Sequence[Contents]) -> list[str | float] | None:
 
 def _configuration(
     stream: BinaryIO, table: Look, x: Sequence[str], y: str | None, rows: int
-) -> tuple[dict[str, Any], dict[str, list[str]], dict[str, str]]:
-    """The configuration; words that may mean that a value is missing, and units beside numbers, by column."""
+) -> tuple[dict[str, Any], list[str]]:
+    """The configuration, and lines on what it proposes and why."""
     used = [*x, *([] if y is None else [y])]
     columns = [table.columns[name] for name in used]
-    words, gaps, units = dict[str, list[str]](), dict[str, list[str]](), dict[str, str]()
-    numbers = table.writing.numbers
+    words, gaps, units, said = dict[str, list[str]](), list[str](), dict[str, str](), list[str]()
+    numbers, notations = table.writing.numbers, dict[str, str]()
+    yes_no: tuple[Any, Any] = (None, None)
+    two_valued = False
     for name, column in zip(used, columns, strict=True):
-        unit, way = ("", "") if column.ways or column.orders else unit_of(words_of(stream, name, table.writing, _SOME))
-        stream.seek(0)
+        unit, way = _unit(stream, name, table)
         if unit:
             units[name], numbers = unit, way
-        elif column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
+            said.append(f"{name}: numbers in {unit}, proposed as their unit")
+            continue
+        if name == y and (meant := _dates_mean_yes(stream, name, table)):
+            two_valued, yes_no = True, meant
+            said.append(
+                f"{name}: dates in {column.dated:,} of {column.rows:,} rows beside words for yes and no; proposed: any "
+                "date means yes"
+            )
+            continue
+        if column.two_readings:
+            said.append(_either_reading(stream, name, table))
+        for notation, (count, _) in column.noted.items() if column.ways else ():
+            notations[notation] = READERS[notation].about
+            example = next(
+                text for text in _texts(stream, name, table) if notation_of(text, column.ways[0]) == notation
+            )
+            said.append(
+                f"{name}: {READERS[notation].about}, in {count:,} of {column.rows:,} rows, such as {example}; proposed "
+                f'as "notations"'
+            )
+            units |= {name: READERS[notation].unit} if READERS[notation].unit else {}
+        if column.holds_words and column.values <= (MOST_LEVELS if name in x else _MOST_ANSWERS):
             words[name] = words_of(stream, name, table.writing, MOST_LEVELS + 1)
+            stream.seek(0)
         elif among := _words_among(stream, name, table):
-            gaps[name] = among
-        stream.seek(0)
-    yes, no = yes_and_no(words[y]) if y in words else (None, None)
-    two_valued = y is not None and (y in words or _is_zero_or_one(table.columns[y]))
+            gaps += among
+            said.append(f"{name}: proposed as missing, as they are no numbers: {', '.join(among)}")
+        if column.ways and not column.orders and column.dated:
+            said.append(
+                f"{name}: dates in {column.dated:,} of {column.rows:,} rows among numbers; correct or declare them"
+            )
+    if y in words or (y is not None and _is_zero_or_one(table.columns[y])):
+        two_valued, yes_no = True, yes_and_no(words[y]) if y in words else (None, None)
     missing = missing_of(columns)
     if gaps:
-        missing = [*(missing or []), *dict.fromkeys(word for among in gaps.values() for word in among)]
-    writing = asdict(table.writing) | {"numbers": numbers, "missing": missing, "yes": yes, "no": no}
+        missing = [*(missing or []), *dict.fromkeys(gaps)]
+    writing = asdict(table.writing) | {"numbers": numbers, "notations": [*notations] or None, "missing": missing}
+    writing |= {"yes": yes_no[0], "no": yes_no[1]}
     levels = [sorted(words[name]) if name in words else None for name in x]
     grid = [None if name in words else 51 if len(x) - len(set(words) & {*x}) == 1 else 20 for name in x]
     return (
-        (
-            {MARK: _MARKED, "x": list(x), "x_box": None}
-            | ({"x_levels": levels} if any(levels) else {})
-            | ({"x_units": [units.get(name, "") for name in x]} if {*units} & {*x} else {})
-            | ({"y_unit": units[y]} if y in units else {})
-            | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
-            | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
-            | writing
-        ),
-        gaps,
-        units,
+        {MARK: _MARKED, "x": list(x), "x_box": None}
+        | ({"x_levels": levels} if any(levels) else {})
+        | ({"x_units": [units.get(name, "") for name in x]} if {*units} & {*x} else {})
+        | ({"y_unit": units[y]} if y in units else {})
+        | {"y": y, "y_bounds": None, "y_kind": "yes/no" if two_valued else "number"}
+        | {"unit": f"one person's {y}", "grid": grid, "epsilon": 1.0, "delta": usual_delta(rows)}
+        | writing
+    ), said
+
+
+def _unit(stream: BinaryIO, name: str, table: Look) -> tuple[str, str]:
+    """The unit beside the numbers of a column, and the way of writing these; "" for none."""
+    column = table.columns[name]
+    return ("", "") if not may_have_a_unit(column) else unit_of(_texts(stream, name, table)[:_SOME])
+
+
+def may_have_a_unit(column: Contents) -> bool:
+    """Whether there may be a unit beside each number of a column: no number is plain, and none is a multiple."""
+    noted = sum(count for count, _ in column.noted.values())
+    plain = column.ways and column.rows - column.usual - column.unread[column.ways[0]][0] - noted
+    return not (plain or column.orders or "multiples" in column.noted or "censored" in column.noted)
+
+
+def _texts(stream: BinaryIO, name: str, table: Look) -> list[str]:
+    """The different texts of a column, the commonest first."""
+    stream.seek(0)
+    texts = words_of(stream, name, table.writing, table.columns[name].values)
+    stream.seek(0)
+    return texts
+
+
+def _dates_mean_yes(stream: BinaryIO, name: str, table: Look) -> tuple[list[str], list[str]] | None:
+    """Words for yes and for no of an outcome that holds dates besides; None where dates mean nothing of the kind."""
+    column = table.columns[name]
+    if not column.dated or not 1 <= column.beside_dates <= _MOST_ANSWERS:
+        return None
+    words = words_of(stream, name, table.writing, _MOST_ANSWERS + 1, dates=False)
+    stream.seek(0)
+    yes, no = ([word for word in words if _bare(word) in meanings] for meanings in (_YES, _NO))
+    return ([*yes, ANY_DATE], no) if no and len(yes) + len(no) == len(words) else None
+
+
+def _bare(word: str) -> str:
+    """A word without the number of its label and without capitals."""
+    return folded(_LABELLED.sub("", word, count=1))
+
+
+def _either_reading(stream: BinaryIO, name: str, table: Look) -> str:
+    """A line on numbers that can be read in two ways, with an example."""
+    example, mark = readings_of(_texts(stream, name, table))
+    thousands, fraction = two_ways(mark)
+    values = [as_number(example, way) or 0.0 for way in (thousands, fraction)]
+    return (
+        f"{name}: {example} is {values[0]:,g} or {values[1]:g}? Every fraction has exactly three digits, so nothing is "
+        f'proposed: declare "numbers": "{thousands}" for the first, or "{fraction}" for the second'
     )
+
+
+def readings_of(texts: Sequence[str]) -> tuple[str, str]:
+    """The first of some numbers that can be read in two ways, and the mark that can; "" for none."""
+    for text in texts:
+        readings = TwoReadings()
+        readings.take(text)
+        if readings.mark:
+            return text, readings.mark
+    return "", ""
 
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
@@ -248,16 +374,16 @@ def unit_of(cells: Sequence[str]) -> tuple[str, str]:
 
 
 def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
-    """Words among the numbers or dates of a column, if they are few."""
-    column, numbers = table.columns[name], table.writing.numbers
-    if numbers in column.ways:
-        among = (
-            words_of(stream, name, table.writing, _MOST_GAPS + 1, numbers=numbers) if column.unread[numbers][0] else []
-        )
-    elif column.orders and column.undated[column.orders[0]][0]:
+    """Words among the numbers or dates of a column, if they are few; no dates among numbers."""
+    column = table.columns[name]
+    numbers = table.writing.numbers or next(iter(column.ways), PLAIN)
+    if numbers in column.ways and column.unread[numbers][0]:
+        among = words_of(stream, name, table.writing, _MOST_GAPS + 1, numbers=numbers, dates=False)
+    elif numbers not in column.ways and column.orders and column.undated[column.orders[0]][0]:
         among = words_of(stream, name, table.writing, _MOST_GAPS + 1, order=column.orders[0])
     else:
         return []
+    stream.seek(0)
     return among if len(among) <= _MOST_GAPS else []
 
 
@@ -312,7 +438,7 @@ def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
     stream.seek(0)
     best = (0, 0)  # rows of equal width, and the first of them that may hold names
     for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:
-        rows = [[plain_name(field) for field in fields_of(line, mark)] for line in lines]
+        rows = [distinct([plain_name(field) for field in fields_of(line, mark)]) for line in lines]
         [(width, count)] = Counter(len(row) for row in rows if len(row) > 1).most_common(1) or [(0, 0)]
         line = next((at for at, row in enumerate(rows, start=1) if _may_name(row, width, names)), 0)
         best = max(best, (count, line)) if line else best
@@ -326,17 +452,23 @@ def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
 
 
 def _outcome(columns: Mapping[str, Contents]) -> str | None:
-    """The last column that may be an outcome: of numbers, or of a few words."""
-    usable = [name for name, each in columns.items() if each.ways or (each.holds_words and each.values < MOST_LEVELS)]
-    return usable[-1] if usable else None
+    """The last column of numbers that may be an outcome, or else of a few words."""
+    numbers = [name for name, each in columns.items() if each.ways and not _identifies(name, each)]
+    words = [name for name, each in columns.items() if each.holds_words and each.values < MOST_LEVELS]
+    return next(iter([*numbers[::-1], *words[::-1]]), None)
 
 
 def _inputs(columns: Mapping[str, Contents], y: str | None) -> list[str]:
-    """The first other column of numbers that are not a number for every row, or else of dates."""
-    numbers = [name for name, each in columns.items() if name != y and each.ways and each.values < each.rows]
-    dates = [name for name, each in columns.items() if name != y and each.orders and not each.ways]
-    others = [name for name, each in columns.items() if name != y and each.ways]
-    return (dates or numbers or others)[:1]
+    """The first column of dates, or of numbers that are not another for every row; never one that numbers the rows."""
+    others = {name: each for name, each in columns.items() if name != y and not _identifies(name, each)}
+    dates = [name for name, each in others.items() if each.orders and not each.ways]
+    numbers = [name for name, each in others.items() if each.ways]
+    return (dates or sorted(numbers, key=lambda name: others[name].values == others[name].rows))[:1]
+
+
+def _identifies(name: str, column: Contents) -> bool:
+    """Whether a column of numbers says which row, or whose row it is."""
+    return column.numbered or (column.values > MOST_LEVELS and _IDENTIFIER.search(name) is not None)
 
 
 def _is_zero_or_one(column: Contents) -> bool:

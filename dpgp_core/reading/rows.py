@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, repeat
@@ -192,7 +193,8 @@ class Table:
     """A table: its first line, of names, and below it rows, which raise as ``read_lines`` does.
 
     Attributes:
-        names: of the columns, without spaces around them; "" for one that has none.
+        titles: of the columns, without spaces around them; "" for one that has none.
+        names: the same, with the number of its column behind a title that several columns have: see ``distinct``.
         writing: how the table is written, its separator being known.
         lines: that the names go over, more than one where a name in quotes does.
 
@@ -209,17 +211,25 @@ class Table:
             raise ValueError(
                 f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need"
             )
-        self.names = [plain_name(name) for name in names]
+        self.titles = [plain_name(name) for name in names]
+        self.names = distinct(self.titles)
         self.writing = self._rows.writing
         self.lines = line - self._rows.above
 
     def positions(self, columns: Sequence[str]) -> list[int]:
-        """Positions of columns. No others need a name of their own.
+        """Positions of columns. No others need a name.
 
         Raises:
-            ValueError: one is not there, or several have its name.
+            ValueError: one is not there, or several have its title.
         """
         columns = [plain_name(column) for column in columns]
+        twins = next((column for column in columns if column not in self.names and column in self.titles), None)
+        if twins is not None:
+            at = [str(position) for position, name in enumerate(self.titles, start=1) if name == twins]
+            raise ValueError(
+                f"columns {' and '.join(at)} of the file have the same name: {twins!r}; choose one by its number, as "
+                f"{distinct(self.titles)[self.titles.index(twins)]!r}"
+            )
         missing = next((column for column in columns if column not in self.names), None)
         if missing is not None and (line := self._rows.line_of(columns)) > 1:
             raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
@@ -227,21 +237,14 @@ class Table:
             raise ValueError(
                 f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self.listed}"
             )
-        repeated = next((column for column in columns if self.names.count(column) > 1), None)
-        if repeated is not None:
-            at = [str(position) for position, name in enumerate(self.names, start=1) if name == repeated]
-            raise ValueError(
-                f"columns {' and '.join(at)} of the file have the same name: {repeated!r}; rename all but the one "
-                "that is meant"
-            )
         return [self.names.index(column) for column in columns]
 
     @property
     def listed(self) -> str:
         """The names for a message, which must hold no record."""
-        if may_be_a_record(self.names) or (len(self.names) == 1 and re.search(r"\d", self.names[0])):
+        if may_be_a_record(self.titles) or (len(self.titles) == 1 and re.search(r"\d", self.titles[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
-        if self.lines > 1 and may_be_a_record(part for name in self.names for part in re.split(r"[\s,;|]+", name)):
+        if self.lines > 1 and may_be_a_record(part for name in self.titles for part in re.split(r"[\s,;|]+", name)):
             return (
                 f"not shown, because they go over {self.lines} lines and hold numbers or dates. If "
                 "rows stand there, remove the quote that opens in it and does not close"
@@ -277,18 +280,19 @@ class Table:
 
 
 def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
-    """Names in the header line of a stream that can be used: those that one column alone has.
+    """Names in the header line of a stream that can be used: see ``distinct``.
 
     Raises:
         ValueError: there is no header line, or it holds numbers, so that it may be a record; it is then not shown.
     """
-    names = Table(stream, writing).names
-    if may_be_a_record(names):
+    table = Table(stream, writing)
+    names = table.names
+    if may_be_a_record(table.titles):
         raise ValueError(
             "the first line of the file holds numbers or dates, so it may be a record. Add a line of column names, or "
             "declare the lines above the names as ignore"
         )
-    return [name for name in names if name and names.count(name) == 1]
+    return [name for name in names if name]
 
 
 def as_written(stream: BinaryIO, writing: Writing) -> Writing:
@@ -316,6 +320,19 @@ def fields_of(line: str, separator: str) -> list[str]:
         return next(csv.reader([line.strip("\n")], delimiter=separator, skipinitialspace=True), [])
     except csv.Error:
         return []
+
+
+def distinct(titles: Sequence[str]) -> list[str]:
+    """Names of columns by their titles: where several have one title, as "score (column 2)" and "score (column 3)"."""
+    count, taken = Counter(titles), set(titles)
+    names = list[str]()
+    for number, title in enumerate(titles, start=1):
+        name = f"{title} (column {number})" if title and count[title] > 1 else title
+        while name in taken and name != title:
+            name = f"{name}*"
+        taken.add(name)
+        names.append(name)
+    return names
 
 
 def plain_name(name: str) -> str:

@@ -6,18 +6,20 @@ For the eyes of who holds the table: none of it is released, and nothing is decl
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import BinaryIO, NamedTuple
 
-from ..dates import ORDERS, Format, has_the_form_of_a_date, parsed
+from ..dates import ORDERS, Format, has_the_form_of_a_date, looks_like_a_date, parsed
 from ..levels import OTHER, Levels
-from .columns import Fault, counted, is_time, remedy_of
-from .rows import Table
-from .writing import NUMBERS, USUAL, Words, Writing, as_number, folded, ways_of
+from .columns import NOTED, Fault, counted, remedy_of
+from .notations import notation_of
+from .rows import MOST_LINES, Table
+from .writing import NUMBERS, USUAL, TwoReadings, Words, Writing, as_number, folded, ways_of
 
 _WAYS = frozenset((*NUMBERS, *ORDERS))
 _MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
@@ -58,11 +60,17 @@ class Contents(NamedTuple):
     Attributes:
         rows: of the table.
         usual: rows that hold nothing, or a word for that which need not be declared, such as NA.
-        unread: for each way of writing numbers, rows that hold no number and no such word, and the line of the first.
+        unread: for each way of writing numbers, rows that hold no number in any notation and no such word, and the line
+            of the first.
+        noted: for each notation that must be declared, rows that hold it, and the line of the first.
+        two_readings: the mark before exactly three digits, where no number says what it means; "" for none.
         undated: the same for each order of dates.
         values: different ones that are not empty.
-        times: rows that hold a time of day.
         ends: lines of the first row of the table and of the last.
+        alone: whether each of these holds a text that no other row holds, and that is no number and no date.
+        repeats: lines that hold the name of the column again.
+        beside_dates: different values that are no dates.
+        numbered: whether it numbers the rows: the whole numbers from 0 or 1 without a gap, each once.
         codes: numbers that may mean a missing value, and rows that hold them; of the usual way of writing.
         texts: those of its cells.
     """
@@ -71,9 +79,14 @@ class Contents(NamedTuple):
     usual: int
     unread: Mapping[str, tuple[int, int]]
     undated: Mapping[Format, tuple[int, int]]
+    noted: Mapping[str, tuple[int, int]]
+    two_readings: str
     values: int
-    times: int
     ends: tuple[int, int]
+    alone: tuple[bool, bool]
+    repeats: tuple[int, ...]
+    beside_dates: int
+    numbered: bool
     codes: Mapping[float, int]
     texts: Texts
 
@@ -88,27 +101,38 @@ class Contents(NamedTuple):
         return _readable(self.undated, self.rows - self.usual)
 
     @property
+    def dated(self) -> int:
+        """Rows that hold a date, in the order that reads most."""
+        return self.rows - self.usual - min(count for count, _ in self.undated.values())
+
+    @property
     def holds_words(self) -> bool:
         """Whether it holds a few different texts that are neither numbers nor dates."""
         return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
 
-    def as_numbers(self, name: str, numbers: str = "1234.5", *, or_dates: bool = True) -> str:
+    def as_numbers(
+        self, name: str, numbers: str = "1234.5", notations: Collection[str] = (), *, or_dates: bool = True
+    ) -> str:
         """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
 
         Args:
+            notations: that are declared.
             or_dates: whether it may be said to hold dates instead.
         """
         count, line = self.unread[numbers]
+        undeclared = next((each for each in self.noted if each not in notations), "")
+        if not count and undeclared:
+            return self._counted(name, NOTED[undeclared], *self.noted[undeclared])
         if not count:
             return ""
+        if self.two_readings:
+            return f"column {name!r} holds numbers that can be read in two ways; say which is meant"
         if self.ways and self.unread[self.ways[0]][0] < count:
             return f'column {name!r} holds numbers that are written otherwise: say that they are "{self.ways[0]}"'
         if count > _MOSTLY * (self.rows - self.usual):
             if self.orders:
                 remedy = "say so, and it is read as dates" if or_dates else "choose a column of numbers"
                 return f"column {name!r} holds dates; {remedy}"
-            if self.times > count / 2:
-                return f"column {name!r} holds times of day; {remedy_of(Fault.TIME, (), 1.0, name)}"
             return (
                 f"column {name!r} holds no numbers in {count:,} of {self.rows:,} rows, so it is no column of "
                 "numbers; choose another, or say that it holds words"
@@ -172,7 +196,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing) -> dict[s
     """
     table, names = Table(stream, writing), list(columns)
     positions, key = table.positions(names), secrets.token_bytes(16)
-    cells = [_Cells() for _ in names]
+    cells = [_Cells(table.titles[position]) for position in positions]
     count = first = last = 0
     for last, row in table:
         count += 1
@@ -190,13 +214,15 @@ def words_of(
     *,
     numbers: str | None = None,
     order: Format | None = None,
+    dates: bool = True,
 ) -> list[str]:
     """The different texts of a column but for those that mean that a value is missing, the commonest first.
 
     Args:
         most: no more are returned.
-        numbers: a way of writing these, which are then left out, too; None: they are texts like others.
+        numbers: a way of writing these, which are then left out in all notations; None: they are texts like others.
         order: of dates, which are then left out likewise.
+        dates: whether dates of any order are texts like others.
     """
     table = Table(stream, writing)
     [position], missing = table.positions([column]), writing.missing_words.texts
@@ -204,8 +230,9 @@ def words_of(
         text
         for text, _ in Counter(row[position] for _, row in table).most_common()
         if folded(text) not in missing
-        and (numbers is None or as_number(text, numbers) is None)
+        and (numbers is None or (as_number(text, numbers) is None and not notation_of(text, numbers)))
         and (order is None or parsed(text, order) is None)
+        and (dates or not looks_like_a_date(text))
     )
     return list(islice(words, most))
 
@@ -219,31 +246,45 @@ def order_of(format: Format) -> Format:
 class _Cells:
     """Cells of one column, counted as they come: its different texts, each of which is looked at once, in the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
         self.texts: Counter[str] = Counter()
         self.lines: dict[str, int] = {}
+        self.repeats: list[int] = []
+        self.last = ""
 
     def take(self, cell: str, line: int) -> None:
         self.texts[cell] += 1
         self.lines.setdefault(cell, line)
+        self.last = cell
+        if cell == self.name and len(self.repeats) < MOST_LINES:
+            self.repeats.append(line)
 
     def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Contents:
         """The contents, of a column in a table of so many rows with these first and last lines."""
-        usual = times = 0
-        numbers = Counter[float]()
+        usual = 0
+        numbers, readings = Counter[float](), TwoReadings()
         unread, lines = Counter[str](), dict[str, int]()  # of each way and order
+        noted, texts, dates = dict[str, tuple[int, int]](), set[str](), 0
         for cell, count in self.texts.items():  # in the order of their lines
             if folded(cell) in _USUAL:
                 usual += count
                 continue
             ways = ways_of(cell)
-            times += count * (not ways and is_time(cell))
             if ways:
                 value = as_number(cell, next(way for way in NUMBERS if way in ways))
                 if value is not None:
                     numbers[value] += count
+                readings.take(cell)
+            elif notations := {way: name for way in NUMBERS if (name := notation_of(cell, way))}:
+                ways, name = frozenset(notations), next(iter(notations.values()))
+                before, line = noted.get(name, (0, self.lines[cell]))
+                noted[name] = before + count, line
             dated = has_the_form_of_a_date(cell)
             orders = {order for order in ORDERS if parsed(cell, order) is not None} if dated else set()
+            dates += bool(orders)
+            if not (ways or orders):
+                texts.add(cell)
             for way in _WAYS - ways - orders:
                 unread[way] += count
                 lines.setdefault(way, self.lines[cell])
@@ -252,12 +293,31 @@ class _Cells:
             usual=usual,
             unread={way: (unread[way], lines.get(way, 0)) for way in NUMBERS},
             undated={order: (unread[order], lines.get(order, 0)) for order in ORDERS},
+            noted=noted,
+            two_readings=readings.mark,
             values=len(self.texts.keys() - {""}),
-            times=times,
             ends=ends,
+            alone=(self._alone(next(iter(self.texts), ""), texts), self._alone(self.last, texts)),
+            repeats=tuple(self.repeats),
+            beside_dates=sum(folded(text) not in _USUAL for text in self.texts) - dates,
+            numbered=_numbered(numbers, rows),
             codes=_codes(numbers),
             texts=_digested(self.texts, self.lines, key),
         )
+
+    def _alone(self, cell: str, texts: Collection[str]) -> bool:
+        return cell in texts and self.texts[cell] == 1
+
+
+def _numbered(numbers: Counter[float], rows: int) -> bool:
+    """Whether rows are numbered from 0 or 1 on, each by another number."""
+    first = min(numbers, default=math.nan)
+    return (
+        rows > 2
+        and len(numbers) == rows
+        and first in (0.0, 1.0)
+        and numbers.keys() == {*range(int(first), int(first) + rows)}
+    )
 
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 
 from .. import checks
-from ..dates import Format, checked_format
+from ..dates import Format, checked_format, looks_like_a_date
 
 
 def _listed(names: str) -> tuple[str, ...]:
@@ -41,6 +41,11 @@ NUMBERS = {
     "1'234.5": ("'", "."),
 }
 """Ways of writing numbers: marks between thousands, which may be left out, and the decimal mark."""
+NOTATIONS = ("censored", "feet and inches", "multiples", "times")
+"""Further ways of writing a number, which are read only where they are declared: see ``notations``."""
+ANY_DATE = "any date"
+"""As a word for yes or no: every date means it."""
+PLAIN = "1234.5"
 ENCODINGS = _listed(
     "utf-8|utf-16|utf-32|cp1252|latin-1|iso-8859-2|iso-8859-15|cp1250|cp1251|cp1253|cp1254|cp437|cp850|mac-roman|"
     "koi8-r|shift_jis|euc-jp|gb18030|big5|euc-kr"
@@ -57,16 +62,23 @@ _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": 
 
 
 class Words:
-    """Words and codes: a cell is one of them as text without capitals, or as a number that is written in one way."""
+    """Words and codes: a cell is one of them as text without capitals, or as a number that is written in one way.
+
+    ``ANY_DATE`` among the words stands for every text that is a date.
+    """
 
     def __init__(self, values: Iterable[str | float], numbers: str) -> None:
         self._numbers = numbers
+        values = tuple(values)
+        self._dates = ANY_DATE in values
         self.texts = frozenset(folded(str(value)) for value in values)
         codes = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
         self.codes = frozenset(code for code in codes if code is not None and math.isfinite(code))
 
     def __contains__(self, cell: str) -> bool:
-        return folded(cell) in self.texts or bool(self.codes and as_number(cell, self._numbers) in self.codes)
+        if folded(cell) in self.texts or (self.codes and as_number(cell, self._numbers) in self.codes):
+            return True
+        return self._dates and looks_like_a_date(cell)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,11 +87,14 @@ class Writing:
 
     Args:
         separator: one of ``SEPARATORS`` or its name; None: the one that the first line, of column names, has most of.
-        numbers: one of ``NUMBERS``.
+        numbers: one of ``NUMBERS``; None: "1234.5", and a column in which every fraction has exactly three digits is
+            refused, because 2.400 may mean 2,400.
+        notations: some of ``NOTATIONS``, for numbers such as <5 and 80+ ("censored", which count as the limit), 5'10"
+            ("feet and inches", in inches), 12k and 1.2bn ("multiples"), 8:30 and 1h20 ("times", in hours).
         encoding: one of ``ENCODINGS``; None for UTF-8. A byte order mark goes before both.
         missing: words and codes that mean that a value is missing, for example -999, beside ``USUAL``; rows that lack
             a value in a column that is used are then left out. None: there are none, and such a row is refused.
-        yes: words or codes that mean 1 in an outcome of yes or no.
+        yes: words or codes that mean 1 in an outcome of yes or no; "any date" among them stands for every date.
         no: those that mean 0; anything else is missing.
         date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
         ignore: lines that are no rows of the table, such as a title above the names, units below them, notes at the
@@ -91,7 +106,8 @@ class Writing:
     """
 
     separator: str | None = None
-    numbers: str = "1234.5"
+    numbers: str | None = None
+    notations: tuple[str, ...] | None = None
     encoding: str | None = None
     missing: tuple[str | float, ...] | None = None
     yes: tuple[str | float, ...] | None = None
@@ -101,8 +117,6 @@ class Writing:
     sheet: str | None = None
 
     def __post_init__(self) -> None:
-        if self.numbers is None:
-            object.__setattr__(self, "numbers", "1234.5")
         for name, check in _CHECKS.items():
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, check(name, getattr(self, name)))
@@ -114,6 +128,11 @@ class Writing:
                 raise ValueError("yes and no must each name a word, and no word may mean both; correct one of them")
 
     @property
+    def number_format(self) -> str:
+        """How numbers are read, one of ``NUMBERS``."""
+        return self.numbers or PLAIN
+
+    @property
     def two_valued(self) -> bool:
         """Whether words for yes and no are declared."""
         return self.yes is not None
@@ -121,17 +140,17 @@ class Writing:
     @cached_property
     def missing_words(self) -> Words:
         """Words and codes for a missing value, where they are declared."""
-        return Words((*USUAL, *(self.missing or ())), self.numbers)
+        return Words((*USUAL, *(self.missing or ())), self.number_format)
 
     @cached_property
     def yes_words(self) -> Words:
         """Words and codes for yes."""
-        return Words(self.yes or (), self.numbers)
+        return Words(self.yes or (), self.number_format)
 
     @cached_property
     def no_words(self) -> Words:
         """Words and codes for no."""
-        return Words(self.no or (), self.numbers)
+        return Words(self.no or (), self.number_format)
 
     def ignores(self, line: int) -> bool:
         """Whether a line, the first being 1, is declared to be no row."""
@@ -230,6 +249,35 @@ def ways_of(cell: str) -> frozenset[str]:
     return frozenset(way for way in NUMBERS if (value := as_number(text, way)) is not None and math.isfinite(value))
 
 
+class TwoReadings:
+    """Whether the numbers of a column can be read in two ways, because every fraction has exactly three digits.
+
+    Numbers that are whole say nothing; 2.400 may be 2,400 or 2.4, and one number like 2.5, 0.400 or 2.400.000 decides.
+
+    Attributes:
+        mark: the point or the comma before the three digits; "" where there is none so far, or a number has decided.
+    """
+
+    def __init__(self) -> None:
+        self.mark = ""
+        self.decided = False
+
+    def take(self, cell: str) -> None:
+        """Consider one more number of the column."""
+        if self.decided or not ("." in cell or "," in cell):
+            return
+        match = _THREE_DIGITS.fullmatch(cell.translate(_PLAINER).strip())
+        if match is None or self.mark not in ("", match["mark"]):
+            self.mark, self.decided = "", True
+        else:
+            self.mark = match["mark"]
+
+
+def two_ways(mark: str) -> tuple[str, str]:
+    """How numbers are written if this mark stands between thousands, and if it stands before a fraction."""
+    return ("1.234,5", "1234.5") if mark == "." else ("1,234.5", "1234,5")
+
+
 def separator_of(first_line: str) -> str:
     """The commonest separator of the names in a first line, which is public; a comma if there is none."""
     bare = re.sub(r'"[^"]*"', "", first_line)
@@ -251,6 +299,7 @@ def _pattern(group: str, decimal: str) -> re.Pattern[str]:
 
 _WRITTEN = {way: _pattern(*marks) for way, marks in NUMBERS.items()}
 _ALL_WAYS = frozenset(NUMBERS)
+_THREE_DIGITS = re.compile(r"\(?[^\d.,]{0,4}[1-9][0-9]{0,2}(?P<mark>[.,])[0-9]{3}[^\d.,]{0,20}")
 _NO_NUMBER = re.compile(r"[A-DF-Za-df-z]")
 _LINES = re.compile(r"\d{1,9}(-(\d{1,9})?)?", re.ASCII)
 _ALIASES = {
@@ -322,9 +371,17 @@ def _words(name: str, value: object) -> tuple[str | float, ...]:
     )
 
 
+def _notations(name: str, value: object) -> tuple[str, ...]:
+    """Some of the notations, one or a list of them."""
+    return tuple(
+        str(checks.one_of(f"each entry of {name}", each, allowed=list(NOTATIONS))) for each in _entries(name, value)
+    )
+
+
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "separator": _separator,
     "numbers": partial(checks.one_of, allowed=list(NUMBERS)),
+    "notations": _notations,
     "encoding": _encoding,
     "missing": _words,
     "yes": _words,

@@ -122,6 +122,7 @@ def release_card(published: Published, ledger: Ledger, columns: Iterable[str]) -
         "public": {
             "n": published.n,
             "left_out": published.left_out,
+            "rows_left_out": published.rows_left_out,
             "y_scale": published.outcome.scale,
             "reference": spec.built.reference,
         },

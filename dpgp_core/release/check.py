@@ -6,7 +6,7 @@ import csv
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,15 @@ class LoadedRelease:
 
     Attributes:
         guarantee: the promise on its card.
+        left_out: rows of the table that lacked a value, or people who had no complete row.
+        rows_left_out: rows that were left out, as far as their number is public.
     """
 
     statistics: CellStatistics
     guarantee: Guarantee
     models: tuple[Model, ...]
+    left_out: int = 0
+    rows_left_out: int = 0
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
@@ -182,7 +186,9 @@ def load(path: str | Path) -> LoadedRelease:
             f"{str(path)!r} keeps no {FILE} with what was measured of each output, so it cannot be read again. "
             "Releases by Bayes cloaking do"
         )
-    return _loaded(mechanism, described, files[FILE], guarantee)
+    release = _loaded(mechanism, described, files[FILE], guarantee)
+    public = card.get("public")
+    return replace(release, left_out=_counted(public, "left_out"), rows_left_out=_counted(public, "rows_left_out"))
 
 
 def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
@@ -196,6 +202,11 @@ def _mechanism(config: object, guarantee: Guarantee) -> object:
     if isinstance(config, dict):
         return spec_from_object(config).built
     return BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
+
+
+def _counted(public: object, name: str) -> int:
+    """A number of rows or people on a card; 0 where it says nothing."""
+    return checks.whole(f"{name} of {CARD}", public.get(name, 0) if isinstance(public, dict) else 0, 0, 10**9)
 
 
 def _loaded(

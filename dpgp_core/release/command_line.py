@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn, TextIO
 
@@ -15,6 +15,7 @@ from ..accounting.gaussian import rounded_up, written
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.look import proposal
 from ..reading.workbook import as_table
+from ..table import Dataset
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
 from .json_text import (
@@ -29,11 +30,14 @@ from .json_text import (
 from .ledger_file import spend_in_file
 from .plan import plan_release
 from .private_table import (
+    FOR_YOUR_EYES,
+    about_unused_columns,
     as_measured,
     complete_rows,
     declared_writing,
     large_delta,
-    not_of_its_kind,
+    notices_of,
+    probably_wrong,
     read_outcomes,
     to_owner,
 )
@@ -47,7 +51,8 @@ exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger
 wrong; {REFUSED} the budget would be passed, or inputs exposed that are protected: nothing was released;
 {NOT_WRITTEN} a file cannot be written; 128 + n stopped by signal n.
 
-'python -m dpgp_core template' prints a configuration to start from; a release.json is one too.
+'python -m dpgp_core template' prints a configuration to start from; a release.json is one too. Begin with --check,
+which spends nothing.
 
 an input that is a category has its levels in the configuration, and null where numbers have a box, a lengthscale and
 points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
@@ -58,11 +63,16 @@ how the table is written, declared in the configuration and written to release.j
 TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
   "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of
   "numbers"     "1234.5", "1,234.5", "1234,5", "1.234,5", "1 234,5", "1 234.5" or "1'234.5"
+                null: "1234.5", unless all fractions of a column have exactly three digits: 2.400 may be 2,400
+  "notations"   further ways of writing numbers, as ["censored"]: "censored" for <5, >90 and 80+, which count as their
+                limit; "feet and inches" for 5'10", in inches; "multiples" for 12k and 1.2bn; "times" for 8:30 and 1h20,
+                in hours
   "encoding"    null for UTF-8 or what a byte order mark says; "cp1252" and "latin-1" are usual elsewhere
   "missing"     words and codes that mean that a value is missing, as [-999, "refused"], beside empty cells, NA, N/A,
                 NaN, null, none, unknown and the like: rows that lack a value in a column that is used are left out,
                 and the number of complete rows is public. null: a row that lacks a value is refused
-  "yes", "no"   the words, or codes, of an outcome of yes and no ("y_kind": "yes/no"); what is neither is missing
+  "yes", "no"   the words, or codes, of an outcome of yes and no ("y_kind": "yes/no"); what is neither is missing;
+                "any date" among them stands for every date
   "date_order"  of inputs that are dates
   "ignore"      lines that are no rows: titles above the names, units below them, notes, sums; as [2] or ["1-3", "63-"]
   "sheet"       of a workbook (.xlsx) with several sheets, the one that holds the table; its rows count as lines
@@ -171,7 +181,19 @@ def _add_release(commands: Any) -> None:
     release.set_defaults(run=_release)
     release.add_argument("--csv", required=True, metavar="FILE", help="the table: text with a header line, or .xlsx")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
-    release.add_argument("--out", required=True, metavar="FILE", help="the zip to write")
+    release.add_argument("--out", metavar="FILE", help="the zip to write; needed unless --check is given")
+    release.add_argument(
+        "--check",
+        action="store_true",
+        help="a dry run, and the first step: read the table, say all that its owner is told before a release, and "
+        "whether the ledger would allow it; nothing is spent and no file is written",
+    )
+    release.add_argument(
+        "--anyway",
+        action="store_true",
+        help="release even if more than half of the table lies outside the bounds or the box, lacks a value or is of "
+        "another kind, which is refused without it because the declaration is probably wrong",
+    )
     release.add_argument(
         "--degrees",
         nargs=2,
@@ -235,28 +257,23 @@ def _add_release(commands: Any) -> None:
 
 
 def _release(options: argparse.Namespace) -> str:
-    """Make one release; return the sentences to print."""
+    """Make one release, or check that it could be made; return the sentences to print."""
     with _stage(BAD_CONFIG):
         config = read_text_file(options.config)
         spec = _specification(config, options)
         before = ledger_from_json(config) if "ledger" in read_object(config, "the configuration") else Ledger()
+        if options.out is None and not options.check:
+            raise ValueError("the release needs --out FILE, the zip to write; --check makes none")
         if options.new_ledger and options.ledger is None:
             raise ValueError("--new-ledger needs --ledger FILE, the file to make")
-        for name in ("csv", "config", "ledger"):
+        for name in ("csv", "config", "ledger") if options.out is not None else ():
             check_different(options.out, f"--{name}", getattr(options, name))
     with _stage(BAD_DATA):
-        with open_file(options.csv) as file, _advised():
-            stream = as_table(file, spec.writing.sheet)
-            spec = declared_writing(stream, spec)
-            table = read_outcomes(stream, spec)
-        dataset = as_measured(spec.outcome, table)
+        spec, dataset = _read(options, spec)
         plan = plan_release(spec, dataset.X, dataset.person)
-        for notice in (to_owner(spec, table), not_of_its_kind(spec, table)):
-            if notice:
-                _say(notice, sys.stderr)
-        del table
     spent = (f"release of {spec.y} by {spec.mechanism}", spec.guarantee)
-    with _stage(BAD_CONFIG), output_file(options.out, overwrite=options.force) as write:
+    with _stage(BAD_CONFIG), ExitStack() as stack:
+        write = stack.enter_context(output_file(options.out, overwrite=options.force)) if options.out else None
         public = options.inputs_public or before.inputs_public
         start = Ledger(limit=spec.limit, entries=before.entries, inputs_public=public)
         if options.ledger is None:
@@ -264,14 +281,53 @@ def _release(options: argparse.Namespace) -> str:
             ledger.spend([spent])  # without a limit: passing it is said loudly, below
             ledger.limit = spec.limit
         else:
-            ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger)
+            ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger, dry=options.check)
+        if write is None or options.check:
+            return _checked(spec, dataset, ledger, options)
         with _stage(BAD_DATA):
             published = publish(plan, dataset)
             content = bundle(published, ledger)
         write(content)
-    rows = complete_rows(published.n, published.left_out, people=spec.person is not None)
-    sentences = [f"n = {rows}.", large_delta(spec.delta, published.n), useful(published)]
-    return f"{_summary(spec, ledger, options)}{bounds_bought(published)} {' '.join(filter(None, sentences))}"
+    sentences = [_rows_read(spec, dataset), large_delta(spec.delta, published.n), useful(published)]
+    wrote = f"Wrote {options.out}: {_promise(spec)} {_spent(spec, ledger, options)}"
+    return f"{wrote}{bounds_bought(published)} {' '.join(filter(None, sentences))}"
+
+
+def _read(options: argparse.Namespace, spec: ReleaseSpec) -> tuple[ReleaseSpec, Dataset]:
+    """The table as it is measured, after its owner was told what is unusual about it.
+
+    Raises:
+        ValueError: the table cannot be read as declared, or the declaration is probably wrong and not insisted on.
+    """
+    with open_file(options.csv) as file, _advised():
+        stream = as_table(file, spec.writing.sheet)
+        spec = declared_writing(stream, spec)
+        start = stream.tell()
+        table = read_outcomes(stream, spec)
+        stream.seek(start)
+        others = about_unused_columns(stream, spec) if options.check else []
+    notices = notices_of(spec, table)
+    wrong = "" if options.anyway else probably_wrong(notices)
+    for line in (to_owner(notices), *(f"{FOR_YOUR_EYES} {each}." for each in others)):
+        if line:
+            _say(line, sys.stderr)
+    if wrong:
+        raise ValueError(f"{wrong} Nothing was spent. If the declaration is meant so, add --anyway")
+    return spec, as_measured(spec.outcome, table)
+
+
+def _checked(spec: ReleaseSpec, dataset: Dataset, ledger: Ledger, options: argparse.Namespace) -> str:
+    """What a release would do, after a dry run."""
+    told = [_rows_read(spec, dataset), large_delta(spec.delta, dataset.people)]
+    return (
+        f"Checked: nothing was spent, and no file was written. A release would have {_promise(spec)} "
+        f"{_spent(spec, ledger, options).replace('Spent so far', 'Spent with it')} {' '.join(filter(None, told))}"
+    )
+
+
+def _rows_read(spec: ReleaseSpec, dataset: Dataset) -> str:
+    people = spec.person is not None
+    return f"n = {complete_rows(dataset.people, dataset.left_out, dataset.rows_left_out, people=people)}."
 
 
 def _proposed(options: argparse.Namespace) -> str:
@@ -308,14 +364,21 @@ def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
     return replace(spec, **{name: value for name, value in given.items() if value is not None})
 
 
-def _summary(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
-    one, limit = spec.guarantee, spec.limit
+def _promise(spec: ReleaseSpec) -> str:
+    """The promise of one release."""
+    one = spec.guarantee
+    return (
+        f"epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the {one.protects} of {spec.unit} "
+        f"(hidden: {one.hidden})."
+    )
+
+
+def _spent(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
+    """The total of all releases that the ledger counts."""
+    limit = spec.limit
     total = ledger.epsilon(limit.delta)
     summary = (
-        f"Wrote {options.out}: epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the "
-        f"{one.protects} of {spec.unit} (hidden: {one.hidden}). "
-        f"Spent so far: epsilon = {written(rounded_up(total))} of "
-        f"{limit.epsilon:g} at delta = {limit.delta:g}, "
+        f"Spent so far: epsilon = {written(rounded_up(total))} of {limit.epsilon:g} at delta = {limit.delta:g}, "
         f"{len(ledger.entries)} release{'' if len(ledger.entries) == 1 else 's'}."
     )
     if ledger.inputs_public:

@@ -39,7 +39,9 @@ _LOOK_SECONDS = 0.02
 _END = b"\n}\n"  # of the ledger that a file begins with
 
 
-def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new: bool = False) -> Ledger:
+def spend_in_file(
+    path: str, start: Ledger, spent: tuple[str, Guarantee], *, new: bool = False, dry: bool = False
+) -> Ledger:
     """Count a release in a ledger file before it is made: a crash after this counts too much, never too little.
 
     Args:
@@ -48,9 +50,10 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
             it counts, and its declaration that inputs are public holds for either.
         spent: (name, guarantee).
         new: make the file. Without it a missing file is refused: its entries would be forgotten.
+        dry: only check that it can be counted, and leave the file as it is, or as it is not.
 
     Returns:
-        The ledger, ``spent`` included, as it is now in the file.
+        The ledger, ``spent`` included, as it is now in the file; or as it would be, if ``dry``.
 
     Raises:
         ValueError: the file is missing, there although it should be new, no ledger, or declares another limit; or it
@@ -80,6 +83,8 @@ def spend_in_file(path: str, start: Ledger, spent: tuple[str, Guarantee], *, new
         line = write_object(entry, indent=None).encode()
         if whole + len(head + line) > MAX_LEDGER_BYTES:
             raise BudgetExceeded(f"the ledger {path!r} is full: it would have more than {MAX_LEDGER_BYTES} bytes")
+        if dry:
+            return ledger
         with writing(path):
             _append(descriptor, whole, content, head + line)
             force_folder(target.parent)

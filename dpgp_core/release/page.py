@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from ..accounting.gaussian import rounded_up, written
+from ..reading.notations import READERS
 from .private_table import complete_rows, large_delta
 
 _STYLE = """
@@ -122,14 +123,17 @@ def _released(card: Mapping[str, Any]) -> Rows:
 def _of_rows(card: Mapping[str, Any]) -> Rows:
     """How many rows were complete, and the declarations for that."""
     public, config = card["public"], card["config"]
-    if public["left_out"]:
-        rows = complete_rows(public["n"], public["left_out"], people=config["person"] is not None)
+    if public["left_out"] or public["rows_left_out"]:
+        people = config["person"] is not None
+        rows = complete_rows(public["n"], public["left_out"], public["rows_left_out"], people=people)
         declared = ", ".join(map(str, config["missing"] or ()))
         words = f"; {declared} declared as missing" if declared else ""
         yield "Rows", f"n = {rows}; which are complete counts as public{words}"
     if config["yes"]:
         yes, no = (", ".join(map(str, config[key])) for key in ("yes", "no"))
         yield "Yes and no", f"yes is written {yes}; no is written {no}; what is neither is missing"
+    if config["notations"]:
+        yield "Notation", "; ".join(READERS[name].about for name in config["notations"])
     if too_large := large_delta(card["guarantee"]["delta"], public["n"]):
         yield "Delta", too_large
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
 from ..reading.csv_file import read_dataset
-from ..reading.rows import as_written
-from ..table import Dataset, Outcome, of_kind
+from ..reading.look import lines_on_unused
+from ..reading.rows import as_written, column_names
+from ..reading.survey import survey
+from ..table import Dataset, Notice, Outcome, of_kind
 from .specification import ReleaseSpec
 
 FOR_YOUR_EYES = "For your eyes, in no file:"
@@ -71,44 +74,69 @@ def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:
         raise ValueError(f"the data set and the specification differ in {', '.join(differ)}; read it with read_table")
 
 
-def to_owner(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """Notices for whoever owns a table, before anything is spent; "" for none. Not private.
+def notices_of(spec: ReleaseSpec, dataset: Dataset) -> list[Notice]:
+    """Notices for whoever owns a table, before anything is spent. Not private.
 
     Args:
         dataset: from ``read_outcomes``, outcomes as the table has them.
     """
+    notices, n = [*dataset.notices], dataset.n
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
-    notices = [*dataset.notices]
     if outside:
         are, count = ("outcome lies", "counts") if outside == 1 else ("outcomes lie", "count")
-        notices.insert(
-            0,
-            f"{outside:,} of {dataset.n:,} {are} outside the bounds and {count} as the bound. If some of them only "
-            "stand for a missing value, declare these codes as missing.",
+        sentence = (
+            f"{outside:,} of {n:,} {are} outside the bounds and {count} as the bound. Check the bounds, their unit and "
+            "how numbers are written. If some of them only stand for a missing value, declare these codes as missing."
         )
-    return f"{FOR_YOUR_EYES} {' '.join(notices)}" if notices else ""
+        notices.insert(0, Notice(outside, n, sentence))
+    if moved := int((of_kind(spec.y_kind, dataset.y) != dataset.y).sum()):
+        sentence = (
+            f"{moved:,} of {n:,} rows have an outcome that is not of its kind ({spec.y_kind}); each counts as the "
+            "nearest one that is. If that is not meant, correct the column or declare another kind."
+        )
+        notices.append(Notice(moved, n, sentence))
+    return notices
 
 
-def not_of_its_kind(spec: ReleaseSpec, dataset: Dataset) -> str:
-    """How many outcomes are not of their kind and count as another, in a sentence; "" for none. Not private.
+def to_owner(notices: Sequence[Notice]) -> str:
+    """Notices as one text; "" for none."""
+    return f"{FOR_YOUR_EYES} {' '.join(each.sentence for each in notices)}" if notices else ""
+
+
+def probably_wrong(notices: Sequence[Notice]) -> str:
+    """Why a declaration is probably wrong: some notice concerns more than half of the table; "" if none does."""
+    most = max(notices, key=lambda each: each.rows / each.of, default=Notice(0, 1, ""))
+    if 2 * most.rows <= most.of:
+        return ""
+    return f"the declaration is probably wrong, as it fits less than half of the table: {most.sentence}"
+
+
+def about_unused_columns(stream: BinaryIO, spec: ReleaseSpec) -> list[str]:
+    """Lines on columns that a release does not use: whose rows they may say these are, and weights. Not private.
 
     Args:
-        dataset: from ``read_outcomes``.
+        stream: in binary mode, at the start of the table.
     """
-    moved = int((of_kind(spec.y_kind, dataset.y) != dataset.y).sum())
-    if not moved:
-        return ""
-    return (
-        f"{FOR_YOUR_EYES} {moved:,} of {dataset.n:,} rows have an outcome that is not of its kind ({spec.y_kind}); "
-        "each counts as the nearest one that is."
-    )
+    start = stream.tell()
+    names = column_names(stream, spec.writing)
+    stream.seek(start)
+    unused = [name for name in names if name not in (*spec.x, spec.y, spec.person)]
+    asked = spec.person is None and spec.rows_per_person == 1
+    return lines_on_unused(survey(stream, unused, spec.writing), whose=asked)
 
 
-def complete_rows(n: int, left_out: int, *, people: bool = False) -> str:
-    """How many rows, or people, were read, of how many: "1,046 complete rows of 1,309"."""
-    if people:
-        return f"{n:,} people with a complete row of {n + left_out:,}" if left_out else f"{n:,} people"
-    return f"{n:,} complete rows of {n + left_out:,}" if left_out else f"{n:,} rows"
+def complete_rows(n: int, left_out: int, rows_left_out: int = 0, *, people: bool = False) -> str:
+    """How many rows, or people, were read, of how many: "1,046 complete rows of 1,309".
+
+    Args:
+        n: complete rows, or people with one.
+        left_out: other rows, or people.
+        rows_left_out: where there are people, rows that were left out, as far as their number is public.
+    """
+    if not people:
+        return f"{n:,} complete rows of {n + left_out:,}" if left_out else f"{n:,} rows"
+    read = f"{n:,} people with a complete row of {n + left_out:,}" if left_out else f"{n:,} people"
+    return f"{read}, {rows_left_out:,} row{'s' * (rows_left_out != 1)} left out" if rows_left_out else read
 
 
 def large_delta(delta: float, n: int) -> str:

@@ -42,6 +42,7 @@ class Published:
         fit: of the measured numbers to the models; None for mechanisms without one.
         detail: how fine a curve it can show, in a sentence; "" for other mechanisms.
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
+        rows_left_out: rows that were left out, as far as their number is public: see ``Dataset``.
     """
 
     spec: ReleaseSpec
@@ -57,6 +58,7 @@ class Published:
     fit: Fit | None = None
     detail: str = ""
     left_out: int = 0
+    rows_left_out: int = 0
 
     @property
     def X_test(self) -> FloatArray:
@@ -98,6 +100,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         step=step,
         n=dataset.people,
         left_out=dataset.left_out,
+        rows_left_out=dataset.rows_left_out,
         bought=bought,
     )
     if not isinstance(release, BayesRelease):

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..accounting.gaussian import check_budget, rounded_up, written
-from ..accounting.guarantee import MOST_ROWS, Budget, Guarantee, budget_of_one_row, for_rows
+from ..accounting.guarantee import (
+    COMPLETE_PEOPLE,
+    COMPLETE_ROWS,
+    MOST_ROWS,
+    Budget,
+    Guarantee,
+    budget_of_one_row,
+    for_rows,
+)
 from ..accounting.ledger import Ledger
 from ..arrays import FloatArray, lattice
 from ..bayes.cells import MOST
@@ -410,8 +418,13 @@ class ReleaseSpec:
         """The promise of one release to whom was declared."""
         budget, built = Budget(epsilon=self.epsilon, delta=self.delta), self.built
         if self.person is not None and isinstance(built, BayesCloaking):
-            return replace(built.promise_to(self.unit, people=True), person=self.person)
-        return for_rows(built.guarantee.for_unit(self.unit), self.rows_per_person, budget)
+            promise = replace(built.promise_to(self.unit, people=True), person=self.person)
+        else:
+            promise = for_rows(built.guarantee.for_unit(self.unit), self.rows_per_person, budget)
+        if self.writing.missing is None and not self.writing.two_valued:
+            return promise  # a table with an incomplete row is refused
+        by_people = self.person is not None and promise.protects != "outputs"
+        return replace(promise, assumptions=(*promise.assumptions, COMPLETE_PEOPLE if by_people else COMPLETE_ROWS))
 
 
 def _points_along(column: Column, count: object) -> int:

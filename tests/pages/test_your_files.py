@@ -212,7 +212,9 @@ def test_the_page_reads_it_right(name):
     assert {*known["x"], known["y"]} <= {*held.columns}
     found, _ = proposal(io.BytesIO(held.content), known["x"], known["y"])
     spec = spec_from_object({key: value for key, value in (found | known).items() if key != MARK})
-    writing = {key: getattr(spec.writing, key) for key in ("numbers", "missing", "date_order", "yes", "no")}
+    writing = {
+        key: getattr(spec.writing, key) for key in ("numbers", "notations", "missing", "date_order", "yes", "no")
+    }
     spec = replace(spec, writing=replace(held.writing, **writing))
     table = read_outcomes(io.BytesIO(held.content), spec)
     np.testing.assert_allclose(table.y, kind.y, rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from typing import Any
 
@@ -10,7 +10,10 @@ import streamlit as st
 
 from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
+from dpgp_core.reading.look import may_have_a_unit, names_people, readings_of
+from dpgp_core.reading.notations import READERS
 from dpgp_core.reading.survey import Contents
+from dpgp_core.reading.writing import ANY_DATE, as_number, two_ways
 from dpgp_core.reading.writing import NUMBERS as WAYS
 from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui.look.text import plain
@@ -62,10 +65,40 @@ class Draft:
 
 
 def numbers(draft: Draft) -> None:
-    """How numbers are written: asked where a column that is used has numbers that are not plain."""
+    """How numbers are written: asked where a column that is used has numbers that are not plain.
+
+    Where every fraction has exactly three digits there is no default, and both readings are shown.
+    """
+    if doubtful := [name for name, each in draft.used.items() if each.two_readings]:
+        name = doubtful[0]
+        example, mark = readings_of(draft.table.texts(name))
+        thousands, fraction = two_ways(mark)
+        says = {way: f"{as_number(example, way):,.15g}" for way in (thousands, fraction)}
+        question = questions.READING.of(f"{example} in {name}").among([thousands, fraction])
+        st.info(f"{plain(name)}: {plain(example)} is {says[thousands]} or {says[fraction]}?", icon=":material/rule:")
+        answer = replace(question, key=questions.READING.key).ask(format_func=lambda way: says[way])
+        draft.needs(f"what {plain(example)} means", answer)
+        draft.way = answer or PLAIN_NUMBERS
+        draft.readable &= answer is not None
+        return
     plain_throughout = not any(each.ways and each.ways[0] != PLAIN_NUMBERS for each in draft.used.values())
     if not plain_throughout or questions.NUMBERS.answer not in (None, PLAIN_NUMBERS):
         draft.way = questions.NUMBERS.ask()
+
+
+def notations(draft: Draft) -> None:
+    """Further notations of numbers: asked where a column that is used has some."""
+    found = {
+        notation: f"{READERS[notation].about}, in {count:,} of {each.rows:,} rows of {plain(name)}"
+        for name, each in draft.used.items()
+        if each.ways and not (may_have_a_unit(each) and draft.table.unit(name)[0])
+        for notation, (count, _) in each.noted.items()
+    }
+    if not found and not questions.NOTATIONS.answer:
+        return
+    options = list(dict.fromkeys([*found, *(questions.NOTATIONS.answer or [])]))
+    chosen = questions.NOTATIONS.among(options).ask(format_func=lambda name: found.get(name, name))
+    draft.writing["notations"] = tuple(chosen) or None
 
 
 def contents(draft: Draft) -> None:
@@ -92,7 +125,11 @@ def outcome(y: str, draft: Draft) -> None:
     """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
     column = draft.table.survey[y]
     problem = _fault_of_numbers(y, questions.Y_UNIT, draft, or_dates=False)
-    if problem and column.holds_words and column.values <= _MOST_ANSWERS:
+    words = column.holds_words and column.values <= _MOST_ANSWERS
+    if problem and column.dated and 0 < column.beside_dates <= _MOST_ANSWERS:
+        st.info(f"{plain(y)} holds dates and other values: does a date mean yes or no?", icon=":material/rule:")
+        _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
+    elif problem and words:
         st.info(f"{plain(y)} holds words: is it yes or no?", icon=":material/rule:")
         _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
     elif problem:
@@ -108,9 +145,10 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
         or_dates: whether it may be said to hold dates instead.
     """
     column = draft.table.survey[name]
-    if _has_gaps() and draft.way in column.ways:
+    undeclared = column.noted.keys() - {*(draft.writing.get("notations") or ())}
+    if _has_gaps() and draft.way in column.ways and not undeclared:
         return ""
-    problem = column.as_numbers(name, draft.way, or_dates=or_dates)
+    problem = column.as_numbers(name, draft.way, draft.writing.get("notations") or (), or_dates=or_dates)
     beside, written = draft.table.unit(name) if problem else ("", "")
     if not beside:
         return problem
@@ -124,7 +162,13 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
 
 def yes_and_no(y: str, draft: Draft) -> None:
     """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
-    words = draft.table.words(y)
+    dated = bool(draft.table.survey[y].dated)
+    words = draft.table.words(y, dates=False)
+    means = questions.DATES_MEAN.ask() if dated else None
+    draft.needs("what a date means", not dated or means)
+    if dated and words and means is not None:
+        _words_and_dates(words, means, draft)
+        return
     if not words or {*words} <= {"0", "1", "0.0", "1.0"}:
         return
     left, right = st.columns(2)
@@ -138,6 +182,19 @@ def yes_and_no(y: str, draft: Draft) -> None:
     draft.needs("which word means yes, and which no", both)
     if both:
         draft.writing |= {"yes": (yes,), "no": (chosen,)}
+
+
+def _words_and_dates(words: list[str], means: str, draft: Draft) -> None:
+    """Which words mean yes and no in an outcome of which dates mean one of them, too."""
+    left, right = st.columns(2)
+    yes, no = questions.YES.among(words).ask(left), questions.NO.among(words).ask(right)
+    chosen = {"yes": [yes] * (yes is not None), "no": [no] * (no is not None)}
+    if means in chosen:
+        chosen[means].append(ANY_DATE)
+    both = bool(chosen["yes"] and chosen["no"]) and yes != no
+    draft.needs("which words mean yes, and which no", both)
+    if both:
+        draft.writing |= {name: tuple(entries) for name, entries in chosen.items()}
 
 
 def missing(draft: Draft) -> None:
@@ -157,7 +214,7 @@ def missing(draft: Draft) -> None:
         if order in each.orders:
             offered += draft.table.words(name, order=order) if each.undated[order][0] else []
         elif draft.way in each.ways and each.unread[draft.way][0]:
-            offered += draft.table.words(name, numbers=draft.way)
+            offered += draft.table.words(name, numbers=draft.way, dates=False)
     chosen = list(questions.MISSING.answer or [])
     if not offered and not chosen:
         return
@@ -170,6 +227,17 @@ def missing(draft: Draft) -> None:
     draft.needs("whether rows that lack a value are left out", not lacking or chosen)
     if chosen:
         draft.writing["missing"] = tuple(word for word in chosen if word != USUAL)
+
+
+def people(draft: Draft) -> None:
+    """Offer columns that are not used and may say whose row it is."""
+    for name, each in draft.table.survey.items():
+        if name not in draft.used and names_people(name, each):
+            st.info(
+                f"{plain(name)} has {each.values:,} values in {each.rows:,} rows. Does it say whose row it is?",
+                icon=":material/group:",
+            )
+            _offer(f"Yes, {name}", {questions.WHOSE.key: questions.COLUMN, questions.PERSON.key: name}, "group")
 
 
 def degrees(draft: Draft) -> None:

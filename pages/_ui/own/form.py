@@ -38,6 +38,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     draft = Draft(table)
     _columns(draft)
     columns.numbers(draft)
+    columns.notations(draft)
     columns.contents(draft)
     _whose(draft)
     mechanism = _offered(draft, ledger.inputs_public)
@@ -84,6 +85,8 @@ def _columns(draft: Draft) -> None:
 def _whose(draft: Draft) -> None:
     """The column that says whose row it is, if there is one; or the most rows of one person."""
     answer, person, most, problem = questions.WHOSE.ask(), None, None, ""
+    if answer is None:
+        columns.people(draft)
     if answer == questions.COLUMN:
         person = questions.PERSON.among([name for name in draft.table.columns if name not in draft.used]).ask()
         if person is not None:

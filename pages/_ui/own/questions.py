@@ -45,6 +45,22 @@ NUMBERS = Question(
     "thousands may be left out in the table; marks of a currency and of per cent are passed over.",
     look={"options": list(WAYS)},
 )
+READING = Question(
+    "reading",
+    "selectbox",
+    "What does {} mean?",
+    help="Every fraction of this column has exactly three digits, so that the mark before them may stand between "
+    "thousands or before a fraction. Declared, never guessed.",
+)
+NOTATIONS = Question(
+    "notations",
+    "multiselect",
+    "Which of these are read as numbers?",
+    default=[],
+    help="Censored values such as <5 or 80+ count as their limit. Feet and inches are read in inches, times in hours, "
+    "and 12k is 12,000. It is published with the release.",
+    look={"placeholder": "Choose"},
+)
 AS_NUMBERS, AS_GROUPS = "numbers", "groups"
 DATES: dict[str, Format] = {f"dates, as {example(order)} ({order})": order for order in ORDERS}
 HOLDS = Question(
@@ -132,6 +148,13 @@ KIND = Question(
 )
 YES = Question("yes", "selectbox", "Yes is written", help="What is neither is left out.")
 NO = Question("no", "selectbox", "No is written")
+DATES_MEAN = Question(
+    "dates_mean",
+    "radio",
+    "What does a date in this column mean?",
+    help="For example, the day on which somebody recovered means yes.",
+    look={"options": ["yes", "no", "a missing value"], "horizontal": True},
+)
 UNIT = Question(
     "unit",
     "text_input",

@@ -16,7 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.release import Published, ReleaseSpec, foreseen
 from dpgp_core.release.check import CARD
 from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
-from dpgp_core.release.private_table import large_delta
+from dpgp_core.release.private_table import large_delta, probably_wrong, to_owner
 from dpgp_core.release.publishing import within_tolerance
 from pages._ui.explore.statistic import EXPLORED, Upload
 from pages._ui.ledgers.state import DELIVERIES, Issued
@@ -139,6 +139,7 @@ def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
     )
 
 
+_ANYWAY = "The declaration is meant so: release although it fits less than half of the table"
 _NOTHING_LEFT = 1e-3  # of epsilon
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
@@ -165,16 +166,13 @@ def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:
     except ValueError as error:
         st.error(plain(f"{error}."))
         return None
-    if result.not_of_its_kind:
-        remedy = "If that is not meant, correct the column or declare another kind."
-        st.warning(f"{plain(result.not_of_its_kind)} {remedy}", icon=":material/rule:")
     return replace(result, plan=result.plan.with_spec(spec))
 
 
 def warn(prepared: Prepared) -> None:
-    """Warn the owner before anything is spent: of outcomes outside the bounds, and a delta above 1/n."""
-    if prepared.notice:
-        st.warning(plain(prepared.notice), icon=":material/visibility:")
+    """Warn the owner before anything is spent: of what is unusual about the table, and a delta above 1/n."""
+    if prepared.notices:
+        st.warning(plain(to_owner(prepared.notices)), icon=":material/visibility:")
     if too_large := large_delta(prepared.plan.spec.delta, prepared.plan.n):
         st.warning(plain(too_large), icon=":material/priority_high:")
 
@@ -196,7 +194,7 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
     """The button that spends, and the release."""
     spec, made = prepared.plan.spec, OWN_RELEASED.find()
     because = recount_reason(spec, account)
-    because_not = protection_refusal(spec, account)
+    because_not = protection_refusal(spec, account) or _not_insisted_on(prepared)
     earlier, nothing_left = account.ledger.entries, account.left < _NOTHING_LEFT
     label = f"Make release {len(earlier) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
@@ -217,6 +215,16 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
         _show(*made)
     else:
         fetch_again(account)
+
+
+def _not_insisted_on(prepared: Prepared) -> str:
+    """Why a declaration is probably wrong, unless the visitor means it so; "" if it is not."""
+    wrong = probably_wrong(prepared.notices)
+    return (
+        ""
+        if not wrong or st.checkbox(_ANYWAY, key="own_anyway")
+        else f"Nothing is released, because {wrong}".rstrip(".")
+    )
 
 
 def fetch_again(account: Account) -> None:

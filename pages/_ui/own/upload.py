@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
-from dpgp_core.reading.look import lines_within, unit_of, with_ignored
+from dpgp_core.reading.look import lines_within, may_have_a_unit, unit_of, with_ignored
 from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Contents, survey, words_of
 from dpgp_core.reading.writing import Writing
@@ -23,8 +23,8 @@ from dpgp_core.release import (
     preview,
     publish,
 )
-from dpgp_core.release.private_table import as_measured, not_of_its_kind, read_outcomes, to_owner
-from dpgp_core.table import Dataset
+from dpgp_core.release.private_table import as_measured, notices_of, read_outcomes
+from dpgp_core.table import Dataset, Notice
 from pages._ui.own.practice import contents
 
 _UNDECLARED = Writing()
@@ -66,21 +66,27 @@ class Table:
         """Texts of a column, for the eyes of its owner."""
         return words_of(io.BytesIO(self.content), column, self.writing, most)
 
-    def words(self, column: str, *, numbers: str | None = None, order: Format | None = None) -> list[str]:
+    def texts(self, column: str) -> list[str]:
+        """All different texts of a column, the commonest first, likewise."""
+        return self.commonest(column, self.survey[column].values)
+
+    def words(
+        self, column: str, *, numbers: str | None = None, order: Format | None = None, dates: bool = True
+    ) -> list[str]:
         """The different texts of a column, likewise: none if there are too many to choose from.
 
         Args:
             numbers: a way of writing these, which are then none of the texts; None: they are.
             order: of dates, which are then none likewise.
+            dates: whether dates of any order are texts like others.
         """
         stream = io.BytesIO(self.content)
-        texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order)
+        texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order, dates=dates)
         return texts if len(texts) <= MOST_WORDS else []
 
     def unit(self, column: str) -> tuple[str, str]:
         """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
-        about = self.survey[column]
-        return ("", "") if about.ways or about.orders else unit_of(self.commonest(column, _SOME))
+        return unit_of(self.commonest(column, _SOME)) if may_have_a_unit(self.survey[column]) else ("", "")
 
 
 def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> Table:
@@ -134,15 +140,15 @@ class Prepared:
 
     Attributes:
         left_out: rows that lack a value, or people without a complete row: public.
+        rows_left_out: rows that were left out, as far as their number is public.
         plan: of the measurement; without any output.
-        notice: to the owner, of outcomes outside the bounds; not private.
-        not_of_its_kind: the same of outcomes that are moved into their declared kind.
+        notices: to the owner; not private.
     """
 
     left_out: int
+    rows_left_out: int
     plan: ReleasePlan = field(repr=False)
-    notice: str = field(repr=False)
-    not_of_its_kind: str = field(repr=False)
+    notices: tuple[Notice, ...] = field(repr=False)
 
 
 def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
@@ -153,7 +159,7 @@ def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
     """
     data = _read(table, spec)
     plan = plan_release(spec, data.X, data.person)
-    return Prepared(data.left_out, plan, to_owner(spec, data), not_of_its_kind(spec, data))
+    return Prepared(data.left_out, data.rows_left_out, plan, tuple(notices_of(spec, data)))
 
 
 def _read(table: Table, spec: ReleaseSpec) -> Dataset:

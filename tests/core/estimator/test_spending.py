@@ -8,7 +8,7 @@ import pytest
 
 from dpgp_core import BayesCloaking
 from dpgp_core.accounting.losses import compose
-from dpgp_core.estimator import SpentByCopies, spending
+from dpgp_core.estimator import SpentAgain, SpentByCopies, spending
 from tests.core.estimator.worlds import RECORDS, make
 
 ONE = BayesCloaking(epsilon=1.0, delta=0.01).guarantee
@@ -62,14 +62,32 @@ def test_the_sum_of_copies_is_at_the_largest_delta_of_them():
     assert model.spent_by_copies() == (compose([ONE.loss, OTHER.loss], 0.01), 0.01)
 
 
-def test_numbered_draws_and_estimators_that_were_not_copied_count_nothing():
+def test_the_first_estimator_counts_too_whether_it_is_fitted_before_or_after_its_copies():
+    for first_is_fitted_first in (True, False):
+        model = make(stages=1)
+        copy = None if first_is_fitted_first else model.__sklearn_clone__().fit(*RECORDS)
+        if first_is_fitted_first:
+            assert model.fit(*RECORDS).spent_by_copies() == (compose([model.guarantee_.loss], 0.01), 0.01)
+            copy = model.__sklearn_clone__()
+        with pytest.warns(SpentByCopies, match="every fit spends: 2 so far"):
+            (copy if first_is_fitted_first else model).fit(*RECORDS)
+        both = (compose([model.guarantee_.loss, copy.guarantee_.loss], 0.01), 0.01)
+        assert model.spent_by_copies() == copy.spent_by_copies() == both
+
+
+def test_numbered_draws_count_nothing_and_an_estimator_without_copies_warns_of_itself_alone():
     model = make(stages=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(2):
             model.__sklearn_clone__().fit(*RECORDS)
     assert model.spent_by_copies() == (0.0, 0.0)
-    assert make(stages=1).fit(*RECORDS).spent_by_copies() == (0.0, 0.0)
+    alone = make(stages=1).fit(*RECORDS)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        alone.fit(*RECORDS)
+    assert [each.category for each in caught] == [SpentAgain]
+    assert alone.spent_by_copies()[0] == pytest.approx(alone.guarantee_.budget.epsilon)
 
 
 def test_a_search_says_it_once():

@@ -110,7 +110,10 @@ DECLARATIONS = {
     "y among x": ({"x": ["age", "height"]}, "'height' is both an input .* and the output"),
     "missing x": ({"x": ["size"]}, "no column 'size'; .*'age', 'weight', 'height', 'note'"),
     "missing y": ({"y": "size"}, "no column 'size'; .*'age', 'weight', 'height', 'note'"),
-    "outside the box": ({"x_box": [(15, 25)]}, r"2 of 3 rows have 'age' outside its x_box \(15, 25\)\. Widen"),
+    "outside the box": (
+        {"x_box": [(15, 25)]},
+        r"2 of 3 rows have 'age' outside its x_box \(15, 25\)\. Check its unit, how numbers are written,",
+    ),
 }
 
 
@@ -123,7 +126,10 @@ def test_bad_declarations_are_refused(changes, message):
 FILES = {
     "header only": (b"age,height\n", "0 rows below its header; it needs at least 2"),
     "one row": (b"age,height\n1,2\n", "1 row below its header; it needs at least 2"),
-    "duplicate names": (b"age,height,age\n1,2,3\n2,3,4\n", "columns 1 and 3 .* same name: 'age'; rename"),
+    "duplicate names": (
+        b"age,height,age\n1,2,3\n2,3,4\n",
+        "columns 1 and 3 .* same name: 'age'; choose one by its number",
+    ),
     "text in x": (b"age,height\n1,150\n7391.5secret,150\n", "column 'age' has text .* line 3"),
     "text in y": (b"age,height\n1,7391.5secret\n2,150\n", "column 'height' has text .* line 2"),
     "decimal comma": (b'age,height\n1,"7391,5"\n2,150\n', "column 'height' has a number .* otherwise in line 2"),

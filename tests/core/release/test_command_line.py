@@ -181,7 +181,7 @@ def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
     [
         ([], "required: COMMAND; see python -m dpgp_core --help"),
         (["publish"], "invalid choice: 'publish'"),
-        (["release", "--csv", "a"], "required: --config, --out; see python -m dpgp_core release --help"),
+        (["release", "--csv", "a"], "required: --config; see python -m dpgp_core release --help"),
         (["release", "--cs", "a", "--config", "b", "--out", "c"], "required: --csv"),
     ],
 )
@@ -315,6 +315,111 @@ def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
     assert run("--rows-per-person", "7", csv="people.csv", out="b.zip")[0] == 0
     assert spec_from_json(card(tmp_path, "b.zip")).rows_per_person == 7
     assert run("--person", "who", "--rows-per-person", "7", csv="people.csv", out="c.zip")[0] == 2
+
+
+# ---- A dry run, and declarations that are probably wrong
+
+
+def test_a_check_spends_and_writes_nothing_and_says_what_a_release_would(run, tmp_path):
+    before = names(tmp_path)
+    for out in ("out.zip", None):
+        given = ["release", "--csv", "table.csv", "--config", "config.json", *(["--out", out] if out else [])]
+        code = main([*given, "--check", "--ledger", "l.json", "--new-ledger"])
+        assert code == 0
+        assert names(tmp_path) == before
+    code, out, err = run("--check", "--ledger", "l.json", "--new-ledger")
+    assert err == ""
+    assert out.split("Checked: ")[-1].startswith(
+        "nothing was spent, and no file was written. A release would have epsilon = 1, delta = 1e-05, protecting the "
+        "outputs of one person's height (hidden: any one row). Spent with it: epsilon = 1 of 3 at delta = 1e-05, 1 "
+        "release. n = 40 rows."
+    )
+    assert main(["release", "--csv", "table.csv", "--config", "config.json"]) == 2
+
+
+def test_a_check_fails_where_the_release_would(run, tmp_path):
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(total_epsilon=1.2)))
+    assert run("--ledger", "l.json", "--new-ledger")[0] == 0
+    ledger = (tmp_path / "l.json").read_bytes()
+    assert run("--check", "--ledger", "l.json", out="b.zip")[0] == 4
+    assert run("--check")[0] == 5  # the zip exists
+    assert run("--check", "--ledger", "other.json", out="b.zip")[0] == 2
+    assert (tmp_path / "l.json").read_bytes() == ledger
+    assert not (tmp_path / "b.zip").exists()
+
+
+PUBLIC_INPUTS = {"mechanism": "refined"}
+PRIVATE_INPUTS = {"mechanism": "bayes_cells", "grid": (3,)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "content", "said"),
+    [
+        (
+            PUBLIC_INPUTS | {"y_bounds": (0.0, 2.0)},
+            b"",
+            "40 of 40 outcomes lie outside the bounds and count as the bound",
+        ),
+        (
+            PRIVATE_INPUTS | {"x_box": ((1000.0, 1100.0),)},
+            b"",
+            "40 of 40 rows have an input outside its x_box and count",
+        ),
+        (PUBLIC_INPUTS | {"y_kind": "count"}, b"", "40 of 40 rows have an outcome that is not of its kind (count)"),
+        (
+            PUBLIC_INPUTS | {"writing": Writing(missing=[])},
+            b"age,height\n" + b"1,\n" * 50 + b"1,99\n2,98\n" * 20,
+            "50 of 90 rows lack a value and are left out",
+        ),
+        (
+            PUBLIC_INPUTS | {"y_kind": "yes/no", "y_bounds": (0.0, 1.0), "writing": Writing(yes="yes", no="no")},
+            b"age,height\n" + b"1,perhaps\n" * 50 + b"1,yes\n2,no\n" * 20,
+            "50 of 90 outcomes are neither the word for yes nor that for no",
+        ),
+    ],
+)
+def test_a_declaration_that_fits_less_than_half_of_the_table_spends_nothing_unless_it_is_insisted_on(
+    run, tmp_path, changes, content, said
+):
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**changes)))
+    if content:
+        (tmp_path / "table.csv").write_bytes(content)
+    before = names(tmp_path)
+    for more in ((), ("--check",)):
+        code, out, err = run("--ledger", "l.json", "--new-ledger", *more)
+        assert (code, out) == (3, "")
+        assert f"For your eyes, in no file: {said}" in err
+        assert "the declaration is probably wrong, as it fits less than half of the table: " in err
+        assert "Nothing was spent. If the declaration is meant so, add --anyway" in err
+        assert names(tmp_path) == before
+    assert run("--check", "--anyway")[0] == 0
+    assert run("--anyway", "--ledger", "l.json", "--new-ledger")[0] == 0
+
+
+def test_causes_are_named_beside_codes_for_missing(run, tmp_path):
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(y_bounds=(0.0, 2.0))))
+    assert "Check the bounds, their unit and how numbers are written. If some of them only stand" in run("--check")[2]
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**PRIVATE_INPUTS, x_box=((1000.0, 1100.0),))))
+    assert "check the box, its unit, how numbers are written, and the order of dates" in run("--check")[2]
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(x_box=((1000.0, 1100.0),))))
+    assert "Check its unit, how numbers are written, and the order of dates. Widen" in run("--check")[2]
+
+
+def test_half_of_the_table_is_no_reason_to_stop(run, tmp_path):
+    (tmp_path / "table.csv").write_bytes(b"age,height\n" + b"1,999\n2,100\n" * 20)
+    code, _, err = run()
+    assert (code, "20 of 40 outcomes lie outside the bounds" in err) == (0, True)
+
+
+def test_a_check_asks_whose_rows_these_are_and_names_weights(run, tmp_path):
+    people = "who,age,height,pspwght\n" + "\n".join(f"p{at % 30},{at},{90 + at},{at % 7}.5" for at in range(60))
+    (tmp_path / "people.csv").write_text(people)
+    _, _, err = run("--check", csv="people.csv")
+    assert (
+        'who: 30 different values in 60 rows. Whose rows are these? If each value is a person, declare "person"' in err
+    )
+    assert "pspwght: if these are survey weights, a release ignores them" in err
+    assert "Whose rows" not in run("--check", "--rows-per-person", "2", csv="people.csv")[2]
 
 
 COMMANDS = next(each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)).choices

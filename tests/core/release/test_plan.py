@@ -13,7 +13,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.release import CHOICES, plan_release, publish
 from dpgp_core.release.plan import foreseen, half_widths
-from dpgp_core.release.private_table import complete_rows, large_delta, read_outcomes, to_owner
+from dpgp_core.release.private_table import complete_rows, large_delta, notices_of, read_outcomes, to_owner
 from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.worlds import make_open, make_spec, read
 
@@ -156,7 +156,7 @@ def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms():
         (make_spec(y_bounds=(-1000.0, 200.0)), ""),
         (make_open(y="height", y_kind="number"), ""),  # bounds that are bought are not known yet
     ):
-        told = to_owner(spec, read_outcomes(io.BytesIO(TABLE), spec))
+        told = to_owner(notices_of(spec, read_outcomes(io.BytesIO(TABLE), spec)))
         assert told.startswith(said)
         assert bool(told) == bool(said)
 
@@ -164,7 +164,7 @@ def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms():
 def test_inputs_that_count_at_the_edge_of_the_box_are_counted():
     spec = make_spec(mechanism="bayes_cells", x_box=((1.5, 3.5),), y_bounds=(-1000.0, 200.0))
     table = read_outcomes(io.BytesIO(TABLE), spec)
-    assert to_owner(spec, table).startswith(
+    assert to_owner(notices_of(spec, table)).startswith(
         "For your eyes, in no file: 2 of 4 rows have an input outside its x_box and count at its edge."
     )
     assert "outside" not in repr(table)
@@ -175,6 +175,8 @@ def test_complete_rows():
     assert complete_rows(60, 0, people=False) == "60 rows"
     assert complete_rows(20, 3, people=True) == "20 people with a complete row of 23"
     assert complete_rows(1200, 0, people=True) == "1,200 people"
+    assert complete_rows(20, 0, 4, people=True) == "20 people, 4 rows left out"
+    assert complete_rows(20, 3, 1, people=True) == "20 people with a complete row of 23, 1 row left out"
 
 
 @pytest.mark.parametrize(("delta", "n", "usual"), [(0.1, 500, "0.0001"), (0.01, 101, "0.0001"), (1e-3, 5000, "1e-05")])
