@@ -46,6 +46,7 @@ class Exhibit:
         unit: of the first input, and so of the lengthscale.
         lengthscales: offered for the first input, in ``unit``, ascending.
         lengthscale: the one a page opens with, among ``lengthscales``.
+        side_by_side: three of them across the domain, that a page draws beside each other; of exhibits with a scene.
         ratios: lengthscale of each input that is a number over that of the first.
         scene: "curve" for one input, drawn along it; "map" for prices on London's hexagons (``london_hexes``); None if
             no page draws a release of it.
@@ -64,6 +65,7 @@ class Exhibit:
     unit: str
     lengthscales: tuple[float, ...]
     lengthscale: float
+    side_by_side: tuple[float, ...] = ()
     ratios: tuple[float, ...] = (1.0,)
     scene: Scene | None = None
     drawn: tuple[float, float] | None = None

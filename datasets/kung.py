@@ -97,6 +97,7 @@ EXHIBITS = (
         unit="years",
         lengthscales=_AGES,
         lengthscale=25.0,
+        side_by_side=(3.0, 15.0, 40.0),
         scene="curve",
         drawn=AGES_DRAWN,
         sparse=SparseDefaults(inducing=(4, 6, 8, 10, 13), start=6, noise=0.3),

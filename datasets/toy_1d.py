@@ -60,6 +60,7 @@ EXHIBITS = (
         unit="units",
         lengthscales=(0.25, 0.5, 1.0, 2.0, 4.0),
         lengthscale=1.0,
+        side_by_side=(0.25, 1.0, 4.0),
         scene="curve",
         # more records where one pass over them is all that a fit costs
         sparse=SparseDefaults(inducing=(5, 7, 9, 13, 17, 21), start=13, noise=0.03, load=partial(load, n=1024)),

@@ -6,43 +6,47 @@ from pages._ui.scripts import releases
 
 chosen = settings.chosen(sidebar.MapSettings)
 show = chosen.overlay
-ours, paper, errors = computed.compared(chosen)
+head = st.container()
+kind, which, plays = variants.map_view(chosen)
+ours, beside, errors = computed.compared(chosen, which)
 data, guarantee = ours.dataset, ours.guarantee
+table = cells.cell_table(ours, show)
 
-frame.heading(cells.TITLE, cells.lead(ours, errors) + words.meanwhile(errors, show))
-frame.banners(data.source if data.simulated else None, show)
-alt_text = cells.alt_text(ours)
-layers, table = cells.layers(ours, show), cells.cell_table(ours, show)
-kind, both = cells.map_view(list(layers))
-layer = layers[kind]
+with head:
+    frame.heading(cells.TITLE, cells.lead(ours, table, errors) + words.meanwhile(errors, show))
+    frame.banners(data.source if data.simulated else None, show)
+layer = cells.layer_of(kind, table)
 spot = st.container()
 picked = pictures.pick_hexagon(table)
-left, right = spot.columns(2) if both else (spot, None)
+left, right = (spot, None) if beside is None else spot.columns(2)
+many = None
 with left:
-    if both:
+    if beside is not None:
         st.header(words.own_title(ours))
-    about = figures.about(ours, layer.title)
-    pictures.hexagon_map(table, layer, kind, "hexagons", picked, about=about, more=alt_text)
-if right is not None:
+    if plays:
+        many = variants.play_map(ours)
+    else:
+        variants.show_map(ours, table, layer, kind, "hexagons", picked)
+if right is not None and beside is not None:
     with right:
-        st.header(words.published_title(paper))
-        of_paper = cells.cell_table(paper, show)
-        if layer.column in of_paper:
-            about = figures.about(paper, layer.title)
-            pictures.hexagon_map(of_paper, layer, f"{kind}-paper", "hexagons_paper", picked, about=about)
+        st.header(words.beside_title(beside))
+        other_table = cells.cell_table(beside, show)
+        if layer.column in other_table:
+            variants.show_map(beside, other_table, layer, f"{kind}-beside", "hexagons_beside", picked)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
-frame.metrics(cells.metrics(ours, paper, errors))
-variants.maps(ours, layer, kind, show)
+frame.metrics(cells.metrics(ours, errors))
+variants.maps(ours, kind, show)
 kept = variants.find("london_noise_map", chosen)
 variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
-    frame.table(table, data.name, cells.note(ours, show))
+    frame.table(table, data.name, cells.note(show))
 with how:
     if errors is not None and errors.ours is not None:
-        pictures.chart(figures.error_distribution(errors, data.y_unit), "errors", words.errors_alt(errors))
+        picture = figures.error_distribution(errors, data.y_unit)
+        pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
     frame.steps([*words.explain(ours), words.ERROR])
 with python:
     in_python.show(releases.release(chosen))
@@ -54,13 +58,14 @@ with lesson:
                 "The method of 2018, as in its paper: δ = 0.01.",
                 {"delta": 0.01, "mechanism": "cloaking", "objective": "logdet", "calibration": "hall"},
             ),
-            ("Noise that is added once: where is it large?", {"mechanism": "refined", "map": "noise"}),
-            ("A short lengthscale: every hexagon must hide by itself.", {"mechanism": "refined", "lengthscale_km": 4}),
+            ("Twenty releases: where do prices flicker?", {"play": "true"}),
+            ("A short lengthscale: every hexagon must hide by itself.", {"lengthscale_km": 4}),
+            ("Bayes cloaking, which chooses no lengthscale.", {"mechanism": "bayes"}),
             ("Sixteen times as many sales, the same privacy for each.", {"map_dataset": "london_sales"}),
-            ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2}),
+            ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),
         ],
     )
 frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
-other = [(paper.released, paper.guarantee)] if both else []
-sidebar.spent(data.name, (ours.released, guarantee), *other, free=words.free(ours))
+seen = [each for each in (ours, beside, many) if each is not None]
+sidebar.spent(data.name, *((each.released, each.guarantee) for each in seen), free=words.free(ours))
 frame.state_link()

@@ -155,19 +155,6 @@ def opening_errors(budget: Budget) -> Wish:
     return Wish(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
 
 
-@dataclass(frozen=True, eq=False)
-class Trio:
-    """Errors of a release, of the method of 2018 and without privacy, in the output's unit. Not private.
-
-    Attributes:
-        ours, paper: of each simulated release (D,), whose mean pages quote; None while it is being computed.
-    """
-
-    ours: FloatArray | None
-    paper: FloatArray | None
-    without: float
-
-
 def without_privacy(name: str, *models: Model) -> float:
     """The error when nothing is hidden, in the output's unit. Not private.
 

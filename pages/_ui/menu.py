@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from pages._ui import attack
 from pages._ui.cloaking import cells as cloaking
-from pages._ui.cloaking import variants
+from pages._ui.cloaking import computed, variants
 from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.explore import controls as explore
@@ -72,7 +72,7 @@ PAGES = (
         section="Learn",
         question="What does privacy do to a growth curve?",
         settings=sidebar.ReleaseSettings,
-        body=(variants.VARIED,),
+        body=(computed.BESIDE, variants.VARIED),
     ),
     Page(
         file="london_noise_map",
@@ -81,7 +81,7 @@ PAGES = (
         section="Explore",
         question="Where does privacy blur the map?",
         settings=sidebar.MapSettings,
-        body=(cloaking.LAYER, variants.VARIED),
+        body=(cloaking.LAYER, computed.BESIDE, variants.VARIED),
     ),
     Page(
         file="excursion_sets",
@@ -152,7 +152,7 @@ PAGES = (
     ),
 )
 TITLES: Mapping[str, Mapping[str, str]] = {  # of every menu: parameter -> value -> title; an address may give either
-    each.key: each.titles for page in PAGES for each in page.controls() if isinstance(each, Menu)
+    each.key: each.written_titles for page in PAGES for each in page.controls() if isinstance(each, Menu)
 }
 
 

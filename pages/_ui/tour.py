@@ -188,7 +188,7 @@ STEPS = (
     ),
     Step(
         "kung_curves",
-        {"epsilon": "0.5", "mechanism": "cloaking"},
+        {"epsilon": "0.5", "mechanism": "cloaking", "beside": "published"},
         "What does twice the ε buy?",
         "Note the privacy noise, then move ε from 0.5 to 1. Compare with the method of 2018 beside it.",
         twice_the_budget,

@@ -89,7 +89,7 @@ def test_no_two_kept_values_share_a_key():
 def test_no_two_drop_downs_share_a_key():
     offered = [each for page in menu.PAGES for each in page.controls() if isinstance(each, Menu)]
     for drop_down in offered:
-        assert menu.TITLES[drop_down.key] == drop_down.titles
+        assert menu.TITLES[drop_down.key] == drop_down.written_titles
         assert [drop_down.value(title) for title in drop_down.titles.values()] == list(drop_down.titles)
     with pytest.raises(ValueError, match="kernel offers no 'Linear'; it offers EQ, Matern12"):
         offers.KERNEL.value("Linear")

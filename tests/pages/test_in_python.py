@@ -75,8 +75,8 @@ def rounds_to(value: float, shown: str) -> bool:
 def of_curve(app, found):
     same(found["curve"], first_draw(app))
     if "draws" not in app.query_params:
-        same(found["low"], column(app, "where the curve is", "lower end"))
-        same(found["high"], column(app, "where the curve is", "upper end"))
+        same(found["low"], column(app, "average", "lower end"))
+        same(found["high"], column(app, "average", "upper end"))
 
 
 def first_draw(app):

@@ -27,7 +27,7 @@ def shown(value: str) -> float:
     return float(value.replace("±", "").replace("ε =", "").split()[0])
 
 
-BANDS = ("range for one more person (95 %)", "where the curve is (95 %)")
+BANDS = ("range for one more person (95 %)", "average (95 %)")
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_gp_prior_noise_is_the_same_at_every_age_and_larger(seen):
 @pytest.mark.parametrize("mechanism", ["bayes", "refined"])
 def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_be_played(open_page, mechanism):
     app = open_page("kung_curves", mechanism=mechanism)
-    [button] = [each for each in app.button if each.label.startswith("Show 20 draws")]
+    [button] = [each for each in app.button if each.label.startswith("Play 20 releases")]
     app = button.click().run()
     assert app.session_state["draws"] == variants.MANY == 20
     assert "draws=20" in app.sidebar.code[0].value
@@ -152,7 +152,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
             else:
                 np.testing.assert_allclose((upper + lower[::-1]) / 2, at, rtol=1e-4, atol=1e-2)
     assert "player-play" in page_text(app)
-    assert not [each for each in app.button if each.label.startswith("Show 20 draws")]
+    assert not [each for each in app.button if each.label.startswith("Play 20 releases")]
 
 
 # ---- The growth chart: centiles are those of the release, in order, and one person's place among them.

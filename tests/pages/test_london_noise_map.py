@@ -35,19 +35,19 @@ def layers(app, chart=0):
 
 def test_the_map_is_greater_london_and_one_ring_around_it_each_cell_once_without_a_background(seen):
     app = seen("london_noise_map")
-    cells = [row["cell"] for row in layers(app)["hex-private"]["data"]]
+    cells = [row["cell"] for row in layers(app)["hex-noise"]["data"]]
     assert len(cells) == len(set(cells)) == 412
     table = app.dataframe[0].value
     sold = set(table["cell"][table["sales"] > 0])
     assert len(sold) == 300
     assert set(table["cell"]) == set(cells) == {near for cell in sold for near in h3.grid_disk(cell, 1)}
     assert deck(app).get("mapProvider") is None  # nobody is asked for one
-    assert layers(app)["outline-private"]["data"]
+    assert layers(app)["outline-noise"]["data"]
 
 
 def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
     table = seen("london_noise_map", mechanism="refined").dataframe[0].value
-    noise = table["privacy noise [factor]"]
+    noise = table["privacy noise [times too high or too low]"]
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
     assert len(dense) > 10
     assert dense.median() < 1.4 < 1.8 < empty.median()
@@ -57,40 +57,116 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
 @pytest.mark.parametrize(
     ("mechanism", "column", "epsilon"),
     [
-        ("cloaking", "privacy noise [factor]", "1"),
-        pytest.param("cloaking", "privacy noise [factor]", "0.3", marks=pytest.mark.full),
-        pytest.param("bayes", "where the price is [factor]", "0.3", marks=pytest.mark.full),
-        pytest.param("bayes", "where the price is [factor]", "1", marks=pytest.mark.full),
+        ("cloaking", "privacy noise [times too high or too low]", "1"),
+        pytest.param("cloaking", "privacy noise [times too high or too low]", "0.3", marks=pytest.mark.full),
+        pytest.param("bayes", "privacy noise [times too high or too low]", "1", marks=pytest.mark.full),
     ],
 )
-def test_the_answer_names_the_boroughs_that_are_sharpest_and_most_blurred(seen, mechanism, column, epsilon):
+def test_the_answer_names_the_boroughs_with_least_and_most_noise(seen, mechanism, column, epsilon):
     app = seen("london_noise_map", mechanism=mechanism, epsilon=epsilon)
     table = app.dataframe[0].value
-    blur = table[table["sales"] > 0].groupby("borough")[column].median()
-    sentence = r"sharpest in \*\*([\w ]+)\*\* and most blurred in \*\*([\w ]+)\*\*"
-    [(sharp, blurred)] = re.findall(sentence, page_text(app))
-    assert blur[sharp] == blur.min()
-    assert blur[blurred] == blur.max()
+    noise = table[table["sales"] > 0].groupby("borough")[column].median()
+    sentence = r"noise is smallest in \*\*([\w ]+)\*\* and largest in \*\*([\w ]+)\*\*"
+    [(least, most)] = re.findall(sentence, page_text(app))
+    assert noise[least] == noise.min()
+    assert noise[most] == noise.max()
 
 
-def test_the_map_opens_with_prices_none_faded_and_noise_is_one_click_away(open_page):
-    app = open_page("london_noise_map", mechanism="refined")
+def test_the_map_opens_with_privacy_noise_and_prices_are_one_click_away(open_page):
+    app = open_page("london_noise_map")
     assert app.title[0].value == "Where does privacy blur the map?"
-    assert app.segmented_control(key="map").value == "Prices"
+    assert app.segmented_control(key="map").value == "Privacy noise"
+    offered = ["Privacy noise", "Published prices", "Uncertainty (95 %)", "Without privacy", "True prices"]
+    assert app.segmented_control(key="map").options == offered
     for layer in layers(app).values():  # streamlit fades by these
         assert not {"getFillColor", "getColor"} & layer.keys()
-    app.segmented_control(key="map").set_value("Privacy noise").run()
-    assert "hex-noise" in layers(app)
+    app.segmented_control(key="map").set_value("Published prices").run()
+    assert "hex-private" in layers(app)
 
 
-def test_the_page_opens_with_the_method_and_the_error_of_start_and_its_answer_says_it(seen):
+def test_the_page_opens_with_refined_cloaking_and_says_the_error_of_bayes_cloaking(seen):
     app = seen("london_noise_map")
-    assert app.selectbox(key="mechanism").value == CONTENDERS["bayes"].title
-    errors = computed.errors(usual("london_hexes"), Design(), OPENING)
-    assert app.metric[0].value == text.factor_of(errors.mean())
-    sentence = r"Bayes cloaking gets .* wrong by \*\*(.+?)\*\* \(typical error\); without privacy by (.+?)\. "
+    assert app.selectbox(key="mechanism").value == CONTENDERS["refined"].title
+    own, answer = (computed.errors(usual("london_hexes"), Design(each), OPENING) for each in ("refined", "bayes"))
+    assert app.metric[0].value == text.factor_of(own.mean())
+    assert app.metric[0].delta == f"Bayes cloaking (needs no lengthscale): {text.factor_of(answer.mean())}"
+    sentence = r"refined cloaking predicts .* to within \*\*(.+?)\*\*.*needs no lengthscale: \*\*(.+?)\*\*\."
     [said] = re.findall(sentence, page_text(app))
-    assert list(said) == [metric.value for metric in app.metric[:2]]
+    assert list(said) == [text.factor_of(each.mean()) for each in (own, answer)]
+
+
+def test_earlier_links_to_the_method_of_2018_beside_still_show_it(seen):
+    app = seen("london_noise_map", beside="true", epsilon="5")
+    assert app.segmented_control(key="beside").value == "Method of 2018 beside it"
+    assert any(each.value.startswith("The method of 2018") for each in app.header)
+    assert not app.warning
+    assert seen("london_noise_map", beside="false").segmented_control(key="beside").value == "Alone"
+
+
+@pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
+def test_privacy_noise_is_one_unit_in_tile_legend_table_and_caption_and_its_colours_are_all_used(seen, mechanism):
+    app = seen("london_noise_map", mechanism=mechanism, epsilon="3")
+    table, unit = app.dataframe[0].value, maps.TIMES
+    noise = table[f"privacy noise [{unit}]"]
+    tile = next(each for each in app.metric if each.label == "Privacy noise")
+    assert re.fullmatch(r"up to [\d.]+ times", tile.value)
+    assert tile.delta == "too high or too low, in 95 of 100 releases"
+    legends = [each.proto.body for each in app.get("html") if "linear-gradient(90deg" in each.proto.body]
+    assert f"Privacy noise [{unit}]" in legends[0]
+    assert f"times {unit.removeprefix('times ')})" in app.caption[0].value
+    rows = layers(app)["hex-noise"]["data"]
+    used = {tuple(row["fill"][:3]) for row in rows}
+    assert len(used) == 6  # steps, each on the map, whatever the range
+    counts = [sum(tuple(row["fill"][:3]) == colour for row in rows) for colour in used]
+    assert min(counts) > len(rows) / 12
+    assert noise.min() > 1
+
+
+@pytest.mark.parametrize("kind", ["noise", "private", "truth"])
+def test_the_caption_tells_where_the_quantity_on_the_map_is_lowest_and_highest(seen, kind):
+    app = seen("london_noise_map", map=kind)
+    table = app.dataframe[0].value
+    values = table[table["sales"] > 0].groupby("borough")[LAYERS[kind].column].median()
+    [(low, high)] = re.findall(r"^Lowest in (.+?) \(.*\), highest in (.+?) \(.*\)\.$", app.caption[0].value)
+    assert (low, high) == (values.idxmin(), values.idxmax())
+
+
+def test_a_map_that_is_all_hatched_says_so(seen):
+    app = seen("london_noise_map", beside="published", map="private", epsilon="0.3")
+    [said] = [each.value for each in app.caption if each.value.startswith("Every hexagon is hatched")]
+    assert "more than 10 times" in said
+
+
+def test_twenty_releases_are_played_on_the_map(seen):
+    app = seen("london_noise_map", play="true")
+    words = page_text(app)
+    assert 'class="player-play" checked' in words
+    strip = base64.b64decode(re.search(r"base64,([^)]+)\)", words)[1]).decode()
+    frames = re.findall(r'<g transform="translate\(0 (\d+)\)">(.*?)<use href="#around"/></g>', strip)
+    assert len({painted for _, painted in frames}) == 20
+    assert not app.get("deck_gl_json_chart")
+    assert any("Budget spent on screen" in each.label for each in app.sidebar.expander)
+    assert any("With what is drawn beside it" in each.value for each in app.sidebar.caption)
+
+
+def test_epsilon_can_be_had_on_the_picture(open_page):
+    app = open_page("london_noise_map")
+    assert not [each for each in app.select_slider if each.key == "epsilon_picture"]
+    app.toggle(key="epsilon_here").set_value(True).run()
+    app.select_slider(key="epsilon_picture").set_value(2).run()
+    assert app.select_slider(key="epsilon").value == 2
+    assert "At epsilon = 2" in page_text(app)
+
+
+@pytest.mark.parametrize("values", [np.linspace(1.14, 1.18, 50), np.full(50, 1.3), np.geomspace(1, 30, 50) ** 2])
+def test_steps_of_a_scale_cover_the_values_and_are_told_apart(values):
+    marks = maps.steps_over(values)
+    assert len(marks) == 7
+    assert marks[0] <= values.min()
+    assert values.max() <= marks[-1]
+    assert (np.diff(marks) > 0).all()
+    written = [text.number(mark, 4) for mark in marks]
+    assert len(set(written)) == 7
 
 
 def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(seen):
@@ -98,7 +174,7 @@ def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overl
     table = app.dataframe[0].value
     assert table["published price [GBP]"].between(250_000, 1_500_000).all()
     assert not [column for column in table if "not private" in column]
-    assert app.segmented_control(key="map").value == "Prices"
+    assert app.segmented_control(key="map").value == "Privacy noise"
     assert "map = `truth`" in app.warning[0].value
 
 
@@ -106,12 +182,18 @@ def test_two_maps_share_one_scale(seen):
     app = seen(
         "london_noise_map", mechanism="refined", beside="true", epsilon="5", map="noise"
     )  # at less, all of 2018's is grey
-    ours, paper = layers(app, 0)["hex-noise"]["data"], layers(app, 1)["hex-noise-paper"]["data"]
-    share = [{r["value"]: r["fill"][:3] for r in rows if r["fill"] != maps.UNSURE} for rows in (ours, paper)]
+    ours, paper = layers(app, 0)["hex-noise"]["data"], layers(app, 1)["hex-noise-beside"]["data"]
+    noise = app.dataframe[0].value.set_index("cell")[LAYERS["noise"].column]
+    fills = [tuple(row["fill"]) for row in sorted(ours, key=lambda row: noise[row["cell"]])]
+    order = list(dict.fromkeys(fills))  # the steps, from least noise to most
+    share = [
+        {row["value"]: order.index(tuple(row["fill"])) for row in rows if row["fill"] != maps.UNSURE}
+        for rows in (ours, paper)
+    ]
     both = share[0].keys() & share[1].keys()
     assert len(both) > 3
-    # values are shown rounded to 1 %, colours have 64 steps: at most one step (6 of 255) apart
-    assert all(max(abs(a - b) for a, b in zip(share[0][v], share[1][v], strict=True)) <= 6 for v in both)
+    # values are shown rounded, so that one may stand at both sides of a mark
+    assert all(abs(share[0][value] - share[1][value]) <= 1 for value in both)
     assert len([r for r in app.get("html") if "linear-gradient(90deg" in r.proto.body]) == 2
 
 
@@ -134,7 +216,7 @@ def test_every_layer_draws(seen, kind):
 @pytest.mark.parametrize("kind", ["private", "noise"])
 def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(seen, kind):
     app = seen("london_noise_map", mechanism="refined", map=kind, epsilon="0.2")
-    noise = app.dataframe[0].value.set_index("cell")["privacy noise [factor]"]
+    noise = app.dataframe[0].value.set_index("cell")["privacy noise [times too high or too low]"]
     drawn = layers(app)
     rows = drawn[f"hex-{kind}"]["data"]
     grey = {row["cell"] for row in rows if row["fill"] == maps.UNSURE}
@@ -152,12 +234,12 @@ def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(
     app = seen("london_noise_map", hexagon="Camden 2")
     cell = app.table[0].value.index[0]
     assert app.table[0].value["borough"].iloc[0] == "Camden"
-    assert f"hex-private-{cell}" in layers(app)
-    [ring] = layers(app)[f"outline-private-{cell}"]["data"]
+    assert f"hex-noise-{cell}" in layers(app)
+    [ring] = layers(app)[f"outline-noise-{cell}"]["data"]
     assert sorted(map(tuple, ring["path"])) == sorted((lon, lat) for lat, lon in h3.cell_to_boundary(cell))
     app = seen("london_noise_map", hexagon="Atlantis 1")
     assert "this control has no such value. Showing hexagon = nothing" in app.warning[0].value
-    assert "outline-private" in layers(app)
+    assert "outline-noise" in layers(app)
     assert not app.table
 
 
@@ -167,7 +249,7 @@ def test_simulated_sales_say_so_and_need_less_noise(seen):
     [badge] = [each.proto.help for each in simulated.markdown if "Simulated data" in each.value]
     assert "simulated from real hexagon medians" in badge
     medians = seen("london_noise_map", mechanism="refined")
-    noise = "privacy noise [factor]"
+    noise = "privacy noise [times too high or too low]"
     few, many = (each.dataframe[0].value[noise][:300].median() - 1 for each in (simulated, medians))
     assert few < many / 3
 
@@ -184,7 +266,7 @@ def sales_result():
     samples, guarantee = results.stage_draws(few, scene, plan, model, design, draw)
     intervals = results.Intervals.about(samples, *results.stage_halves(few, scene, plan, model, design, draw))
     plain = np.zeros(len(scene.X_test))
-    return results.Result(model, design, draw, few, scene, plain, fit, plan, samples, guarantee, intervals, {})
+    return results.Result(model, design, draw, few, scene, plain, fit, plan, samples, guarantee, intervals)
 
 
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
@@ -278,7 +360,7 @@ def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen,
     svg, titles = drawn(app)
     assert len(titles) == directions.COUNT
     assert titles[0] == f"1: {100 * found.shares[0]:.2g} %"
-    assert svg.count("moves no hexagon") == directions.COUNT
+    assert svg.count("others by at most") == directions.COUNT
     assert svg.count("the price is multiplied by") == 1  # one legend
 
 
@@ -295,8 +377,8 @@ def test_the_moving_map_holds_every_frame_and_a_player(seen, found):
 
 
 def test_a_release_in_stages_shows_cloakings_directions_and_says_so(seen):
-    app = seen(PAGE, directions="true")
-    assert any("measures in stages" in each.value for each in app.caption)
+    app = seen(PAGE, mechanism="bayes", directions="true")
+    assert any("this shows plain cloaking" in each.value for each in app.caption)
 
 
 def test_nothing_is_computed_before_it_is_asked_for(seen):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from datasets import london_hexes
-from pages._ui.cloaking import computed, variants
+from pages._ui.cloaking import computed
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
@@ -106,11 +106,11 @@ def drawn(app):
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
     app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
     svg, titles = drawn(app)
-    assert svg.count("× 1.1<") == 1  # one legend
+    assert svg.count("[times too high or too low]") == 1  # one legend
     assert len(titles) == 3
-    assert svg.count("Privacy noise moves a typical price") == 3
+    assert svg.count("Privacy noise makes a typical price") == 3
     if three == "epsilon":
-        assert titles == ["ε = 0.3", "ε = 1", "ε = 3"]
+        assert titles == ["ε = 0.33", "ε = 1", "ε = 3"]
     assert {each.key for each in app.get("deck_gl_json_chart")} == {"hexagons"}  # and the map itself
 
 
@@ -121,9 +121,20 @@ def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
         assert svg.count("<circle") == 3 * people
 
 
-@pytest.mark.parametrize(("value", "found"), [(0.1, (0.1, 0.5, 1.5)), (1, (0.3, 1, 3)), (100, (3, 10, 100))])
-def test_the_present_setting_is_in_the_middle_where_it_can_be(value, found):
-    assert variants._three(offers.EPSILONS, value, 3) == found
+def test_epsilons_side_by_side_are_a_third_one_and_three_times_the_visitors(seen):
+    _, titles = drawn(seen("kung_curves", three="epsilon", epsilon="2"))
+    assert titles == ["ε = 0.67", "ε = 2", "ε = 6"]
+
+
+@pytest.mark.parametrize(
+    ("page", "titles"),
+    [
+        ("kung_curves", ["lengthscale 3 years", "lengthscale 15 years", "lengthscale 40 years"]),
+        ("london_noise_map", ["lengthscale 4 km", "lengthscale 12 km", "lengthscale 30 km"]),
+    ],
+)
+def test_lengthscales_side_by_side_span_the_domain(seen, page, titles):
+    assert drawn(seen(page, three="lengthscale"))[1] == titles
 
 
 def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():

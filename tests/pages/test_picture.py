@@ -125,9 +125,9 @@ def london():
 
 
 def map_of(result, kind, overlay):
-    layer = cells.layers(result, overlay)[kind]
-    table = cells.cell_table(result, overlay)[layer.columns]
-    return sheet_map.drawn(table, layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
+    table = cells.cell_table(result, overlay)
+    layer = cells.layer_of(kind, table)
+    return sheet_map.drawn(table[layer.columns], layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
@@ -145,7 +145,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
     assert not app.exception
     assert made["hexagons"].about is None
     result = london()
-    layer = cells.layers(result, True)["truth"]
+    layer = cells.layer_of("truth", cells.cell_table(result, True))
     assert not layer.private
     with pytest.raises(ValueError, match="nothing of this figure may be published"):
         pictures.written(pictures.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)

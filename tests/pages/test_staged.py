@@ -11,6 +11,7 @@ import pytest
 
 from datasets import EXHIBITS
 from dpgp_core.bayes.model import weights_of
+from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
@@ -18,7 +19,7 @@ from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
-from pages._ui.look import offers, settings, text
+from pages._ui.look import maps, offers, settings, text
 from pages._ui.model import Budget, Design, Draw, Model, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
@@ -92,8 +93,8 @@ def test_intervals_cover_curves_of_the_models_that_read(result):
         assert error < 0.03
 
 
-def test_curves_open_with_it_and_say_what_was_measured(seen):
-    said = page_text(seen("kung_curves", overlay="false"))
+def test_curves_say_what_was_measured(seen):
+    said = page_text(seen("kung_curves", mechanism="bayes", overlay="false"))
     assert "of the published one, in 95 of 100 cases" in said
     assert "24 Gaussian processes made from bounds and box" in said
     assert "noisy weighted sums of the outputs, in 6 stages" in said
@@ -102,27 +103,58 @@ def test_curves_open_with_it_and_say_what_was_measured(seen):
 @pytest.mark.full
 def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
     app = open_page("london_noise_map", mechanism="bayes")
-    assert [each for each in app.sidebar.caption if "is free: they only read these numbers" in each.value]
+    assert [each for each in app.sidebar.caption if "they re-read the same release" in each.value]
     app.select_slider(key="lengthscale_km").set_value(8).run()
     assert not [each for each in app.sidebar.caption if "separate real releases" in each.value]
     app.select_slider(key="epsilon").set_value(2).run()
     assert [each for each in app.sidebar.caption if "2 separate real releases" in each.value]
 
 
-def test_the_recommended_map_has_no_layer_of_noise_that_is_added_once(open_page):
-    app = open_page("london_noise_map", mechanism="bayes", map="noise")
-    assert app.segmented_control(key="map").value == "Prices"
-    assert "Privacy noise" not in app.segmented_control(key="map").options
-    assert "map = `noise`" in app.warning[0].value
+def test_the_recommended_map_knows_its_privacy_noise(seen):
+    app = seen("london_noise_map", mechanism="bayes")
+    assert app.segmented_control(key="map").value == "Privacy noise"
     table = app.dataframe[0].value
-    assert "privacy noise [factor]" not in table
-    assert (table["where the price is [factor]"] > 1).all()
+    noise, unsure = (table[f"{name} [{maps.TIMES}]"] for name in ("privacy noise", "uncertainty (95 %)"))
+    assert (noise > 1).all()
+    sold = table["sales"] > 0
+    assert noise[sold].median() < unsure[sold].median()  # which counts what few sales leave open, too
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["kung", "london_hexes", "toy_1d"])
+def test_privacy_noise_of_a_release_is_that_of_simulated_releases_against_readings_without_noise(name):
+    """Of ten releases, each read as it is and from the exact answers to its own queries; the draws are fixed."""
+    data, budget = cached.dataset(name), Budget(name, 1.0, offers.DELTA)
+    scene, model = computed.scene(name), usual(name)
+    columns, releases = staged.filter_for(data, budget, model).columns, range(1, 11)
+    found, halves = [], []
+    for numbers in (staged.measure(data, budget, number) for number in releases):
+        noisy, reader = numbers.measured._replace(distances=None), RecordReader(data, columns, NoNoise())
+        exact = []
+        for stage in noisy.stages:
+            answered = reader.sums(stage)
+            exact.append(answered._replace(squares=stage.squares and reader.squares(stage.squares)))
+        curves = staged.read(data, scene.X_test, [noisy, noisy._replace(stages=tuple(exact))], budget, model).values
+        found.append(curves[0] - curves[1])
+        halves.append(staged.noise_half(data, scene, numbers, budget, DRAW, model))
+    people = slice(scene.records)
+    true = 1.96 * np.sqrt(np.mean(np.square(found), axis=0))[people]
+    assert np.median(halves) == pytest.approx(np.median(true), rel=0.4)
+    inside = np.abs(found)[:, people] <= np.array(halves)[:, people]
+    assert inside.mean() > 0.75
+
+
+class NoNoise:
+    """A generator whose normal numbers are all 0."""
+
+    def standard_normal(self, shape=None):
+        return 0.0 if shape is None else np.zeros(shape)
 
 
 @pytest.mark.full
 def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
     app = open_page("london_noise_map", map_dataset="london_sales", mechanism="bayes")
-    assert app.selectbox(key="mechanism").value == "Refined cloaking"
+    assert app.selectbox(key="mechanism").value == "Cloaking"
     assert "mechanism = `bayes`" in app.warning[0].value
 
 
@@ -170,7 +202,7 @@ def test_a_page_has_people_left_out_before_it_draws(monkeypatch, open_page):
     for page in ("kung_curves", "london_noise_map"):
         for overlay in ("false", "true"):
             wishes.clear()
-            open_page(page, overlay=overlay)
+            open_page(page, overlay=overlay, mechanism="bayes")
             begun = bool(wishes) and wishes[0].function is left_out.simulated
             assert begun == (overlay == "true")
 
@@ -201,7 +233,8 @@ def test_pages_of_kung_say_one_error(seen):
     opened = {page: seen(page) for page in ("kung_curves", "lengthscale_choice")}
     tiles = [metric for app in opened.values() for metric in app.metric]
     [plain] = {metric.value.removesuffix(" cm") for metric in tiles if metric.label == "Error without privacy"}
-    ours = opened["kung_curves"].metric[0].value
+    ours = opened["kung_curves"].metric[0].delta.removeprefix("Bayes cloaking (needs no lengthscale): ")
+    assert ours == seen("kung_curves", mechanism="bayes").metric[0].value
     assert ours == number_of("kung")["compare"]
     assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
     said = page_text(seen("start"))
@@ -211,7 +244,8 @@ def test_pages_of_kung_say_one_error(seen):
 
 
 def test_pages_of_london_say_one_error(seen):
-    ours = seen("london_noise_map").metric[0].value
+    ours = seen("london_noise_map").metric[0].delta.removeprefix("Bayes cloaking (needs no lengthscale): ")
+    assert ours == seen("london_noise_map", mechanism="bayes").metric[0].value
     compared = number_of("london_hexes")["compare"]
     assert ours == text.factor_of(computed.errors(usual("london_hexes"), Design(), OPENING).mean())
     table = seen("compare", compare_dataset="london_hexes", bins="6").dataframe[0].value.set_index("mechanism")

@@ -37,9 +37,8 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "kung_curves",
         "What does privacy do to a growth curve?",
-        rf"At epsilon = {N} Bayes cloaking publishes one woman's or girl's height with an error of {N} cm\**\. Without "
-        rf"privacy it is {N} cm, because "
-        rf"people differ\. With the method of 2018 it is {N} cm\.",
+        rf"At epsilon = {N} refined cloaking predicts one woman's or girl's height to within {N} cm\**\. Bayes "
+        rf"cloaking needs no lengthscale: {N} cm\**\.",
     ),
     (
         "compare",
@@ -62,9 +61,9 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "london_noise_map",
         "Where does privacy blur the map?",
-        rf"At epsilon = {N} Bayes cloaking gets one hexagon's median price wrong by {N} %\** \(typical error\); "
-        rf"without privacy by {N} %\. The "
-        r"map is sharpest in \*\*[^.*]+\*\* and most blurred in \*\*[^.*]+\*\*\.",
+        rf"At epsilon = {N} refined cloaking predicts one hexagon's median price to within {N} %\** "
+        rf"\(typical error\)\. Bayes cloaking needs no lengthscale: {N} %\**\. "
+        r"Privacy noise is smallest in \*\*[^.*]+\*\* and largest in \*\*[^.*]+\*\*\.",
     ),
     (
         "excursion_sets",
@@ -99,10 +98,7 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     ("how_cloaking_works?step=clip", STEPS, rf"a mean gets privacy noise of {N}\** points"),
 )
 WHAT_IS_PICKED = {  # in sight beside data set, and what the page says of what it has no control for
-    "kung_curves": (
-        ("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"),
-        "Kernel and lengthscale read the same released numbers again: free.",
-    ),
+    "kung_curves": (("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"), None),
     "london_noise_map": (("epsilon", "delta", "map_dataset", "mechanism", "kernel", "lengthscale_km"), None),
     "excursion_sets": (
         ("path_delta", "length_curve", "r", "sigma"),
@@ -140,9 +136,10 @@ def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
 
 
 def test_london_says_which_methods_read_kernel_and_lengthscale_for_nothing(seen):
-    assert seen("london_noise_map").sidebar.caption[0].value.endswith("free.")
-    once = seen("london_noise_map", mechanism="refined")
-    assert not [each for each in once.sidebar.caption if "free" in each.value]
+    said = "Changing these costs no privacy; they re-read the same release."
+    for page in ("london_noise_map", "kung_curves"):
+        assert seen(page, mechanism="bayes").sidebar.caption[0].value == said
+        assert not [each for each in seen(page).sidebar.caption if "costs no privacy" in each.value]
 
 
 def in_sight(block):

@@ -255,7 +255,7 @@ def test_how_many_people_an_attacker_finds(seen):
 
 def test_outcomes_are_moving_draws(seen):
     app = seen("kung_curves", mechanism="refined")
-    assert "Show 20 draws, to play" in [each.label for each in app.button]
+    assert "Play 20 releases" in [each.label for each in app.button]
     playing = seen("kung_curves", mechanism="refined", draws="20")
     assert "Play, one after another" in page_text(playing)
 

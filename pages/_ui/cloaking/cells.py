@@ -3,78 +3,68 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from numpy.typing import NDArray
 
 from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import words
-from pages._ui.cloaking.results import Result, Scene
-from pages._ui.left_out import Trio
-from pages._ui.look import settings, text
-from pages._ui.look.controls import HERE, Switch, menu
-from pages._ui.look.maps import FACTORS, Layer, Unsure
+from pages._ui.cloaking.results import HeldOutErrors, Result, Scene
+from pages._ui.look.controls import HERE, menu
+from pages._ui.look.maps import TIMES, Layer, Unsure, times, value_text
 from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
 
-_NOISE = "privacy noise [factor]"
-_WIDTH = "where the price is [factor]"
+_NOISE, _WIDTH = f"privacy noise [{TIMES}]", f"uncertainty (95 %) [{TIMES}]"
 _PEOPLE = "spread of prices [%]"
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
 _BEYOND = 20.0  # ln of the largest factor in the table
+_MOST = 10.0  # a published price that noise may move further says nothing
 _AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", marks=(_LOW, math.sqrt(_LOW * _HIGH), _HIGH), scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, scale=NOISE_SCALE, private=True)
-_BLURRED = Unsure(  # by so much noise a price may be anything between the bounds, and beyond
-    _NOISE, FACTORS[-1], f"privacy noise can move the price more than {FACTORS[-1]:g} times"
-)
-_UNKNOWN = Unsure(_WIDTH, _AS_BOUNDS, "not known, anywhere within the bounds")
+_factor = partial(_share, unit=TIMES, marks=(1.1, 1.25, 1.5, 2.0, 4.0, _MOST), log=True)
+_BLURRED = Unsure(_NOISE, _MOST, f"too uncertain to show, privacy noise may make the price more than {_MOST:g} {TIMES}")
+_UNKNOWN = Unsure(_WIDTH, _AS_BOUNDS, "too uncertain to show, the interval is as wide as the bounds")
 LAYERS = {
-    "private": _price("Prices", "published price [GBP]", private=True, hides=_BLURRED),
-    "noise": _share(
-        "Privacy noise",
-        _NOISE,
-        "at most this factor up or down, in 95 of 100 releases",
-        FACTORS,
-        log=True,
-        hides=_BLURRED,
+    "noise": _factor("Privacy noise", _NOISE, hides=_BLURRED),
+    "private": _price("Published prices", "published price [GBP]", private=True, hides=_BLURRED),
+    "interval": _factor("Uncertainty (95 %)", _WIDTH, hides=_UNKNOWN),
+    "people": _share(
+        "Spread of prices", _PEOPLE, "% of the price, one standard deviation", (0.0, 50.0, 100.0), hides=_UNKNOWN
     ),
-    "interval": _share(
-        "Where the price is",
-        _WIDTH,
-        "at most this factor up or down, with 95 % probability",
-        (1.1, 1.25, 1.5, 2.0, _AS_BOUNDS),
-        log=True,
-        hides=_UNKNOWN,
-    ),
-    "people": _share("Spread of prices", _PEOPLE, "% of the price, one standard deviation", (0.0, 50.0, 100.0)),
     "fit": _price("Without privacy", "without privacy [GBP] (not private)", private=False),
     "truth": _price("True prices", "true price [GBP] (not private)", private=False),
 }
 
 
-def layers(result: Result, overlay: bool) -> dict[str, Layer]:
-    """Layers of a result: of noise only if that is added once, of true data only with the overlay."""
-    offered = {kind: layer for kind, layer in LAYERS.items() if layer.private or overlay}
-    if result.intervals.scatter is None:
-        del offered["people"]
-    else:
-        offered["people"] = replace(offered["people"], hides=_UNKNOWN)
-    if result.intervals.noise is None:
-        del offered["noise"]
-        offered["private"] = replace(offered["private"], hides=_UNKNOWN)
-    return offered
+def kinds(in_stages: bool, overlay: bool) -> list[str]:
+    """Layers on offer: of true data only with the overlay, of people's spread only where a method measures it."""
+    return [kind for kind, layer in LAYERS.items() if (layer.private or overlay) and (kind != "people" or in_stages)]
+
+
+def layer_of(kind: str, *tables: pd.DataFrame) -> Layer:
+    """A layer whose colours cover its values in the tables; of true prices, those of the published ones.
+
+    Where a method measures the spread of people, prices are hidden where their interval says nothing, else where
+    their privacy noise is so large.
+    """
+    layer, prices = LAYERS[kind], LAYERS["private"]
+    if kind == "private" and _PEOPLE in tables[0]:
+        layer = replace(layer, hides=_UNKNOWN)
+    scaled = layer if layer.private else prices  # a scale over true prices would tell the lowest and the highest
+    shown = [each.loc[~scaled.unsure(each), scaled.column].to_numpy(float) for each in tables]
+    over = scaled.over(np.concatenate(shown))
+    return replace(layer, marks=over.marks, stepped=over.stepped)
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell of the map: public labels, one release, its interval; truth only under the overlay.
+    """One row a cell of the map: public labels, one release, its noise and interval; truth only under the overlay.
 
     The map is Greater London and one ring around it: prices are published further out, where nobody sells.
 
@@ -90,9 +80,9 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
         by_cell = prices.agg(["size", "mean"]).reindex(frame["cell"])
         frame["sales"], truth = by_cell["size"].fillna(0).to_numpy(np.int64), by_cell["mean"].to_numpy(np.float64)
     frame[LAYERS["private"].column] = released_prices(result.samples[0], data)
-    frame[_WIDTH] = _factor(result.intervals.curve.half)
-    if result.intervals.noise is not None:
-        frame[_NOISE] = _factor(result.intervals.noise)
+    assert result.intervals.noise is not None
+    frame[_NOISE] = _factor_of(result.intervals.noise)
+    frame[_WIDTH] = _factor_of(result.intervals.curve.half)
     if result.intervals.scatter is not None:
         frame[_PEOPLE] = (100 * np.expm1(result.intervals.scatter)).round(1)
     if overlay:
@@ -101,11 +91,12 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     return frame[map_rows(scene)].reset_index(drop=True)
 
 
-def note(result: Result, overlay: bool) -> str:
+def note(overlay: bool) -> str:
     """The meaning of the columns of the table."""
-    meaning = "“Where the price is” counts what few sales leave open, and with it the privacy noise."
-    if result.intervals.noise is not None:
-        meaning = f"“Privacy noise” is what the mechanism adds, in 95 of 100 releases. {meaning} So it is wider."
+    meaning = (
+        "Privacy noise is what the mechanism adds, in 95 of 100 releases. The uncertainty also counts what few sales "
+        "leave open."
+    )
     return meaning + (f" {words.OVERLAY_NOTE}" if overlay else "")
 
 
@@ -130,7 +121,7 @@ def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
     return np.exp(np.clip(values, *data.y_bounds)).round(-3)
 
 
-def _factor(half: FloatArray) -> FloatArray:
+def _factor_of(half: FloatArray) -> FloatArray:
     """Factor of a price whose logarithm grows by half an interval (P,)."""
     return np.asarray(np.exp(np.minimum(half, _BEYOND)).round(3))
 
@@ -138,67 +129,61 @@ def _factor(half: FloatArray) -> FloatArray:
 TITLE = "Where does privacy blur the map?"
 
 
-def lead(ours: Result, errors: Trio | None) -> str:
+def lead(ours: Result, table: pd.DataFrame, errors: HeldOutErrors | None) -> str:
     """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
-    by_borough = _by_borough(ours)
-    ends = f"The map is sharpest in **{by_borough.idxmin()}** and most blurred in **{by_borough.idxmax()}**."
+    noise = _borough_values(table, LAYERS["noise"])
+    ends = f"Privacy noise is smallest in **{noise.idxmin()}** and largest in **{noise.idxmax()}**."
     setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
-        return (
-            f"{setting} {words.method(ours)} gets {ours.dataset.privacy_unit} wrong by "
-            f"**{words.error(ours, errors.ours)}** (typical error); "
-            f"without privacy by {words.size(ours, errors.without)}. {ends}"
-        )
-    half = words.size(ours, words.at_records(ours, ours.intervals.blur))
-    if ours.intervals.noise is None:
-        return f"{setting} a typical price is known, with 95 % probability, to within **{half}**. {ends}"
-    return f"{setting} privacy noise moves a typical price by less than **{half}**. {ends}"
+        return f"{setting} {words.predicts(ours, errors)} {ends}"
+    half = words.up_to(words.at_records(ours, ours.intervals.blur))
+    return f"{setting} privacy noise makes a typical published price **{half}**, in 95 of 100 releases. {ends}"
 
 
 _FIVE = 5
 
 
-def alt_text(result: Result) -> str:
-    """The map in words: the boroughs that are sharpest and most blurred, with their values."""
-    ordered = list(_by_borough(result).sort_values().items())
-    sharp, blurred = (
-        ", ".join(f"{name} {_within(value)}" for name, value in some)
+def caption(table: pd.DataFrame, layer: Layer) -> str:
+    """What to see on the map: where the layer's own values are lowest and highest."""
+    by_borough = _borough_values(table, layer)
+    if layer.hides is not None and layer.unsure(table).all():
+        return f"Every hexagon is hatched: {layer.hides.meaning}."
+    ends = ((name, value_text(float(by_borough[name]), layer)) for name in (by_borough.idxmin(), by_borough.idxmax()))
+    (low, least), (high, most) = ends
+    return f"Lowest in {low} ({least}), highest in {high} ({most})."
+
+
+def alt_text(table: pd.DataFrame, layer: Layer) -> str:
+    """The map in words: the boroughs where the layer's own values are lowest and highest, with these values."""
+    ordered = list(_borough_values(table, layer).sort_values().items())
+    low, high = (
+        ", ".join(f"{name} {value_text(float(value), layer)}" for name, value in some)
         for some in (ordered[:_FIVE], ordered[: -_FIVE - 1 : -1])
     )
-    return f"Sharpest: {sharp}. Most blurred: {blurred}."
+    return f"Lowest: {low}. Highest: {high}."
 
 
-def _by_borough(result: Result) -> pd.Series[float]:
-    """Blur of each borough, the median over its hexagons with sales."""
-    labels, records = result.scene.labels, result.scene.records
-    assert labels is not None
-    return pd.Series(result.intervals.blur[:records]).groupby(labels["borough"].iloc[:records].to_numpy()).median()
+def _borough_values(table: pd.DataFrame, layer: Layer) -> pd.Series[float]:
+    """A layer's values of each borough, the median over its hexagons with sales."""
+    return table[table["sales"] > 0].groupby("borough")[layer.column].median()
 
 
-def _within(half: float) -> str:
-    return text.factor_of(half) if half > math.log(text.TWICE) else f"± {text.factor_of(half)}"
-
-
-def metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
+def metrics(ours: Result, errors: HeldOutErrors | None) -> list[Metric]:
     """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
-    guarantee, half = ours.guarantee, _within(words.at_records(ours, ours.intervals.blur))
+    guarantee, half = ours.guarantee, math.exp(min(words.at_records(ours, ours.intervals.blur), _BEYOND))
     kind = "hexagons" if "hexagon" in ours.dataset.privacy_unit else "sales"
-    name, within = "Privacy noise", "in 95 of 100 releases"
-    if ours.intervals.noise is None:
-        name, within = "Where the price is", "with 95 % probability"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"
+    within = f"{TIMES}, in 95 of 100 releases"
     return [
         *([] if errors is None else words.errors_of(ours, errors, kind)),
-        Metric(name, half, within, words.uncertainty(ours, paper).meaning),
+        Metric(
+            "Privacy noise",
+            f"up to {times(half)} times",
+            within.removeprefix("times "),
+            words.uncertainty(ours).meaning,
+        ),
         words.spent("Spent", guarantee, many),
     ]
 
 
 LAYER = menu("The map shows", "map", {kind: each.title for kind, each in LAYERS.items()}, buttons=True, section=HERE)
-BOTH = Switch("beside", "Method of 2018 beside it", section=HERE, width="content")
-
-
-def map_view(kinds: Sequence[str]) -> tuple[str, bool]:
-    """The layer on the map, and whether the method of 2018 has a map too; chosen above the map."""
-    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
-        return settings.value_of(LAYER.among(kinds)), settings.value_of(BOTH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any, Literal
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
@@ -15,15 +16,15 @@ from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.cloaking import results, staged
-from pages._ui.cloaking.results import Intervals, Numbers, Result, Scene
+from pages._ui.cloaking.results import HeldOutErrors, Intervals, Numbers, Result, Scene
 from pages._ui.cloaking.staged import Growth
-from pages._ui.left_out import SEED, Get, Trio, folds_of, without_privacy, without_privacy_soon
+from pages._ui.left_out import SEED, Get, folds_of, without_privacy, without_privacy_soon
 from pages._ui.look import offers
+from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
 from pages._ui.work.cached import Wish
-from pages._ui.work.jobs import Answer
 
 
 def scene(name: str) -> Scene:
@@ -31,13 +32,43 @@ def scene(name: str) -> Scene:
     return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
-def compared(chosen: ReleaseSettings) -> tuple[Result, Result, Trio | None]:
-    """A release and the published method beside it, as a page opens with them; and their errors under the overlay."""
-    model, design, draw = chosen.model, chosen.design, chosen.draw
+Beside = Literal["bayes", "published", "none"]
+BESIDE: Menu[Beside] = menu(
+    "Beside it",
+    "beside",
+    {"bayes": "Bayes cloaking beside it", "published": "Method of 2018 beside it", "none": "Alone"},
+    buttons=True,
+    section=HERE,
+    earlier={"true": "published", "false": "none"},
+)
+
+
+def may_stand_beside(chosen: ReleaseSettings) -> list[Beside]:
+    """Releases to compare with: Bayes cloaking, which needs no lengthscale, unless it is the page's own or too slow."""
+    has_answer = "bayes" in offers.mechanisms(chosen.dataset) and not chosen.design.in_stages
+    return [*(["bayes"] if has_answer else []), "published"]  # type: ignore[list-item]
+
+
+def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | None, HeldOutErrors | None]:
+    """A release, the one beside it, and under the overlay the errors of both; alone, with the error of the answer.
+
+    Those of a map know how far privacy noise moves them.
+    """
+    settings = chosen.model, chosen.design, chosen.draw
+    other = _beside(may_stand_beside(chosen)[0] if beside == "none" else beside, *settings)
     if chosen.overlay:
-        _foresee(model, design, draw)
-    ours, paper = run(model, design, draw), run_published(model, draw)
-    return ours, paper, _trio(ours, paper) if chosen.overlay else None
+        _foresee(*settings)
+    found = [run(*each) for each in (settings, *(() if beside == "none" else (other,)))]
+    ours, *others = map(with_noise, found) if found[0].scene.is_map else found
+    return ours, others[0] if others else None, _errors_of(settings, other) if chosen.overlay else None
+
+
+def _beside(which: Beside, model: Model, _: Design, draw: Draw) -> tuple[Model, Design, Draw]:
+    """Settings of a release beside a page's own: the same budget and number, and its own model where it has one."""
+    draw = replace(draw, calibration="analytic", shrinkage=False)
+    if which == "bayes":
+        return usual(model.dataset), Design("bayes"), draw
+    return model, PAPER_DESIGN, replace(draw, calibration="hall")
 
 
 Given = tuple[Dataset, Scene]
@@ -46,7 +77,7 @@ Given = tuple[Dataset, Scene]
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """All stages of a release with these settings."""
     given = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.answer("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
+    fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
     if design.in_stages:
         return _run_staged(model, design, draw, given, fit)
     return _run_once(model, design, draw, given, fit)
@@ -54,53 +85,47 @@ def run(model: Model, design: Design, draw: Draw) -> Result:
 
 def run_published(model: Model, draw: Draw) -> Result:
     """The published method at the same budget and draw: log-det objective, Hall's calibration."""
-    return run(model, PAPER_DESIGN, replace(draw, calibration="hall", shrinkage=False))
+    return run(*_beside("published", model, PAPER_DESIGN, draw))
 
 
-def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
+def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
     """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
-    stage_2 = (*given, fit.value)
-    plan = cached.answer("Designing the noise: λ and M", results.stage_plan, model, design, given=stage_2)
-    stage_3 = (*given, plan.value)
-    drawn = cached.answer("Drawing the noise", results.stage_draws, model, design, draw, given=stage_3, here=True)
+    plan = cached.value("Designing the noise: λ and M", results.stage_plan, model, design, given=(*given, fit))
+    stage_3: Any = {"given": (*given, plan), "here": True}
+    samples, guarantee = cached.value("Drawing the noise", results.stage_draws, model, design, draw, **stage_3)
     one = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
-    halves = cached.answer("Simulating intervals", results.stage_halves, model, design, one, given=stage_3, here=True)
-    samples, guarantee = drawn.value
+    halves = cached.value("Simulating intervals", results.stage_halves, model, design, one, **stage_3)
     return Result(
         model,
         design,
         draw,
         *given,
         curve_without_privacy(model.dataset),
-        fit.value,
-        plan.value,
+        fit,
+        plan,
         samples,
         guarantee,
-        Intervals.about(samples, *halves.value),
-        times={"C": fit, "λ, M": plan, "scale, draw": drawn, "intervals": halves},
+        Intervals.about(samples, *halves),
     )
 
 
-def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Answer[Predictive]) -> Result:
+def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
     """Of Bayes cloaking: the numbers depend on the budget, and not on the model that reads them."""
     budget = Budget(model.dataset, draw.epsilon, draw.delta)
-    measured = [_measured(budget, number) for number in _wished(budget, draw)]
-    numbers = tuple(each.value for each in measured)
-    together = Answer(numbers, any(each.computed for each in measured), sum(each.seconds for each in measured))
-    read = cached.answer("Reading the numbers", staged.curves, budget, draw, model, given=(*given, numbers))
-    samples, intervals = read.value
+    numbers = tuple(first_numbers(budget, number) for number in _wished(budget, draw))
+    read = {"given": (*given, numbers)}
+    samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
     return Result(
         model,
         design,
         draw,
         *given,
         curve_without_privacy(model.dataset),
-        fit.value,
+        fit,
         None,
         samples,
         numbers[0].guarantee.repeated(draw.draws),
         intervals,
-        times={"C": fit, "numbers": together, "reading": read},
         budget=budget,
         numbers=numbers,
     )
@@ -108,12 +133,8 @@ def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Ans
 
 def first_numbers(budget: Budget, number: int) -> Numbers:
     """What one numbered draw of Bayes cloaking released."""
-    return _measured(budget, number).value
-
-
-def _measured(budget: Budget, number: int) -> Answer[Numbers]:
     doing, data = f"Measuring draw {number}", cached.dataset(budget.dataset)
-    return cached.answer(doing, staged.measure, budget, number, given=(data,))
+    return cached.value(doing, staged.measure, budget, number, given=(data,))
 
 
 def _wished(budget: Budget, draw: Draw) -> range:
@@ -122,6 +143,18 @@ def _wished(budget: Budget, draw: Draw) -> range:
     absent = (each for each in reversed(every[1:]) if cached.find(staged.measure, budget, each) is None)
     cached.wish(*(Wish(staged.measure, (budget, number), (data,)) for number in absent))
     return every
+
+
+def with_noise(result: Result) -> Result:
+    """Return a result that knows how far privacy noise moves it, also that of Bayes cloaking."""
+    if result.intervals.noise is not None:
+        return result
+    given = result.dataset, result.scene, result.numbers[0]
+    one = replace(result.draw, draws=1)
+    noise = cached.value(
+        "Reading it with other noise", staged.noise_half, result.budget, one, result.model, given=given
+    )
+    return replace(result, intervals=replace(result.intervals, noise=noise))
 
 
 def curve_without_privacy(name: str) -> FloatArray:
@@ -148,14 +181,17 @@ def growth_without_privacy(name: str) -> Growth:
     return cached.value("Drawing the centiles without privacy", staged.without_privacy, name, given=given)
 
 
-def _trio(ours: Result, paper: Result) -> Trio | None:
+Settings = tuple[Model, Design, Draw]
+
+
+def _errors_of(ours: Settings, other: Settings) -> HeldOutErrors | None:
     """Errors of two releases of the same data; a page that got less than all is made again when more is there."""
-    settings = ours.model.dataset, ours.model
-    without = without_privacy_soon(*settings)
+    model = ours[0]
+    without = without_privacy_soon(model.dataset, model)
     if without is None:
-        waiting.afterwards(lambda: without_privacy(*settings))
+        waiting.afterwards(lambda: without_privacy(model.dataset, model))
         return None
-    return Trio(soon(*ours.settings), soon(*paper.settings), without)
+    return HeldOutErrors(soon(*ours), soon(*other), other[1], without)
 
 
 def errors(model: Model, design: Design, draw: Draw) -> FloatArray:

@@ -171,7 +171,7 @@ def moving_alt(directions: Directions, result: Result) -> str:
 
 def show_curves(result: Result) -> None:
     """A section: the directions along the curve, in motion, and in numbers."""
-    st.subheader("The directions of M: where the noise goes")
+    st.subheader("The shapes the noise takes")
     directions, about = directions_of(result), partial(of_inputs, result.dataset)
     still, alt = cached.drawn(figure, directions, result, of="directions"), alt_text(directions, result)
     pictures.chart(still, "directions", alt, as_it_is(still, about(alt)))
@@ -209,12 +209,12 @@ def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.Dat
     each = zip(directions.shapes, directions.shares, directions.furthest, strict=True)
     for at, (shape, share, most) in enumerate(each, 1):
         rows = labels.assign(**{_MOVE: np.exp(shape).round(4)})
-        said = f"{unit[0].upper()}{unit[1:]} moves no hexagon further than {text.factor_of(float(most))}."
+        said = f"Changing {unit} changes others by at most {text.factor_of(float(most))}."
         draw = partial(sheet_map.hexagons, rows, layer, around, named=False)
         yield Panel(f"{at}: {text.percent(float(share))}", said, draw), rows.assign(direction=at)
 
 
-SWITCH = Switch("directions", "The directions of M: where the noise goes", section=HERE)
+SWITCH = Switch("directions", "The shapes the noise takes", section=HERE)
 
 
 def show_maps(ours: Result) -> None:
@@ -224,12 +224,12 @@ def show_maps(ours: Result) -> None:
     result = ours
     if ours.design.in_stages:
         result = computed.run(ours.model, Design("cloaking"), ours.draw)
-        st.caption("Bayes cloaking measures in stages, whose noise no one M describes. Drawn is cloaking's.")
+        st.caption("Bayes cloaking has no single noise matrix; this shows plain cloaking.")
     directions = directions_of(result)
     about = partial(of_inputs, result.dataset)
     below, alt = partial(sheet_map.across, scale_of(directions.shapes)), alt_text(directions, result)
     panels, rows = zip(*maps(directions, result), strict=True)
-    pictures.panels(panels, below, "directions", alt, pd.concat(rows), about(alt))
+    pictures.panels(panels, below, "directions", alt, pd.concat(rows), about(alt), caption="")
     frames, alt = turning(directions, result.draw.seed, MAP_FRAMES), moving_alt(directions, result)
     labels, layer = cells.map_cells(result.scene), scale_of(frames)
     st.html(variants.buttons("A moving map", "One draw"))

@@ -15,9 +15,8 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.linalg import dense_of
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed, words
-from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking.results import LEVEL, HeldOutErrors, Result
 from pages._ui.cloaking.staged import Growth
-from pages._ui.left_out import Trio
 from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
@@ -60,7 +59,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     figure, wide = go.Figure(), intervals.output.of(0)[:, grid]
     first, *others = (intervals.curve.of(draw)[:, grid] for draw in range(len(result.samples)))
     band(figure, x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}")
-    band(figure, x, first[0], first[1], colour, 0.28, f"where the curve is {level}", legendgroup=BANDS)
+    band(figure, x, first[0], first[1], colour, 0.28, f"average {level}", legendgroup=BANDS)
     for ends in others:  # half the points, half the digits: there may be many
         few, low, high = np.stack([x, *ends])[:, ::2].astype(np.float32)
         band(figure, few, low, high, colour, 0.28, legendgroup=BANDS)
@@ -83,7 +82,7 @@ def growth(
     if plain is not None:
         centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
         figure.update_traces(meta=NOT_PRIVATE)
-    name = "the method of 2018" if other else "published"
+    name = "beside" if other else "published"
     centile_lines(figure, chart.x, chart.lines, OTHER if other else PRIVATE, name)
     figure.add_scatter(
         x=[person[0]],
@@ -118,7 +117,7 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
     figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
     figure.update_yaxes(title=axis(data.y_name, data.y_unit), range=[bottom, top])
     if drawn is not None and (drawn.min() < bottom or drawn.max() > top):
-        said = f"cut here: {drawn.min():.0f} to {drawn.max():.0f} {data.y_unit}"
+        said = f"band continues to {drawn.min():.0f} / {drawn.max():.0f} {data.y_unit}"
         corner = {"x": 1, "xref": "paper", "xanchor": "right", "y": 0, "yref": "paper", "yanchor": "bottom"}
         figure.add_annotation(corner, text=said, showarrow=False, font={"size": 11})
     return finish(figure, HEIGHT)
@@ -141,10 +140,11 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
     )
 
 
-def error_distribution(trio: Trio, unit: str) -> go.Figure:
-    """Error of each simulated release: this setting, the method of 2018, and without privacy."""
+def error_distribution(found: HeldOutErrors, unit: str) -> go.Figure:
+    """Error of each simulated release: this setting, the one beside it, and without privacy."""
     figure = go.Figure()
-    for errors, name, colour in ((trio.ours, "this setting", PRIVATE), (trio.paper, "method of 2018", OTHER)):
+    beside = "Bayes cloaking" if found.design.in_stages else "method of 2018"
+    for errors, name, colour in ((found.ours, "this setting", PRIVATE), (found.beside, beside, OTHER)):
         if errors is not None:
             figure.add_scatter(
                 x=errors,
@@ -154,7 +154,7 @@ def error_distribution(trio: Trio, unit: str) -> go.Figure:
                 showlegend=False,
                 marker={"color": faded(colour, 0.55), "size": 10},
             )
-    figure.add_vline(x=trio.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
+    figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
     figure.update_yaxes(range=[len(figure.data) - 0.5, -1.1])  # above the first row stand its name and the line's
     return rows_named_inside(finish(figure, 240))
@@ -216,35 +216,33 @@ def question(data: Dataset) -> str:
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
-def lead(ours: Result, paper: Result, errors: Trio | None) -> str:
+def lead(ours: Result, errors: HeldOutErrors | None) -> str:
     """The plain sentences under the question; where no error may be shown, how uncertain a release is."""
-    if errors is None:
-        uncertain = words.uncertainty(ours, paper)
-        said, other = uncertain.bound.format(words.size(ours, uncertain.ours)), words.size(ours, uncertain.other)
-        return f"At epsilon = {ours.draw.epsilon:g} {said}. With the method of 2018 it is {other}."
-    return (
-        f"At epsilon = {ours.draw.epsilon:g} {words.method(ours)} publishes {ours.dataset.privacy_unit} with an error "
-        f"of **{words.error(ours, errors.ours)}**. Without privacy it is {words.size(ours, errors.without)}, because "
-        f"people differ. With the method of 2018 it is {words.error(ours, errors.paper)}."
-    )
+    setting = f"At epsilon = {ours.draw.epsilon:g}"
+    if errors is not None:
+        return f"{setting} {words.predicts(ours, errors)}"
+    uncertain = words.uncertainty(ours)
+    return f"{setting} {uncertain.bound.format(words.size(ours, uncertain.halves[0]))}."
 
 
-def show(ours: Result, paper: Result, overlay: bool) -> None:
-    """The chart of this setting beside that of the method of 2018, and one person whom a visitor moves."""
+def show(ours: Result, beside: Result | None, overlay: bool) -> None:
+    """The chart of this setting, that of the release beside it, and one person whom a visitor moves."""
     data = ours.dataset
     st.header("The growth chart")
     chart = computed.growth_of(ours)
     plain = computed.growth_without_privacy(data.name) if overlay else None
-    left, right = st.columns(2)
+    left, right = st.columns(2) if beside is not None else (st.container(), None)
     with left:
         st.subheader(offers.MECHANISM.titles[ours.design.mechanism])
         container = st.container()
         person = _person(chart, data)
     with container:
         _show_growth(ours, "growth", "one release (orange)", person, plain)
-    with right:
-        st.subheader("The method of 2018")
-        _show_growth(paper, "growth_paper", "the method of 2018 (purple)", person, other=True)
+    if right is not None and beside is not None:
+        with right:
+            name = "Bayes cloaking" if beside.design.in_stages else "The method of 2018"
+            st.subheader(name)
+            _show_growth(beside, "growth_beside", f"{name[0].lower()}{name[1:]} (purple)", person, other=True)
     _nearness(ours, person[0], chart, plain)
 
 
@@ -260,7 +258,8 @@ def _show_growth(
     picture = cached.drawn(growth, chart, result.dataset, person, plain, other, of=of)
     public = public_growth(result, chart, person, source, other=other)
     shown = source if plain is None else f"{source} and without privacy (blue)"
-    pictures.chart(picture, key, _growth_alt(shown, result), public)
+    caption = "Half of the people lie below the middle line, 97 in 100 below the highest."
+    pictures.chart(picture, key, _growth_alt(shown, result), public, caption=caption)
 
 
 def _growth_alt(source: str, result: Result) -> str:
@@ -283,7 +282,9 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
         y = settings.value_of(value)
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
-    st.markdown(f"Above **{many} in 100** of that {data.x_names[0]}, as the release has it.")
+    st.markdown(
+        f"{data.y_name.capitalize()} above **{many} in 100** of that {data.x_names[0]}, according to the release."
+    )
     return x, y
 
 
@@ -291,7 +292,7 @@ _STEPS = 20  # tolerances of the slider
 
 
 def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> None:
-    """A slider for a tolerance, and the chance that the value published at x is so near to the one without privacy.
+    """A slider for a tolerance, and the chance that the mean published at x is so near to the one without privacy.
 
     And how much wider the range for one more person is than without privacy (``plain``), where that may be shown.
     """
@@ -300,15 +301,18 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
     step, label = most / _STEPS, f"How near must it be? [{data.y_unit}]"
     look: Any = {"format": "%.3g", "width": 320, "section": HERE}
     tolerance = settings.value_of(Range(f"within_{data.name}", label, most / 4, step, most, step, **look))
-    of = "value without privacy" if result.intervals.noise is not None else "curve, which nobody knows exactly"
+    of = "one without privacy" if result.intervals.noise is not None else "true one"
     chance = min(99.9, 100 * probability_within(result, x, tolerance))
     near = (
-        f"At {text.number(x, 3)} {data.x_units[0]} the published {data.y_name} is within "
-        f"{words.size(result, tolerance)} of the {of}, with a chance of **{text.number(chance)} in 100**."
+        f"At {text.number(x, 3)} {data.x_units[0]} the published mean is within {words.size(result, tolerance)} of the "
+        f"{of} with a probability of **{text.number(chance)} %**."
     )
     if plain is not None:
-        ratio = text.number(chart.width(x) / plain.width(x))
-        near += f" Its range, 3rd to 97th centile, is **{ratio} times** as wide as without privacy."
+        ratio = chart.width(x) / plain.width(x)
+        if text.number(ratio) == "1":
+            near += " The range from the 3rd to the 97th centile is as wide as without privacy."
+        else:
+            near += f" The range from the 3rd to the 97th centile is **{text.number(ratio)} times** as wide as without."
     st.markdown(near)
 
 

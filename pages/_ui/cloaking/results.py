@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +23,6 @@ from dpgp_core.strategies.noise_design import NoiseDesign
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work.engine import engine
-from pages._ui.work.jobs import Answer
 
 LEVEL = 0.95
 
@@ -144,7 +141,6 @@ class Result:
         samples: to publish (draws, P), in the output's unit.
         guarantee: of all samples together.
         intervals: about them.
-        times: of each stage: whether it was computed in this run or came from the cache, and the seconds it took.
         budget: of Bayes cloaking; None where noise is added once.
         numbers: what each draw of Bayes cloaking released; empty where noise is added once.
     """
@@ -160,7 +156,6 @@ class Result:
     samples: FloatArray
     guarantee: Guarantee
     intervals: Intervals
-    times: Mapping[str, Answer[Any]]
     budget: Budget | None = None
     numbers: tuple[Numbers, ...] = ()
 
@@ -185,6 +180,22 @@ class Result:
         """Of cloaking: how its noise is shared out."""
         assert self.linear_plan.design is not None
         return self.linear_plan.design
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutErrors:
+    """Errors on people left out, of a release, of another beside it, and without privacy. Not private.
+
+    Attributes:
+        ours, beside: of each simulated release (D,), whose mean pages quote; None while it is being computed.
+        design: of the release beside it.
+        without: when nothing is hidden, in the output's unit as all of them.
+    """
+
+    ours: FloatArray | None
+    beside: FloatArray | None
+    design: Design
+    without: float
 
 
 GRID_POINTS = 200

@@ -85,6 +85,37 @@ def curves(
     return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
+NOISES, _SHARE = 6, 0.5  # readings with more noise, and its size over that of the noise in the numbers
+
+
+def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> FloatArray:
+    """Half of the range in which privacy noise moves a released curve (P,), in the output's unit. Spends nothing.
+
+    The released numbers are read once as they are, and then with fresh noise on top, which has half the standard
+    deviation of the noise in them. As a reading is nearly linear in the numbers, twice the difference is what the noise
+    itself does to the curve, given the queries of this release. Its root mean square over the readings, times the
+    normal quantile of ``LEVEL``, is returned. Only released numbers enter.
+    """
+    rng = np.random.default_rng(NOISES)
+    measured = first.measured._replace(distances=None)  # which do not move the curve
+    every = [measured, *(_with_more_noise(measured, rng) for _ in range(NOISES))]
+    curves = read(dataset, scene.X_test, every, budget, model).values
+    sd = np.sqrt(np.mean((curves[1:] - curves[0]) ** 2, axis=0)) / _SHARE
+    return np.asarray(ndtri((1 + LEVEL) / 2) * sd)
+
+
+def _with_more_noise(measured: Measured, rng: np.random.Generator) -> Measured:
+    """Return the numbers of all stages with fresh noise added, ``_SHARE`` as large as that in them."""
+    stages = []
+    for stage in measured.stages:
+        squares = stage.squares
+        if squares is not None:
+            squares = squares._replace(z=squares.z + _SHARE * squares.s * float(rng.standard_normal()))
+        noise = _SHARE * stage.noise_multiplier * rng.standard_normal(len(stage.z))
+        stages.append(stage._replace(z=stage.z + noise, squares=squares))
+    return measured._replace(stages=tuple(stages))
+
+
 NOTHING_HIDDEN, _DELTA = 1000.0, 1e-5  # budget at which privacy noise is too small to see
 LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[-1:], 99)
 

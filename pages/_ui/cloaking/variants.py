@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -18,9 +19,9 @@ from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import at_records
-from pages._ui.look import frame, offers, pictures, pin, settings, sheet_figure, sheet_map, text
+from pages._ui.look import frame, pictures, pin, settings, sheet_figure, sheet_map, text
 from pages._ui.look import maps as look_maps
-from pages._ui.look.controls import HERE, Menu, menu
+from pages._ui.look.controls import HERE, Menu, Switch, menu
 from pages._ui.look.maps import Layer
 from pages._ui.look.sheet import Draw, Panel
 from pages._ui.look.sidebar import ReleaseSettings
@@ -47,17 +48,19 @@ def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -
 def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
     """Pinned and current figures, A | B, and how much larger or smaller B is."""
     kept, current = pinned.guarantee.budget, ours.guarantee.budget
+    if ours.scene.is_map:
+        pinned, ours = computed.with_noise(pinned), computed.with_noise(ours)
     uncertain = words.uncertainty(pinned, ours)
     one_more = f"Half of the range for one more person ({100 * LEVEL:g} %): their {ours.dataset.y_name}."
     rows = [
-        (uncertain.name.lower(), uncertain.meaning, (uncertain.ours, uncertain.other)),
+        (uncertain.name.lower(), uncertain.meaning, list(uncertain.halves)),
         ("one more person", one_more, [at_records(each, each.intervals.output.half) for each in (pinned, ours)]),
     ]
     if overlay:
         errors = [float(computed.errors(*each.settings).mean()) for each in (pinned, ours)]
         rows.insert(0, ("error", text.help_of("Error"), errors))
     deltas = f"δ: {text.small(kept.delta)} | {text.small(current.delta)}"
-    tiles = [Metric("A | B: ε", f"{kept.epsilon:g} | {current.epsilon:g}", deltas)]
+    tiles = [Metric("A | B: ε", f"{text.at_most(kept.epsilon)} | {text.at_most(current.epsilon)}", deltas)]
     for label, meaning, values in rows:
         written = " | ".join(words.size(ours, each) for each in values).replace("a factor of ", "× ")
         change = pin.change(*(text.relative(each) if ours.scene.is_map else each for each in values))
@@ -73,14 +76,14 @@ VARIED: Menu[Varied] = menu(
     buttons=True,
     section=HERE,
 )
-_FAR = 3  # steps of the slider of epsilon between two pictures
+_FAR = 3  # between epsilons of two pictures, as a factor
 _KERNELS = ("EQ", "Matern32", "Matern12")
 
 
 def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
     """Title and release of three settings, as a visitor chooses; none at first, and kernels where rough ones are quick.
 
-    The present setting is among them where it has neighbours on both sides.
+    They are a third of the present epsilon, itself, and three times as much; or lengthscales across the domain.
     """
     model, design, draw = ours.settings
     one, shipped = replace(draw, draws=1), exhibit(model.dataset)
@@ -88,21 +91,15 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
     offered = [each for each in VARIED.titles if each != "kernel" or not shipped.smooth_only]
     varied = settings.value_of(VARIED.among(offered))
     if varied == "epsilon":
-        for epsilon in _three(offers.EPSILONS, draw.epsilon, _FAR):
-            yield f"ε = {epsilon:g}", computed.run(model, design, replace(one, epsilon=float(epsilon)))
+        for epsilon in (draw.epsilon / _FAR, draw.epsilon, draw.epsilon * _FAR):
+            yield f"ε = {epsilon:.2g}", computed.run(model, design, replace(one, epsilon=float(f"{epsilon:.2g}")))
     elif varied == "kernel":
         for kernel in _KERNELS:
             yield kernel, computed.run(replace(model, kernel=kernel), design, one)
     elif varied == "lengthscale":
-        for length in _three(shipped.lengthscales, model.lengthscale, 1):
+        for length in shipped.side_by_side:
             result = computed.run(replace(model, lengthscale=float(length)), design, one)
             yield f"lengthscale {length:g} {shipped.unit}", result
-
-
-def _three(grid: Sequence[float], value: float, far: int) -> tuple[float, ...]:
-    """A value of a grid and one so many steps to each side; further in where the grid ends."""
-    at = min(max(grid.index(value), far), len(grid) - 1 - far)
-    return tuple(grid[at - far : at + far + 1 : far])
 
 
 Side = tuple[str, Result, Draw, pd.DataFrame]  # one of three: its title, release, picture and numbers
@@ -120,16 +117,20 @@ def curves(ours: Result, overlay: bool) -> None:
         _show("three_curves", three, partial(sheet_figure.names_of, figure), alt, not overlay, unit)
 
 
-def maps(ours: Result, layer: Layer, kind: str, overlay: bool) -> None:
+def maps(ours: Result, kind: str, overlay: bool) -> None:
     """The same layer of the map at three settings, at one scale, with one legend."""
-    three: list[Side] = []
     around = cached.value("Drawing the boroughs", look_maps.boroughs)
-    for title, result in _chosen_three(ours):
-        table, its_layer = cells.cell_table(result, overlay), cells.layers(result, overlay).get(kind, layer)
-        three.append((title, result, partial(sheet_map.hexagons, table, its_layer, around, named=False), table))
-    if three:
-        alt = f"{layer.title} at three settings, in the same colours."
-        _show("three_maps", three, partial(sheet_map.across, layer), alt, layer.private)
+    found = [(title, computed.with_noise(result)) for title, result in _chosen_three(ours)]
+    tables = [cells.cell_table(result, overlay) for _, result in found]
+    if not found:
+        return
+    layer = cells.layer_of(kind, *tables)
+    three: list[Side] = [
+        (title, result, partial(sheet_map.hexagons, table, layer, around, named=False), table)
+        for (title, result), table in zip(found, tables, strict=True)
+    ]
+    alt = f"{layer.title} at three settings, in the same colours."
+    _show("three_maps", three, partial(sheet_map.across, layer), alt, layer.private)
 
 
 def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, unit: str = "") -> None:
@@ -142,18 +143,16 @@ def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, 
         last = figures.about(three[-1][1], alt)
         many = f"{last.release} Three releases, each with its own promise; all three together cost more."
         about = replace(last, release=many)
-    pictures.panels(panels, below, key, alt + unit, numbers, about)
+    pictures.panels(panels, below, key, alt + unit, numbers, about, caption="")
 
 
 def _within(result: Result) -> str:
     """How far a typical value is from the truth, in words."""
     intervals, at_map = result.intervals, result.scene.is_map
-    half = words.size(result, at_records(result, intervals.blur if at_map else intervals.curve.half))
-    if not at_map:
-        return f"The curve is within {half} (95 %)"
-    if intervals.noise is None:
-        return f"A typical price is known to within {half}"
-    return f"Privacy noise moves a typical price by less than {half}"
+    half = at_records(result, intervals.blur if at_map else intervals.curve.half)
+    if at_map:
+        return f"Privacy noise makes a typical price {words.up_to(half)}"
+    return f"The curve is within {words.size(result, half)} (95 %)"
 
 
 MANY = 20  # draws that the button asks for: one of those the sidebar offers
@@ -166,9 +165,57 @@ def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
     if count > 1:
         player(charts, above, f"{count} draws", count, _SECONDS)
         return
-    st.button(
-        f"Show {MANY} draws, to play", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},)
-    )
+    st.button(f"Play {MANY} releases", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},))
+
+
+PLAY = Switch("play", f"Play {MANY} releases", section=HERE, width="content", looks=True)
+
+
+class MapView(NamedTuple):
+    """What the row above a map chooses: its layer, the release beside it, and whether many releases are played."""
+
+    kind: str
+    beside: computed.Beside
+    plays: bool
+
+
+def map_view(chosen: ReleaseSettings) -> MapView:
+    """The row above the map."""
+    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+        kind = settings.value_of(cells.LAYER.among(cells.kinds(chosen.design.in_stages, chosen.overlay)))
+        beside = settings.value_of(computed.BESIDE.among(["none", *computed.may_stand_beside(chosen)]))
+        frame.epsilon_here()
+        return MapView(kind, beside, settings.value_of(PLAY))
+
+
+def curve_view(chosen: ReleaseSettings) -> computed.Beside:
+    """The row above the curves: what stands beside the page's own release."""
+    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+        beside = settings.value_of(computed.BESIDE.among([*computed.may_stand_beside(chosen), "none"]))
+        frame.epsilon_here()
+    return beside
+
+
+def show_map(result: Result, table: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None) -> None:
+    """A layer of a release on the map; ``kind`` and ``key`` name it in the page."""
+    more, caption = cells.alt_text(table, layer), cells.caption(table, layer)
+    about = figures.about(result, layer.title)
+    pictures.hexagon_map(table, layer, kind, key, picked, about=about, more=more, caption=caption)
+
+
+def play_map(ours: Result) -> Result:
+    """Published prices of many releases, one after another: they flicker where noise is large. Returns the releases."""
+    model, design, draw = ours.settings
+    many = computed.run(model, design, replace(draw, draws=MANY))
+    shown = cells.map_rows(many.scene)
+    prices = np.stack([cells.released_prices(sample, many.dataset)[shown] for sample in many.samples])
+    layer = cells.LAYERS["private"].over(prices)
+    st.html(buttons(f"{MANY} releases", "The first", first="play"))
+    caption = "Published prices of one release after another: they flicker where privacy noise is large."
+    about = figures.about(many, caption)
+    labels = cells.map_cells(many.scene)
+    pictures.moving_map(labels, layer, prices, "played_map", caption, about, seconds=_SECONDS)
+    return many
 
 
 def player(charts: Mapping[str, go.Figure], above: DeltaGenerator, legend: str, count: int, seconds: float) -> None:
@@ -181,10 +228,10 @@ def _traces(figure: go.Figure, group: str) -> list[int]:
     return [number for number, trace in enumerate(figure.data, 1) if trace.legendgroup == group]
 
 
-def buttons(legend: str, still: str = "All together") -> str:
-    """Play, pause, and the still picture at first, as HTML; style sheets ask which of them is checked."""
+def buttons(legend: str, still: str = "All together", first: str = "all") -> str:
+    """Play, pause and the still picture as HTML, ``first`` of them chosen; style sheets ask which is checked."""
     radios = "".join(
-        f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == "all" else ""}> '
+        f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == first else ""}> '
         f"{title}</label>"
         for name, title in {"all": still, "play": "Play, one after another", "pause": "Pause"}.items()
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -15,12 +16,13 @@ from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.strategies.noise_design import NoiseDesign
 from pages._ui.cloaking import staged
-from pages._ui.cloaking.results import LEVEL, Numbers, Result
-from pages._ui.left_out import FOLDS, Trio
+from pages._ui.cloaking.results import LEVEL, HeldOutErrors, Numbers, Result
+from pages._ui.left_out import FOLDS
 from pages._ui.look import offers, tables, text
+from pages._ui.look.maps import TIMES, times
 from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric
-from pages._ui.model import usual
+from pages._ui.model import Design, usual
 
 
 def at_records(result: Result, half: FloatArray) -> float:
@@ -33,6 +35,11 @@ def size(result: Result, value: float) -> str:
     return text.factor_of(value) if result.scene.is_map else f"{text.number(value)} {result.dataset.y_unit}"
 
 
+def up_to(half: float) -> str:
+    """How far a price may be off, from half of an interval of its logarithm."""
+    return f"up to {times(math.exp(min(half, 20.0)))} {TIMES}"
+
+
 class Uncertain(NamedTuple):
     """The uncertainty about a typical record.
 
@@ -40,42 +47,39 @@ class Uncertain(NamedTuple):
         name: of a figure.
         meaning: of it.
         bound: a clause for {}, the most that it is.
-        ours, other: half of the interval of ``LEVEL`` in two results.
+        halves: half of the interval of ``LEVEL`` in each result.
     """
 
     name: str
     meaning: str
     bound: str
-    ours: float
-    other: float
+    halves: tuple[float, ...]
 
 
 _LEVEL = f"{100 * LEVEL:g}"
 
 
-def uncertainty(ours: Result, other: Result) -> Uncertain:
-    """The privacy noise alone where both results add it once; else how far the curve may be from a released one."""
-    one, two = ours.intervals, other.intervals
-    if one.noise is None or two.noise is None:
+def uncertainty(*some: Result) -> Uncertain:
+    """The privacy noise alone where all results know it; else how far the curve may be from a released one."""
+    noises = [each.intervals.noise for each in some]
+    if any(noise is None for noise in noises):
         return Uncertain(
             "The curve is within",
             f"Half of the range where the curve is ({_LEVEL} %), for a typical person. Privacy noise is included.",
             f"the curve is within **{{}}** of the published one, in {_LEVEL} of 100 cases",
-            at_records(ours, one.curve.half),
-            at_records(other, two.curve.half),
+            tuple(at_records(each, each.intervals.curve.half) for each in some),
         )
     return Uncertain(
         "Privacy noise",
         f"How far privacy noise moves the curve for a typical person, at most, in {_LEVEL} % of releases.",
         f"privacy noise moves the curve by at most **{{}}**, in {_LEVEL} of 100 releases",
-        at_records(ours, one.noise),
-        at_records(other, two.noise),
+        tuple(at_records(each, each.intervals.blur) for each in some),
     )
 
 
-def meanwhile(errors: Trio | None, overlay: bool) -> str:
+def meanwhile(errors: HeldOutErrors | None, overlay: bool) -> str:
     """Return the note that errors under the overlay are still being computed; nothing where none is missing."""
-    missing = overlay and (errors is None or errors.ours is None or errors.paper is None)
+    missing = overlay and (errors is None or errors.ours is None or errors.beside is None)
     return " The errors are being computed." if missing else ""
 
 
@@ -84,18 +88,32 @@ def error(result: Result, left_out: FloatArray | None) -> str:
     return "…" if left_out is None else size(result, float(left_out.mean()))
 
 
-def release_metrics(ours: Result, paper: Result, errors: Trio | None) -> list[Metric]:
-    """The figures above a release, against the method of 2018; errors only under the overlay."""
-    guarantee, uncertain = ours.guarantee, uncertainty(ours, paper)
+def name_of(design: Design) -> str:
+    """What stands beside a page's own release, for figures and tables."""
+    return "Bayes cloaking (needs no lengthscale)" if design.in_stages else "method of 2018"
+
+
+def predicts(ours: Result, errors: HeldOutErrors) -> str:
+    """The error of a release and of the one beside it, as a headline has them."""
+    needs_none = ", which needs no lengthscale," if ours.design.in_stages else ""
+    typical = " (typical error)" if ours.scene.is_map else ""
+    own, beside = error(ours, errors.ours), error(ours, errors.beside)
+    said = f"{method(ours)}{needs_none} predicts {ours.dataset.privacy_unit} to within **{own}**{typical}."
+    if errors.design.in_stages:
+        return f"{said} Bayes cloaking needs no lengthscale: **{beside}**."
+    return f"{said} The method of 2018: **{beside}**."
+
+
+def release_metrics(ours: Result, beside: Result | None, errors: HeldOutErrors | None) -> list[Metric]:
+    """The figures above a release, against the one beside it; errors only under the overlay."""
+    guarantee, uncertain, other = ours.guarantee, uncertainty(ours), f"in {_LEVEL} of 100 releases"
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
+    if beside is not None and not beside.design.in_stages:
+        uncertain = uncertainty(ours, beside)
+        other = f"{name_of(beside.design)}: ±\u00a0{size(ours, uncertain.halves[1])}"
     return [
         *([_measured_size(ours)] if errors is None else errors_of(ours, errors)),
-        Metric(
-            f"{uncertain.name}, {_LEVEL} %",
-            f"±\u00a0{size(ours, uncertain.ours)}",
-            f"method of 2018: ±\u00a0{size(ours, uncertain.other)}",
-            uncertain.meaning,
-        ),
+        Metric(f"{uncertain.name}, {_LEVEL} %", f"±\u00a0{size(ours, uncertain.halves[0])}", other, uncertain.meaning),
         spent("Spent on screen", guarantee, draws),
     ]
 
@@ -107,13 +125,14 @@ def spent(label: str, guarantee: Guarantee, what: str) -> Metric:
 
 
 def method(result: Result) -> str:
-    """Its title, as leads name it."""
-    return offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
+    """Its title, as leads name it within a sentence."""
+    title = offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
+    return title if title.startswith(("Bayes", "GP")) else title[0].lower() + title[1:]
 
 
-def errors_of(ours: Result, errors: Trio, kind: str = "people") -> list[Metric]:
-    """Of a release against the method of 2018, and without privacy; ``kind`` of the records left out."""
-    other = f"method of 2018: {error(ours, errors.paper)}"
+def errors_of(ours: Result, errors: HeldOutErrors, kind: str = "people") -> list[Metric]:
+    """Of a release against the one beside it, and without privacy; ``kind`` of the records left out."""
+    other = f"{name_of(errors.design)}: {error(ours, errors.beside)}"
     left_out = f"the same {kind} left out"
     return [
         Metric("Error", error(ours, errors.ours), other, text.help_of("Error")),
@@ -125,7 +144,7 @@ def free(result: Result) -> str:
     """The settings that are free to move."""
     if not result.numbers:
         return ""
-    return "Moving kernel, lengthscale and spread of people is free: they only read these numbers."
+    return "Changing kernel, lengthscale and spread of people costs no privacy; they re-read the same release."
 
 
 def _measured_size(result: Result) -> Metric:
@@ -146,21 +165,27 @@ def own_title(ours: Result) -> str:
     return f"This setting: {offers.MECHANISM.titles[ours.design.mechanism]}"
 
 
-def published_title(paper: Result) -> str:
-    """Heading of the comparison; says so where Hall's formula is no promise."""
-    held = paper.guarantee.established
+def beside_title(beside: Result) -> str:
+    """Heading of the release beside; says so where Hall's formula is no promise."""
+    if beside.design.in_stages:
+        return "The answer: Bayes cloaking, which needs no lengthscale"
+    held = beside.guarantee.established
     return "The method of 2018" if held else "The method of 2018 (no promise at this epsilon)"
 
 
 OVERLAY_NOTE = "Columns marked “not private” show true data."
 
 
-def errors_alt(errors: Trio) -> str:
+ERRORS_CAPTION = "Each point is the error of one simulated release."
+
+
+def errors_alt(errors: HeldOutErrors) -> str:
     """Text alternative of the errors figure."""
-    counts = [0 if each is None else len(each) for each in (errors.ours, errors.paper)]
+    counts = [0 if each is None else len(each) for each in (errors.ours, errors.beside)]
     return (
-        f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of the "
-        "method of 2018 in purple. The blue line is the error without privacy. It takes the true data to know this."
+        f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of "
+        f"{name_of(errors.design)} in purple. The blue line is the error without privacy. It takes the true data to "
+        "know this."
     )
 
 
@@ -170,14 +195,17 @@ def rows_of(figure: go.Figure, result: Result) -> pd.DataFrame:
     return tables.of_figure(figure, more=None if noise is None else {name: noise[result.scene.grid]})
 
 
+CURVES_CAPTION = f"Inner band: {_LEVEL} % interval for the average. Outer band: range for one more person."
+
+
 def curves_alt(result: Result, colour: str, overlay: bool) -> str:
     """Text alternative of the curves figure."""
     data, scene = result.dataset, result.scene
     x, half = scene.x, result.intervals.output.half[scene.grid]
     least, most = int(half.argmin()), int(half.argmax())
     return (
-        f"{colour.capitalize()} line: the published curve, {_trend(result)}. Inner band: where the curve is. Outer "
-        f"band: the range for one more person ({_LEVEL} %). It is "
+        f"{colour.capitalize()} line: the published curve, {_trend(result)}. Inner band: {_LEVEL} % interval "
+        f"for the average. Outer band: the range for one more person ({_LEVEL} %). It is "
         f"± {text.number(half[least])} {data.y_unit} at {text.number(x[least])} {data.x_units[0]} and "
         f"± {text.number(half[most])} {data.y_unit} at {text.number(x[most], 3)}."
         + (" Circles: true data." if overlay else "")
@@ -187,8 +215,10 @@ def curves_alt(result: Result, colour: str, overlay: bool) -> str:
 def _trend(result: Result) -> str:
     """Where the first released curve begins, is in the middle, and ends."""
     data, x, y = result.dataset, result.scene.x, result.samples[0, result.scene.grid]
-    first, middle, last = (f"{text.number(y[at], 3)} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1))
-    return f"from {first} {data.x_units[0]} by {middle} to {last} [{data.y_unit}]"
+    first, middle, last = (
+        f"{text.number(y[at], 3)} {data.y_unit} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1)
+    )
+    return f"{first}, {middle}, {last} {data.x_units[0]}"
 
 
 Step = tuple[str, str]  # a name, and what is computed
@@ -207,10 +237,6 @@ def explain(result: Result) -> Steps:
     data, draw, (low, high) = result.dataset, result.draw, result.dataset.y_bounds
     before, after = _in_stages(result) if result.numbers else _at_once(result)
     multiplier = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
-    times = ", ".join(
-        f"{stage} {1000 * took.seconds:.1f} ms ({'computed' if took.computed else 'cached'})"
-        for stage, took in result.times.items()
-    )
     return [
         before,
         (
@@ -224,7 +250,6 @@ def explain(result: Result) -> Steps:
             f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
         ),
         *after,
-        ("Time", times),
     ]
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -135,11 +135,13 @@ class Menu(Control[V]):
     Attributes:
         titles: value -> title on the screen, in order.
         buttons: side by side, each one click away, in place of a drop-down.
+        earlier: what addresses may say for a value since it was called so in an earlier version.
     """
 
     titles: Mapping[V, str]
     values: Sequence[V]
     buttons: bool = False
+    earlier: Mapping[str, V] = field(default_factory=dict)
 
     def draw(self) -> V:
         """Draw it, and return the value of the chosen title."""
@@ -151,9 +153,14 @@ class Menu(Control[V]):
     def read(self, raw: str) -> V:
         """The value that is written so, or whose title is."""
         for value in self.values:
-            if raw in (value, self.titles[value]):
+            if raw in (value, self.titles[value]) or self.earlier.get(raw) == value:
                 return value
         raise self.wrong()
+
+    @property
+    def written_titles(self) -> dict[str, str]:
+        """The title for everything that an address may say."""
+        return {**self.titles, **{name: self.titles[value] for name, value in self.earlier.items()}}
 
     def widget_value(self, value: V) -> str:
         """Its title."""

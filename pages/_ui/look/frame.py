@@ -18,7 +18,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.look import pictures, plots, settings, tables, text
-from pages._ui.look.controls import Slider
+from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.text import Metric
 
 _MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")  # where epsilon follows from others, the scale of paths moves it
@@ -33,16 +33,31 @@ def begin() -> None:
 
 def _budget_bar() -> None:
     """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
+    with _ABOVE.get():
+        _once_more("above")
+
+
+_EPSILON_HERE = Switch("epsilon_here", "ε on the picture", section=HERE, width="content", looks=True)
+
+
+def epsilon_here() -> None:
+    """A switch that brings the slider for the budget to the picture; in lessons the bar above it is always in sight."""
+    if not settings.is_lesson() and settings.value_of(_EPSILON_HERE):
+        _once_more("picture")
+
+
+def _once_more(place: str) -> None:
+    """Another slider for the budget, that moves with the one in the sidebar."""
     for key, (control, value) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
-            session.move({f"{key}_above": value})
-            look: Any = {"key": f"{key}_above", "on_change": _take, "args": (key,)}
-            _ABOVE.get().select_slider(control.label, control.options, **look)
+            session.move({f"{key}_{place}": value})
+            look: Any = {"key": f"{key}_{place}", "on_change": _take, "args": (key, place)}
+            st.select_slider(control.label, control.options, **look)
             return
 
 
-def _take(key: str) -> None:
-    session.move({key: session.control(f"{key}_above")})
+def _take(key: str, place: str) -> None:
+    session.move({key: session.control(f"{key}_{place}")})
 
 
 TEACHING_NOTE = (

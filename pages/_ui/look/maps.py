@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import h3
@@ -18,6 +18,7 @@ from pydeck.bindings.json_tools import default_serialize
 
 from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
+from pages._ui.look import text
 
 HEIGHT = 520
 _FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map in a narrower container
@@ -195,10 +196,15 @@ def _view(cells: Iterable[str]) -> pdk.ViewState:
     return pdk.ViewState(latitude=round(middle, 4), longitude=round(180 * (west + east), 4), zoom=round(zoom, 3))
 
 
+TIMES = "times too high or too low"
+"""Unit of a factor by which a value may be off: the one wording of legends, tooltips, tables and sentences."""
 UNSURE = [128, 128, 128, 90]  # where a value tells nothing: grey is in no colour scale
 HATCH = [140, 45, 107, 235]  # of its hatching: a hue that is in no colour scale
-FACTORS = (1.1, 1.25, 1.5, 2.0, 4.0, 10.0)  # marks of a scale of noise that is multiplied
 _STEPS = 64
+_CLASSES = 6  # colours of a scale in steps, which the eye can tell apart
+_NEAR = 1.5  # a factor below it is written with one more digit
+_SAME = 0.02  # values whose largest and smallest differ by a smaller share are one value
+_ROUNDED, _ODD = 0.25, 1e-9  # of a step, that rounding may move a mark; of a unit, that is no difference
 _ACROSS = 3.0  # lines a hexagon
 Segment = list[list[float]]
 
@@ -220,6 +226,7 @@ class Layer:
         column: of the table of cells, with the values.
         unit: for the legend.
         marks: values at equal steps of the colour scale; values beyond take the end colours.
+        stepped: one colour between two marks, instead of a gradual change.
         scale: plotly colour scale.
         private: False if it may only appear as an educational overlay.
         log: colours between marks in proportion to the logarithm of the value.
@@ -234,6 +241,7 @@ class Layer:
     scale: str | tuple[str, ...]
     private: bool
     log: bool = False
+    stepped: bool = False
     hides: Unsure | None = None
     names: tuple[str, ...] = ()
 
@@ -243,15 +251,30 @@ class Layer:
         read = ["cell", self.column, *(() if self.hides is None else [self.hides.column])]
         return list(dict.fromkeys(read))
 
+    def over(self, values: FloatArray) -> Layer:
+        """The same in steps that cover the range of values (n,), those that tell nothing left out."""
+        found = values[np.isfinite(values)]
+        return replace(self, marks=steps_over(found), stepped=True) if len(found) else self
+
+    def ramp(self, count: int) -> list[str]:
+        """Colours at equal distances along the scale, from its first end to its last."""
+        at = np.linspace(0, 1, count)
+        if self.stepped:
+            classes = len(self.marks) - 1
+            at = np.minimum(np.floor(at * classes), classes - 1) / max(classes - 1, 1)
+        return list(sample_colorscale(self.scale, at))
+
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
         if self.names:
             palette, at = [hex_to_rgb(colour) for colour in self.scale], values
         else:
-            palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in sample_colorscale(self.scale, _STEPS)]
+            classes = len(self.marks) - 1
+            palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in self.ramp(classes if self.stepped else _STEPS)]
             measure = np.log if self.log else np.asarray
-            steps = np.linspace(0, _STEPS - 1, len(self.marks))
+            steps = np.linspace(0, len(palette) if self.stepped else _STEPS - 1, len(self.marks))
             at = np.interp(measure(np.maximum(values, self.marks[0])), measure(self.marks), steps)
+            at = np.minimum(at, len(palette) - 1)
         return [[*palette[0], 0] if np.isnan(step) else [*palette[int(step)], 255] for step in at]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
@@ -259,6 +282,28 @@ class Layer:
         if self.hides is None:
             return np.zeros(len(cells), bool)
         return cells[self.hides.column].to_numpy(float) > self.hides.most
+
+
+def steps_over(values: FloatArray) -> tuple[float, ...]:
+    """Marks of ``_CLASSES`` steps that hold about as many of some finite values (n,), with as few digits as suffice.
+
+    So every colour is on the map, whatever the range. Where too many values are the same, steps are equally wide.
+    """
+    even = np.quantile(values, np.linspace(0, 1, _CLASSES + 1))
+    low, high = float(even[0]), float(even[-1])
+    if high - low < _SAME * abs(high):  # all about the same: a step to each side, so that there is a scale
+        low, high = low - _SAME * abs(low) - _ODD, high + _SAME * abs(high) + _ODD
+    if (np.diff(even) <= _ODD * abs(high)).any():
+        even = np.linspace(low, high, _CLASSES + 1)
+    near = np.minimum(np.diff(even)[:-1], np.diff(even)[1:])  # of the smaller step at each inner mark
+    for digits in range(-math.floor(math.log10(high - low)) - 1, 12):
+        unit = 10.0**-digits
+        first, last = math.floor(low / unit + _ODD) * unit, math.ceil(high / unit - _ODD) * unit
+        inner = np.round(even[1:-1], digits)
+        ends = max(even[0] - first, 0.0) <= even[1] - even[0] and max(last - even[-1], 0.0) <= even[-1] - even[-2]
+        if ends and (np.abs(inner - even[1:-1]) <= _ROUNDED * near).all():
+            return tuple(float(f"{mark:.10g}") for mark in (first, *inner, last))
+    return tuple(map(float, even))
 
 
 def names(cells: pd.DataFrame) -> dict[str, str]:
@@ -270,23 +315,28 @@ def names(cells: pd.DataFrame) -> dict[str, str]:
     return dict(zip(cells["cell"], called, strict=True))
 
 
-def legend(layer: Layer) -> str:
-    """A colour bar with units, or a swatch for each name, as HTML."""
+def legend(layer: Layer, hatched: bool) -> str:
+    """A colour bar with units, or a swatch for each name, as HTML; ``hatched``: and what hatching means."""
     if layer.names:
         return "".join(
             f'<div style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:{colour}"></span>'
             f"{name}</div>"
             for colour, name in zip(layer.scale, layer.names, strict=True)
         )
-    stops = ", ".join(sample_colorscale(layer.scale, 9))
-    marks = [value_text(value, layer) for value in layer.marks]
+    if layer.stepped:
+        ends = np.linspace(0, 100, len(layer.marks))
+        colours = layer.ramp(len(layer.marks) - 1)
+        stops = ", ".join(f"{colour} {a:.3g}% {b:.3g}%" for colour, a, b in zip(colours, ends, ends[1:], strict=False))
+    else:
+        stops = ", ".join(layer.ramp(9))
+    marks = [mark_text(value, layer) for value in layer.marks]
     ticks = "".join(f"<span>{mark}</span>" for mark in marks)
     return (
         f'<div role="img" aria-label="{layer.title}, from {marks[0]} to {marks[-1]}">'
         f'<div style="font-size:.85rem">{layer.title} [{layer.unit}]</div>'
         f'<div style="height:10px;border-radius:5px;background:linear-gradient(90deg, {stops})"></div>'
         f'<div style="display:flex;justify-content:space-between;font-size:.8rem">{ticks}</div></div>'
-    ) + ("" if layer.hides is None else _swatch_of_grey(layer.hides.meaning))
+    ) + ("" if layer.hides is None or not hatched else _swatch_of_grey(layer.hides.meaning))
 
 
 def _swatch_of_grey(meaning: str) -> str:
@@ -299,17 +349,29 @@ def _swatch_of_grey(meaning: str) -> str:
 
 
 def value_text(value: float, layer: Layer) -> str:
-    """A value as legend and tooltip write it."""
+    """A value as a tooltip writes it, with its unit."""
     if np.isnan(value):
         return "no sale here"
     if layer.names:
         return layer.names[int(value)]
+    return f"up to {times(value)} {TIMES}" if layer.unit == TIMES else mark_text(value, layer)
+
+
+def mark_text(value: float, layer: Layer) -> str:
+    """A value as a legend writes it, which names the unit itself."""
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
+    if layer.unit == TIMES:
+        return text.number(value, 4)
     most = layer.marks[-1]
     if layer.log:
         return f"× {value:.3g}" if value < most else f"≥ × {most:g}"
-    return f"{'≥ ' if value >= most else ''}{min(value, most):.0f} %"
+    return f"{'≥ ' if value >= most and not layer.stepped else ''}{min(value, most):.0f} %"
+
+
+def times(factor: float) -> str:
+    """How many times a value may be too high or too low: 1.07, 1.9, 12."""
+    return text.number(factor, 3 if factor < _NEAR else 2)
 
 
 def mercator(degrees: FloatArray) -> FloatArray:

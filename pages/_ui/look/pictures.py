@@ -146,7 +146,7 @@ _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
 PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
-_SECONDS, _CALM = 0.16, 2.0  # of a frame; where a browser wants reduced motion
+_CALM = 2.0  # seconds of a frame where a browser wants reduced motion
 
 
 def chart(
@@ -285,7 +285,7 @@ def hexagon_map(
             called += "The text below it tells it." if caption is None else alt
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
         with st.container(key=f"legend_{key}"):
-            st.html(maps.legend(layer))
+            st.html(maps.legend(layer, hatched=bool(layer.unsure(cells).any())))
 
     def drawn() -> Drawn:
         draw = partial(sheet_map.drawn, cells[layer.columns], layer, around)
@@ -294,31 +294,42 @@ def hexagon_map(
     _caption(key, alt if caption is None else caption, lambda: cells, drawn)
 
 
-def moving_map(cells: pd.DataFrame, layer: Layer, frames: FloatArray, key: str, alt: str, about: About) -> None:
+def moving_map(
+    cells: pd.DataFrame,
+    layer: Layer,
+    frames: FloatArray,
+    key: str,
+    alt: str,
+    about: About,
+    seconds: float = 0.16,
+) -> None:
     """Frames of a map in the same colours, one after another while a player's Play is checked, with its legend.
 
     Args:
         cells: one row a hexagon.
         frames: values (frames, hexagons).
         about: of the numbers, none of which is true data.
+        seconds: that a frame is shown for; more where a browser wants reduced motion.
     """
     around = cached.value("Drawing the boroughs", maps.boroughs)
     first = cells.assign(**{layer.column: frames[0].round(4)})
     with st.container(key=f"moving_{key}"):
-        st.html(_frames_style(sheet_map.strip(cells, layer, frames, around, _FRAME), len(frames)))
-        st.html(f'<div class="moving" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>')
-        st.html(maps.legend(layer))
+        st.html(_frames_style(key, sheet_map.strip(cells, layer, frames, around, _FRAME), len(frames), seconds))
+        st.html(
+            f'<div class="moving {key}" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>'
+        )
+        st.html(maps.legend(layer, hatched=False))
     draw = partial(sheet_map.drawn, first, layer, around)
     _caption(key, alt, lambda: first, lambda: Drawn(draw, alt, about))
 
 
-def _frames_style(strip: str, count: int) -> str:
+def _frames_style(key: str, strip: str, count: int, seconds: float) -> str:
     """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
     image = base64.b64encode(strip.encode()).decode()
-    window = ".moving"
+    window = f".moving.{key}"
     return (
-        f"<style>:root {{ --frame: {_SECONDS:g}s; }} "
-        f"@media (prefers-reduced-motion: reduce) {{ :root {{ --frame: {_CALM:g}s; }} }} "
+        f"<style>{window} {{ --frame: {seconds:g}s; }} "
+        f"@media (prefers-reduced-motion: reduce) {{ {window} {{ --frame: {_CALM:g}s; }} }} "
         f"@keyframes moving-map {{ from {{ background-position: 0 0; }} to {{ background-position: 0 100%; }} }} "
         f"{window} {{ max-width: {_FRAME.width:g}px; aspect-ratio: {_FRAME.width:g} / {_FRAME.height:g}; "
         f"background: url(data:image/svg+xml;base64,{image}) 0 0 / 100% {100 * count}%; }} "

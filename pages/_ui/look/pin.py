@@ -75,11 +75,16 @@ def differences() -> str:
     return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(current, keys)}.{rest}"
 
 
+_NO_CHANGE = 1e-4  # relative, below which two computed figures are the same
+
+
 def change(a: float, b: float) -> str:
     """How much larger or smaller B is than A."""
     if max(a, b) > text.TWICE * min(a, b):
         return f"B is {text.number(b / a)} times A"
-    return "the same" if a == b else f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"
+    if abs(b - a) <= _NO_CHANGE * abs(a):
+        return "the same"
+    return f"B is {text.percent(abs(b / a - 1))} {'larger' if b > a else 'smaller'}"
 
 
 def _listed(address: Mapping[str, str], keys: Iterable[str]) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from plotly.colors import sample_colorscale
 
 from dpgp_core.arrays import FloatArray
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mercator, rings, value_text
+from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, free, hatched, mark_text, mercator, rings
 from pages._ui.look.sheet import Box, corners, filled, gradient, label, rect, svg, wide, wrapped
 
 _TYPE, _SMALL = 20, 16
@@ -112,12 +111,12 @@ def across(layer: Layer, box: Box) -> str:
     """The legend as a strip below maps."""
     words = f"{layer.title} [{layer.unit}]" + ("" if layer.hides is None else f". Hatched: {layer.hides.meaning}.")
     bar, last = Box(box.left, box.top + 50, min(640.0, box.width), 14), len(layer.marks) - 1
-    out = gradient(sample_colorscale(layer.scale, np.linspace(0, 1, 64)), bar)
+    out = gradient(layer.ramp(64), bar)
     for at, line in enumerate(wrapped(words, _TYPE, box.width)[:2]):
         out += label(box.left, box.top + 18 + 24 * at, line, _TYPE)
     for at, value in enumerate(layer.marks):
         anchor = {0: "start", last: "end"}.get(at, "middle")
-        out += label(bar.left + bar.width * at / last, bar.top + 36, value_text(value, layer), _TYPE, anchor)
+        out += label(bar.left + bar.width * at / last, bar.top + 36, mark_text(value, layer), _TYPE, anchor)
     return out
 
 
@@ -134,9 +133,9 @@ def legend(layer: Layer, box: Box) -> str:
         out += label(box.left, y, line, _TYPE, weight=600)
         y += 1.25 * _TYPE
     bar, last = Box(box.left, y, 24, 220), len(layer.marks) - 1
-    out += gradient(sample_colorscale(layer.scale, np.linspace(1, 0, 55)), bar)
+    out += gradient(layer.ramp(55)[::-1], bar)
     for at, value in enumerate(layer.marks):
-        out += label(bar.right + 10, bar.bottom - bar.height * at / last + 7, value_text(value, layer), _TYPE)
+        out += label(bar.right + 10, bar.bottom - bar.height * at / last + 7, mark_text(value, layer), _TYPE)
     y = bar.bottom + 1.8 * _TYPE
     if layer.hides is not None:
         for line in wrapped(f"Hatched: {layer.hides.meaning}", _TYPE, box.width):

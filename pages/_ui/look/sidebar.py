@@ -116,7 +116,7 @@ def _is_aimed(chosen: Any) -> bool:
 
 def _read_free(chosen: Any) -> None:
     if Design(chosen.mechanism).in_stages:
-        st.caption("Kernel and lengthscale read the same released numbers again: free.")
+        st.caption("Changing these costs no privacy; they re-read the same release.")
 
 
 def _no_promise(chosen: Any) -> None:
