@@ -164,4 +164,4 @@ class Study:
         return "exponential_1d_min" if self.inputs == 1 else "generic"
 
 
-MODEL_LEVELS = Thresholds(key="level", title="Level", offered=(-0.4, -0.2, 0, 0.2, 0.4), start=0)
+MODEL_LEVELS = Thresholds(key="level", title="Threshold", offered=(-0.4, -0.2, 0, 0.2, 0.4), start=0)

@@ -9,20 +9,19 @@ from pages._ui.work import cached
 top = st.container()
 view.search_on_request()
 chosen = settings.chosen(view.ExcursionSettings)
+view.release_caption(chosen.release)
 explored = compute.explored(chosen.release)
-view.release_caption(explored)
 found = Findings(explored, compute.bayes_set(explored), compute.without_privacy(explored) if chosen.overlay else None)
 
 with top:
-    frame.heading(view.TITLE, view.answer(found))
+    frame.heading(view.TITLES[explored.settings.study.scene], view.answer(found, chosen.epsilon))
     if chosen.overlay:
         frame.overlay_banner()
+if chosen.overlay:
+    pictures.chart(cached.drawn(figures.overlap, found), "overlap", view.overlap_alt(found), caption=view.OVERLAP)
+frame.metrics(view.metrics(found))
 numbers = figures.rows_of(found)
 view.pictures_of(found, numbers)
-frame.metrics(view.metrics(found))
-if chosen.overlay:
-    st.header("How much of the area is found?")
-    pictures.chart(cached.drawn(figures.overlap, found), "overlap", view.overlap_alt(found))
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
     frame.table(numbers, "excursion_paths", view.TABLE)
@@ -34,10 +33,10 @@ with lesson:
     frame.lessons(
         "excursion_sets",
         [
-            ("Three paths cost more than one: is their vote better?", {"paths": 3}),
-            ("Most private: a large r and a tiny s, nearly Hall's release.", {"r": 30, "sigma": 0.002}),
+            ("Three paths share the ε of one: is their vote better?", {"paths": 3}),
+            ("A large r and a tiny s: nearly Hall's release.", {"r": 30}),
             ("A map with two plumes.", {"excursion": "plumes"}),
-            ("London above a price: is it better than naming the whole area?", {"excursion": "london"}),
+            ("London above a price: is it better than colouring the whole map?", {"excursion": "london"}),
         ],
     )
 frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)

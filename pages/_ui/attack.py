@@ -267,7 +267,8 @@ def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
         middle = up + (_LINE if above else -_LINE) / 2
         down = 0
         while any(
-            left < right and first < left + wide and abs(middle - other) < _LINE for first, right, other in placed
+            left < right and first < left + wide and abs(middle - other) < 0.99 * _LINE
+            for first, right, other in placed
         ):
             middle, down = middle - _LINE, down + 1
         placed.append((left, left + wide, middle))

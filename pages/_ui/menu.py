@@ -88,7 +88,7 @@ PAGES = (
         title="Excursion sets",
         icon="landscape",
         section="Explore",
-        question="Where is the level exceeded?",
+        question="Where is the curve above the threshold?",
         settings=excursion.ExcursionSettings,
         body=(excursion.LAYER,),
     ),

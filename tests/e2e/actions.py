@@ -12,7 +12,7 @@ QUESTIONS = {
     "start": "What can anyone learn about one person?",
     "kung_curves": "What does privacy do to a growth curve?",
     "london_noise_map": "Where does privacy blur the map?",
-    "excursion_sets": "Where is the level exceeded?",
+    "excursion_sets": "Where is the curve above the threshold?",
     "sparse_dp_gp": "What if the inputs must be hidden too?",
     "attack": "What can an attacker tell about one person?",
     "lengthscale_choice": "What does it cost to choose the lengthscale?",

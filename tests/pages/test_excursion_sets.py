@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.table import Dataset
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import Findings, View
-from pages._ui.excursion.view import PATH_LENGTHS
-from pages._ui.look.offers import RIDGES, SIGMAS
+from pages._ui.excursion.view import ETAS, PATH_LENGTHS
+from pages._ui.look.offers import EPSILONS, PATH_DELTAS, PATHS, RIDGES
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
@@ -32,24 +34,67 @@ def test_every_kind_of_data_draws_and_states_its_price(seen, kind):
         assert "What is protected is one hexagon's median, not one sale" in app.info[0].value
 
 
-def test_epsilon_on_screen_is_that_of_the_core_for_all_paths(seen):
-    app = seen("excursion_sets", paths="3", path_delta="0.005")
+@pytest.mark.parametrize("epsilon", ["1", "3"])
+def test_epsilon_is_the_control_and_all_paths_together_keep_it(seen, epsilon):
+    app = seen("excursion_sets", paths="3", path_delta="0.005", epsilon=epsilon)
+    [said] = [each.value for each in app.caption if each.value.startswith("For this ε: r = 8, s = ")]
+    s = float(said.removeprefix("For this ε: r = 8, s = ").removesuffix("."))
     # n = 100 points on [0, 1], exponential kernel of lengthscale 0.3: kappa = exp(-1 / 0.3)
-    expected = posterior_sampling_epsilon(
-        100, 8.0, 0.05, np.exp(-1 / 0.3), 0.005, L=3, sensitivity="exponential_1d_min"
+    spent = posterior_sampling_epsilon(100, 8.0, s, np.exp(-1 / 0.3), 0.005, L=3, sensitivity="exponential_1d_min")
+    assert 0.999 * float(epsilon) < spent <= float(epsilon)
+    assert app.metric[0].value == epsilon
+    assert f"At ε = {epsilon}, the area of one path overlaps" in page_text(app)
+
+
+@pytest.mark.parametrize("kind", STUDIES)
+@pytest.mark.parametrize("eta", [ETAS[0], ETAS[-1]])
+def test_every_epsilon_on_offer_can_be_kept_by_any_number_of_paths(kind, eta):
+    for epsilon, L, length in product(EPSILONS[::7], PATHS[::2], PATH_LENGTHS[::10]):
+        r, s = compute.settings_for(kind, length, RIDGES[0], PATH_DELTAS[0], L, eta, epsilon)
+        assert compute.epsilon_of(kind, length, r, s, PATH_DELTAS[0], L, eta) <= epsilon
+
+
+def test_iou_is_the_first_figure_and_its_axis_has_what_is_there(seen):
+    app = seen("excursion_sets")
+    axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]
+    assert axis["title"]["text"].startswith("IoU with the true area")
+    assert {"published path", "Hall's release, same ε"} == set(traces(app))
+    found = compute.explored(replace(CURVE, L=1, delta=1e-4))
+    figure = figures.overlap(Findings(found, compute.bayes_set(found), compute.without_privacy(found)))
+    low, high = figure.layout.xaxis.range
+    values = np.concatenate([found.path_iou, found.hall_iou, [found.everything_iou]])
+    assert low <= values.min() < low + 0.1
+    assert min(high, 1.0) - 0.1 < max(values.max(), Findings(found, None, compute.without_privacy(found)).best) <= high
+    heights = [each.yshift for each in figure.layout.annotations]
+    assert len(set(heights)) == len(heights)  # names of lines do not collide
+
+
+def luminance(colour: str) -> float:
+    """Of a colour (WCAG 2.2) on a page of the dark theme, by its alpha."""
+    red_green_blue = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    alpha, dark = int(colour[7:] or "ff", 16) / 255, (0.055, 0.067, 0.09)
+    mixed = [alpha * each + (1 - alpha) * below for each, below in zip(red_green_blue, dark, strict=True)]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in mixed]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def test_neither_is_the_dimmest_colour_in_the_dark():
+    colours = dict(zip(figures.LAYERS["overlap"].names, figures.LAYERS["overlap"].scale, strict=True))
+    assert all(
+        luminance(colours["neither"]) < luminance(colour) / 3 for name, colour in colours.items() if name != "neither"
     )
-    assert float(app.metric[0].value) == pytest.approx(expected, rel=0.01)
+    assert figures.LAYERS["overlap"].colours(np.array([0.0, 1.0]))[0][3] < 100  # of 255
 
 
 def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
     app = seen("excursion_sets", paths="3")
-    assert {"truth", "without privacy", "published path", "Bayes cloaking"} <= set(traces(app))
-    assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 1)["found"]["y"])
-    assert app.metric[3].label == "Overlap, Bayes cloaking"
+    assert {"truth", "without privacy", "published path", "Bayes cloaking"} <= set(traces(app, 1))
+    assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 2)["found"]["y"])
+    assert app.metric[2].label == "IoU, Bayes cloaking"
     assert "noisy counts of records in public cells" in page_text(app)
     app = seen("excursion_sets", paths="3", overlay="false")
     assert set(traces(app)) == {"published path", "Bayes cloaking"}
-    assert set(traces(app, 1)) == {"above the level"}
+    assert set(traces(app, 1)) == {"above the threshold"}
 
 
 def test_every_row_of_sets_has_room_for_its_name_above_it():
@@ -63,7 +108,7 @@ def test_every_row_of_sets_has_room_for_its_name_above_it():
 def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
     app = seen("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
-        "Published paths above the level",
+        "Published paths above the threshold",
         "Probability from Bayes cloaking",
     ]
     table = app.dataframe[0].value
@@ -104,23 +149,22 @@ def test_search_keeps_its_budget_and_reports_progress(kind):
 
 @pytest.mark.full
 def test_finding_settings_moves_the_sliders_within_the_budget(open_page):
-    app = open_page("excursion_sets", r="1", sigma="1")
-    app.button[[button.label for button in app.button].index("Find")].click().run()
+    app = open_page("excursion_sets", r="1", epsilon="3")
+    app.button[[button.label for button in app.button].index("Find the best r and lengthscale")].click().run()
     assert not app.exception
-    assert "Found for epsilon at most 3" in app.success[0].value
-    length, r, s = (float(app.select_slider(key=key).value) for key in ("length_curve", "r", "sigma"))
-    assert (length in PATH_LENGTHS, r in RIDGES, s in SIGMAS) == (True, True, True)
-    assert compute.epsilon_of("curve", length, r, s, 1e-4, 1) <= 3.0
+    assert "Found for ε = 3" in app.success[0].value
+    length, r = (float(app.select_slider(key=key).value) for key in ("length_curve", "r"))
+    assert (length in PATH_LENGTHS, r in RIDGES) == (True, True)
     assert float(app.metric[0].value) <= 3.0
 
 
-def test_the_lead_compares_with_the_best_that_is_found_with_nothing_hidden(seen):
+def test_the_headline_has_what_the_tiles_have(seen):
     app = seen("excursion_sets")
-    assert app.title[0].value == "Where is the level exceeded?"
-    sentence = r"overlap of \*\*([\d.]+)\*\* .*gives ([\d.]+)\. Without privacy the best is ([\d.]+)\."
-    [(path, everything, best)] = re.findall(sentence, page_text(app))
-    assert app.metric[2].delta == f"painting everything: {everything}"
-    assert [metric.value for metric in app.metric[1:3]] == [path, best]
+    assert app.title[0].value == "Where is the curve above the threshold?"
+    sentence = r"with an IoU of \*\*([\d.]+)\*\*, the area of Bayes cloaking with \*\*([\d.]+)\*\*"
+    [(path, bayes)] = re.findall(sentence, page_text(app))
+    assert [metric.value for metric in app.metric[1:3]] == [path, bayes]
+    assert app.metric[3].delta.startswith("reference method; colouring everything scores ")
 
 
 @pytest.mark.parametrize("kind", ["curve", *(pytest.param(kind, marks=pytest.mark.full) for kind in STUDIES)])
@@ -229,8 +273,8 @@ def test_another_threshold_reads_the_same_release():
 
 
 def test_nothing_is_said_where_the_budget_means_nothing(open_page):
-    app = open_page("excursion_sets", r="1", sigma="0.0005")
-    assert app.metric[3].value == f"none above ε = {compute.MOST_TESTED:g}"
+    app = open_page("excursion_sets", epsilon="100")
+    assert app.metric[2].value == f"none above ε = {compute.MOST_TESTED:g}"
     assert "Bayes cloaking" not in traces(app)
 
 

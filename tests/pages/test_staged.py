@@ -238,7 +238,7 @@ def test_pages_of_kung_say_one_error(seen):
     assert ours == number_of("kung")["compare"]
     assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
     said = page_text(seen("start"))
-    assert re.search(rf"You have set ε = 1 \(error {ours}\)\.\*\* .*, which is {plain} cm without privacy\.", said)
+    assert re.search(rf"without privacy, {plain} cm\. \*\*You have set ε = 1 \(error {ours}\)\.\*\*", said)
     row = seen("compare").dataframe[0].value.set_index("mechanism").loc["Bayes cloaking (ours)"]
     assert text.number(float(row.filter(regex=r"^error \[").iloc[0])) == ours.removesuffix(" cm")
 

@@ -138,7 +138,7 @@ def test_one_live_region_says_the_whole_lead_and_recommends_the_least_epsilon_wi
     [said] = [each.value for each in app.markdown if 'role="status"' in each.value]
     assert "%** likely, no more" in said
     assert "with a typical error of" in said
-    plain = float(re.search(r"which is ([\d.]+\d) [a-z ]+ without privacy", said)[1])
+    plain = float(re.search(r"to the error without privacy, ([\d.]+\d) ", said)[1])
     table = next(table.value for table in app.dataframe if "at least: chance afterwards [%]" in table.value)
     [error] = [name for name in table if name.startswith("published: error [")]
     within = table.iloc[:, 0][table[error] <= 1.25 * plain * 1.01]
@@ -157,7 +157,8 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(sta
     named = replace(kung.outcome, name="<T>")
     data = replace(kung, outcome=named, source="<x>", privacy_unit="a height & <i>")
     found = brief.brief(settings.untouched(Decision), data, held, link, pictures)
-    assert "<b>Recommended: ε = 100 (error 8 cm). You have set ε = 1 (error 29 cm).</b>" in found
+    assert "<b>Recommended: ε = 100 (error 8 cm).</b> This is the smallest" in found
+    assert "<b>You have set ε = 1 (error 29 cm).</b>" in found
     assert "predicts a height &amp; &lt;i&gt; with a typical error of <b>" in found
     assert "costs: &lt;T&gt;</h1>" in found
     assert "<x>" not in found

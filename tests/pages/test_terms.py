@@ -67,9 +67,9 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     ),
     (
         "excursion_sets",
-        "Where is the level exceeded?",
-        rf"Epsilon = {N}\** buys one published path\. One path finds the area with an overlap of {N}\** \(1 is "
-        rf"perfect\); painting everything gives {N}\. Without privacy the best is {N}\.",
+        "Where is the curve above the threshold?",
+        rf"At ε = {N}, the area of one path overlaps the true one with an IoU of {N}\**, the area of Bayes cloaking "
+        rf"with {N}\** \(1 is perfect\)\.",
     ),
     (
         "attack?shadows=1000",
@@ -101,8 +101,8 @@ WHAT_IS_PICKED = {  # in sight beside data set, and what the page says of what i
     "kung_curves": (("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"), None),
     "london_noise_map": (("epsilon", "delta", "map_dataset", "mechanism", "kernel", "lengthscale_km"), None),
     "excursion_sets": (
-        ("path_delta", "length_curve", "r", "sigma"),
-        "for one path: it follows from r, s and δ. Method: posterior paths, with an exponential kernel.",
+        ("epsilon", "path_delta", "length_curve"),
+        "Method: posterior paths, with an exponential kernel.",
     ),
     "lengthscale_choice": (
         ("epsilon", "delta", "selection_epsilon", "choice_dataset", "choice_by", "kernel"),

@@ -11,6 +11,7 @@ import numpy as np
 from datasets import STUDIES
 from datasets.exhibits import Study
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
+from dpgp_core.accounting.gaussian import rounded_up
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
@@ -31,6 +32,7 @@ from dpgp_core.excursion.sets import (
 from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
 from dpgp_core.table import Dataset
+from pages._ui.look.offers import RIDGES
 from pages._ui.work import cached
 from pages._ui.work.engine import engine
 
@@ -232,12 +234,41 @@ def find_settings(
     return best
 
 
-def epsilon_of(name: str, lengthscale: Numbers, r: Numbers, sigma: Numbers, delta: float, L: int) -> FloatArray:
-    """Epsilon of L paths at these settings, each a number or an array of one shape; eta = 0."""
+def epsilon_of(
+    name: str, lengthscale: Numbers, r: Numbers, sigma: Numbers, delta: float, L: int, eta: float = 0.0
+) -> FloatArray:
+    """Epsilon of L paths at these settings, each a number or an array of one shape."""
     study = STUDIES[name]
     kappa = np.exp(-study.diameter / np.asarray(lengthscale))  # the least kernel value over the domain
-    epsilon = posterior_sampling_epsilon(study.n, r, sigma, kappa, delta, L=L, sensitivity=study.sensitivity)
+    epsilon = posterior_sampling_epsilon(study.n, r, sigma, kappa, delta, L=L, eta=eta, sensitivity=study.sensitivity)
     return np.asarray(epsilon, dtype=np.float64)
+
+
+_SCALES, _FINER = np.geomspace(1e-5, 100.0, 64), 2
+
+
+def settings_for(
+    name: str, lengthscale: float, r: float, delta: float, L: int, eta: float, epsilon: float
+) -> tuple[float, float]:
+    """r and s of L paths that cost ``epsilon``: the least r on offer, from ``r`` on, that can, and its least s.
+
+    s has four digits, rounded up. With eta = 0 epsilon falls in s; otherwise the least of the tried ones is taken.
+
+    Raises:
+        ValueError: no r on offer can keep within epsilon.
+    """
+    for ridge in (each for each in RIDGES if each >= r):
+        cost = partial(epsilon_of, name, lengthscale, ridge, delta=delta, L=L, eta=eta)
+        tried = _SCALES
+        for _ in range(_FINER):
+            kept = np.flatnonzero(cost(tried) <= epsilon)
+            if not len(kept):
+                break
+            tried = np.geomspace(tried[max(kept[0] - 1, 0)], tried[kept[0]], len(_SCALES))
+        else:
+            tried = np.array([float(rounded_up(each, 4)) for each in (*tried, _SCALES[-1])])
+            return ridge, float(tried[np.flatnonzero(cost(tried) <= epsilon)[0]])
+    raise ValueError(f"no r up to {RIDGES[-1]:g} keeps within epsilon = {epsilon:g}")
 
 
 MOST_TESTED = 50.0  # up to which probabilities are tested against simulated truths
@@ -346,7 +377,7 @@ class Findings:
 
     @property
     def best(self) -> float | None:
-        """Overlap of the better area with nothing hidden, of both methods on the page; None without the overlay."""
+        """IoU of the better area with nothing hidden, of both methods on the page; None without the overlay."""
         if self.plain is None:
             return None
         areas = self.explored.estimate, self.plain >= self.explored.level

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -33,13 +35,15 @@ from pages._ui.look.plots import (
 from pages._ui.look.tables import NOT_PRIVATE
 
 _PATHS_DRAWN = 5  # paths drawn at most
+_BINS, _STEP = 30, 0.05  # of the histogram of IoU, and of the ends of its axis
+_LINE, _BELOW_NAMES = 16, 0.72  # px of a row of names, and share of the height that bars have below them
 _percent = partial(Layer, unit="%", marks=(0, 50, 100), scale=PREDICTION_SCALE)
 BAYES = "Bayes cloaking"
 PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
-NEITHER = "#e8e8e8"  # of a map, where neither set is
+NEITHER = "#80808030"  # of a map, where neither set is: hardly seen on a light and on a dark page
 LAYERS = {
     "overlap": Layer(
-        "Overlap with the truth",
+        "Found, missed and false",
         "overlap (not private)",
         "",
         (),
@@ -47,7 +51,7 @@ LAYERS = {
         private=False,
         names=("neither", *(name for name, _ in PARTS)),
     ),
-    "votes": _percent("Published paths above the level", "paths above [%]", private=True),
+    "votes": _percent("Published paths above the threshold", "paths above [%]", private=True),
     "bayes": _percent("Probability from Bayes cloaking", "Bayes probability [%]", private=True),
     "estimate": _percent("Probability without privacy", "probability [%] (not private)", private=False),
     "truth": _percent("Truly above", "truly above [%] (not private)", private=False),
@@ -68,7 +72,7 @@ def curve(found: Findings) -> go.Figure:
     if bayes is not None:
         draw_line(figure, x, bayes.mean, BAYES, PRIVATE, "dash", width=2.5)
     figure.add_hline(
-        y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="level", annotation_position="top left"
+        y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="threshold", annotation_position="top left"
     )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]")
@@ -89,7 +93,7 @@ def sets(found: Findings) -> go.Figure:
     if plain is not None:
         rows = [("truth", explored.true_set), *rows, ("without privacy", plain >= explored.level)]
     figure, x = go.Figure(), explored.grid[:, 0]
-    layers = [("above the level", PRIVATE)] if plain is None else PARTS
+    layers = [("above the threshold", PRIVATE)] if plain is None else PARTS
     for part, (name, colour) in enumerate(layers):
         bars = [bars_of(inside if plain is None else parts(inside, explored.true_set)[part], x) for _, inside in rows]
         draw_line(
@@ -118,18 +122,19 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
 def truth_map(explored: Explored) -> go.Figure:
     """Two inputs: the true function, and where it exceeds the level."""
     figure = _heat(explored.truth, colorscale=PREDICTION_SCALE, colorbar={"title": "truth"})
-    _boundary(figure, explored.truth, explored.level, "level", "#ffffff", "dot", 3, showlegend=False)
+    _boundary(figure, explored.truth, explored.level, "threshold", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
 
 def overlap_map(explored: Explored) -> go.Figure:
     """Two inputs: where the first published path is right, misses the true set, or is false."""
-    colours = [NEITHER, *(colour for _, colour in PARTS)]
+    colours = [colour for _, colour in PARTS]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
+    codes = _codes(explored)
     figure = _heat(
-        _codes(explored),
-        zmin=0,
-        zmax=len(PARTS),
+        np.where(codes > 0, codes, np.nan),  # nothing is drawn where neither set is
+        zmin=0.5,
+        zmax=len(PARTS) + 0.5,
         colorscale=steps,
         showscale=False,
         hoverinfo="skip",
@@ -192,35 +197,49 @@ def field(found: Findings) -> go.Figure:
 
 
 def overlap(found: Findings) -> go.Figure:
-    """Overlap of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
+    """IoU of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     explored, bayes = found.explored, found.bayes
+    lines = [(explored.everything_iou, "colouring everything", TRUTH), (found.best, "without privacy", NON_PRIVATE)]
+    if bayes is not None:
+        lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE))
+    lines.sort(key=lambda line: line[0])
+    low, high = _shown([*explored.path_iou, *explored.hall_iou, *(value for value, *_ in lines)])
     figure = go.Figure()
-    bins = {"start": 0.0, "end": 1.0, "size": 0.02}
-    rows = ((explored.hall_iou, "Hall's release, same epsilon", OTHER), (explored.path_iou, "path", REFINED))
+    rows = ((explored.hall_iou, "Hall's release, same ε", OTHER), (explored.path_iou, "published path", REFINED))
     for values, name, colour in rows:
         figure.add_histogram(
             x=values,
             name=name,
-            xbins=bins,
+            xbins={"start": low, "end": high, "size": (high - low) / _BINS},
             histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )
-    lines = [
-        (found.best, "without privacy", NON_PRIVATE, 0),
-        (explored.everything_iou, "painting everything", TRUTH, 14),
-    ]
-    if bayes is not None:
-        lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE, 28))
-    for value, name, colour, shift in lines:
-        figure.add_vline(
+    for row, (value, name, colour) in enumerate(lines):  # each name has a row of its own above the bars
+        left = value > (low + high) / 2
+        figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
+        figure.add_annotation(
             x=value,
-            line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"},
-            annotation={"text": name, "font": {"color": colour}, "xshift": -4, "yshift": -shift},
-            annotation_position="top left",
+            y=1,
+            yref="paper",
+            text=f"{name} {value:.2f}",
+            font={"color": colour},
+            showarrow=False,
+            xanchor="right" if left else "left",
+            yanchor="top",
+            xshift=-4 if left else 4,
+            yshift=-_LINE * row,
         )
-    figure.update_xaxes(title="overlap with the true area (1 is perfect)", range=[0, 1.02])
-    figure.update_yaxes(title="share of simulated releases [%]")
-    return finish(figure, 300)
+    figure.update_xaxes(title="IoU with the true area (1 is perfect)", range=[low, high])
+    figure.update_yaxes(title="simulated releases [%]")
+    finish(figure, 320)
+    tallest = max(np.histogram(values, _BINS, (low, high))[0].max() / len(values) for values, *_ in rows if len(values))
+    return figure.update_yaxes(range=[0, 100 * tallest / _BELOW_NAMES])
+
+
+def _shown(values: Sequence[float]) -> tuple[float, float]:
+    """The range of IoU in which there is something, with a little air, in steps of ``_STEP``."""
+    low, high = (math.floor(min(values) / _STEP - 0.5), math.ceil(max(values) / _STEP + 0.5))
+    return max(low * _STEP, 0.0), min(high * _STEP, 1.0)
 
 
 def rows_of(found: Findings) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findin
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import offers, pictures, settings, sheet, text
 from pages._ui.look.controls import HERE, SIDE, TOP, Slider, menu
-from pages._ui.look.offers import PATH_DELTAS, RIDGES, SIGMAS, path_controls
+from pages._ui.look.offers import PATH_DELTAS, RIDGES, path_controls
 from pages._ui.look.pictures import Public, as_it_is
 from pages._ui.look.settings import Settings, carried
 from pages._ui.look.sheet import About
@@ -28,7 +28,6 @@ from pages._ui.work import cached
 
 PATH_LENGTHS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2)
 ETAS = (0, 0.05, 0.1, 0.2, 0.5, 1)
-SEARCH_BUDGETS = (1, 2, 3, 5, 10, 20)
 STUDY = menu("Data", "excursion", {name: study.title for name, study in STUDIES.items()}, buttons=True, section=HERE)
 LAYER = menu("The map shows", "excursion_layer", {kind: layer.title for kind, layer in LAYERS.items()}, section=HERE)
 
@@ -49,8 +48,19 @@ def _noise(chosen: Any) -> Slider[float]:
     return Slider("data_noise", label, study.noise, study.noises, section="Paths")
 
 
+def _ridge(chosen: Any) -> Slider[float]:
+    return replace(path_controls(*STUDIES[chosen.study].start[1:])[0], section="Paths")
+
+
 def _find(_: Any) -> None:
-    st.button("Find", on_click=session.SEARCH_REQUESTED.put, args=(True,), width="stretch", icon=":material/search:")
+    st.button(
+        "Find the best r and lengthscale",
+        on_click=session.SEARCH_REQUESTED.put,
+        args=(True,),
+        help="For this ε. Searched on simulated data, so it costs nothing.",
+        width="stretch",
+        icon=":material/search:",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +68,7 @@ class ExcursionSettings(Settings):
     """The whole sidebar, and the tabs above the picture: data, release, whether the overlay is on."""
 
     study: str = carried(STUDY)
-    r: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[0])
-    sigma: float = carried(lambda chosen: path_controls(*STUDIES[chosen.study].start[1:])[1])
+    epsilon: float = carried(offers.EPSILON)
     delta: float = carried(
         replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
     )
@@ -73,34 +82,32 @@ class ExcursionSettings(Settings):
             "η: added prior noise",
             0,
             ETAS,
-            help="More noise from the prior; buys a smaller epsilon.",
+            help="More noise from the prior allows a smaller s.",
             section="Paths",
         )
     )
+    ridge: float = carried(_ridge, below=_find)
     noise: float = carried(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
     number: int = carried(replace(offers.DRAW, section="Paths"))
-    budget: int = carried(
-        Slider(
-            "search_budget",
-            "for epsilon at most",
-            3,
-            SEARCH_BUDGETS,
-            help="Searched on simulated data, so it costs nothing.",
-            section="Find private settings",
-        ),
-        below=_find,
-    )
 
-    @property
+    @cached_property
     def release(self) -> View:
-        """Settings of the release."""
+        """Settings of the release: r and s follow from epsilon.
+
+        Raises:
+            ValueError: no r on offer can keep within epsilon.
+        """
+        length, eta = float(self.lengthscale), float(self.eta)
+        r, sigma = compute.settings_for(
+            self.study, length, float(self.ridge), float(self.delta), self.paths, eta, float(self.epsilon)
+        )
         return View(
             name=self.study,
-            lengthscale=float(self.lengthscale),
-            r=float(self.r),
-            sigma=float(self.sigma),
+            lengthscale=length,
+            r=r,
+            sigma=sigma,
             L=self.paths,
-            eta=float(self.eta),
+            eta=eta,
             threshold=STUDIES[self.study].thresholds.level_of(float(self.threshold)),
             noise=float(self.noise),
             delta=float(self.delta),
@@ -108,13 +115,12 @@ class ExcursionSettings(Settings):
         )
 
 
-def release_caption(explored: Explored) -> None:
-    """Epsilon, kernel and method of a release, which have no control here: epsilon follows from others."""
+def release_caption(view: View) -> None:
+    """Kernel and method of a release, which have no control here, and r and s, which follow from epsilon."""
     with settings.container(TOP):
-        st.caption(
-            f"**ε = {at_most(explored.guarantee.budget.epsilon)}** for {_paths(explored, 'one')}: it follows from r, s "
-            "and δ. Method: posterior paths, with an exponential kernel."
-        )
+        st.caption("Method: posterior paths, with an exponential kernel.")
+    with settings.container("Paths"):
+        st.caption(f"For this ε: r = {view.r:g}, s = {view.sigma:g}.")
 
 
 def _paths(explored: Explored, one: str = "1", kind: str = "") -> str:
@@ -126,50 +132,51 @@ def _paths(explored: Explored, one: str = "1", kind: str = "") -> str:
 def search_on_request() -> None:
     """Run the search before the controls are drawn, show its progress, and set them to its result.
 
-    That is the nearest lengthscale, the next larger r, and the smallest s on the sliders that keeps the budget.
+    That is the nearest lengthscale and the next larger r on the sliders; s follows.
     """
     if not session.SEARCH_REQUESTED.pop():
         return
     at = session.controls()
     study = STUDIES[STUDY.value(at[STUDY.key])]
     name, noise, delta = study.name, float(at.get("data_noise", study.noise)), float(at["path_delta"])
-    budget, paths = float(at["search_budget"]), int(at["paths"])
+    budget, paths = float(at["epsilon"]), int(at["paths"])
     doing = "Searching settings on simulated data"
     try:
         best = cached.value(doing, compute.find_settings, name, noise, delta, paths, budget)
     except ValueError as error:
-        st.warning(f"No setting keeps within epsilon = {budget:g}: {error}.")
+        st.warning(f"No setting keeps within ε = {budget:g}: {error}.")
         return
     length = min(PATH_LENGTHS, key=lambda option: abs(option - best.lengthscale))
     ridge = RIDGES[min(bisect.bisect_left(RIDGES, best.r * (1 - 1e-9)), len(RIDGES) - 1)]
-    fitting = [s for s in SIGMAS if compute.epsilon_of(name, length, ridge, s, delta, paths) <= budget]
-    if not fitting:
-        st.warning(f"No setting on the sliders keeps within epsilon = {budget:g}; try fewer paths or a larger budget.")
-        return
-    session.move({f"length_{name}": length, "r": ridge, "sigma": fitting[0], "eta": 0})
-    st.success(f"Found for epsilon at most {budget:g}: lengthscale {length:g}, r = {ridge:g}, s = {fitting[0]:g}.")
+    session.move({f"length_{name}": length, "r": ridge, "eta": 0})
+    st.success(f"Found for ε = {budget:g}: lengthscale {length:g} and r = {ridge:g}.")
 
 
-TITLE = "Where is the level exceeded?"
+TITLES = {
+    "curve": "Where is the curve above the threshold?",
+    "field": "Where is the map above the threshold?",
+    "cells": "Where are prices above the threshold?",
+}
 
 
 def overlap_alt(found: Findings) -> str:
     """Text alternative of the overlaps, with their values."""
     low, middle, high = np.percentile(found.explored.path_iou, [25, 50, 75])
     return (
-        "Overlap with the true area in simulated releases at the epsilon of one path. Half of the paths (violet) lie "
+        "IoU with the true area in simulated releases. Half of the paths (violet) lie "
         f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
-        f"{overlap_of_bayes(found)}. Without privacy: {found.best:.2f}. Painting everything: "
+        f"{overlap_of_bayes(found)}. Without privacy: {found.best:.2f}. Colouring everything: "
         f"{found.explored.everything_iou:.2f}. All protect inputs and outputs."
     )
 
 
-CURVE = "Two releases against the level: a published path, and Bayes cloaking."
+OVERLAP = "How much of the area releases find. Left of the dotted line, colouring everything would be better."
+CURVE = "Two releases against the threshold: a published path, and Bayes cloaking."
 CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
-SETS = "Where each of them is above the level."
+SETS = "Where each of them is above the threshold."
 SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
-FIELD = "Share of published paths above the level. The boundary of Bayes cloaking is dashed."
-TRUTH_MAP = "The truth, and where it exceeds the level (dotted)."
+FIELD = "Share of published paths above the threshold. The boundary of Bayes cloaking is dashed."
+TRUTH_MAP = "The truth, and where it exceeds the threshold (dotted)."
 OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (red)."
 LONDON = (
     "What is protected is one hexagon's median, not one sale. Where the hexagons with sales lie is private too, so "
@@ -179,7 +186,7 @@ TABLE = "Columns marked “not private” show true data. The others may be publ
 
 
 def overlap_of_bayes(found: Findings) -> str:
-    """Overlap of the area of Bayes cloaking."""
+    """IoU of the area of Bayes cloaking."""
     if found.bayes is None:
         return f"none above ε = {MOST_TESTED:g}"
     return f"{found.explored.iou_of(found.bayes.inside):.2f}"
@@ -199,22 +206,31 @@ def metrics(found: Findings) -> list[Metric]:
         hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
     return [
         spent,
-        Metric("Overlap, one path", f"{middle:.2f}", f"half of all: {low:.2f} to {high:.2f}; {hall}"),
-        Metric("Overlap without privacy", f"{found.best:.2f}", f"painting everything: {explored.everything_iou:.2f}"),
-        Metric("Overlap, Bayes cloaking", overlap_of_bayes(found), "at the ε of one path"),
+        Metric("IoU, one path", f"{middle:.2f}", f"half of all: {low:.2f} to {high:.2f}; {hall}", IOU_HELP),
+        Metric("IoU, Bayes cloaking", overlap_of_bayes(found), "at the ε of one path"),
+        Metric(
+            "IoU without privacy",
+            f"{found.best:.2f}",
+            f"reference method; colouring everything scores {explored.everything_iou:.2f}",
+        ),
     ]
 
 
-def answer(found: Findings) -> str:
+IOU_HELP = "Intersection over union: the area that is both found and true, over the area that is either. 1 is perfect."
+
+
+def answer(found: Findings, epsilon: float) -> str:
     """The plain sentences under the question."""
     explored = found.explored
-    cost = f"Epsilon = **{at_most(explored.guarantee.budget.epsilon)}** buys {_paths(explored, 'one', 'published ')}."
     if found.best is None:
-        return f"{cost} Inputs and outputs are both protected."
+        return (
+            f"At ε = {epsilon:g}, {_paths(explored, 'one', 'published ')} and Bayes cloaking show where it is. Inputs "
+            "and outputs are both protected."
+        )
+    bayes = "" if found.bayes is None else f", the area of Bayes cloaking with **{overlap_of_bayes(found)}**"
     return (
-        f"{cost} One path finds the area with an overlap of **{np.median(explored.path_iou):.2f}** (1 is "
-        f"perfect); painting everything gives {explored.everything_iou:.2f}. Without privacy the best is "
-        f"{found.best:.2f}."
+        f"At ε = {epsilon:g}, the area of one path overlaps the true one with an IoU of "
+        f"**{np.median(explored.path_iou):.2f}**{bayes} (1 is perfect)."
     )
 
 

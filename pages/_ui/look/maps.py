@@ -231,7 +231,8 @@ class Layer:
         private: False if it may only appear as an educational overlay.
         log: colours between marks in proportion to the logarithm of the value.
         hides: which values tell nothing; None: all tell something.
-        names: of values that are 0, 1, 2, ..., which have no marks; then ``scale`` has a colour for each.
+        names: of values that are 0, 1, 2, ..., which have no marks; then ``scale`` has a colour for each, #rrggbb or
+            #rrggbbaa.
     """
 
     title: str
@@ -267,15 +268,15 @@ class Layer:
     def colours(self, values: FloatArray) -> list[list[int]]:
         """[red, green, blue, alpha] per value; transparent where the value is missing."""
         if self.names:
-            palette, at = [hex_to_rgb(colour) for colour in self.scale], values
+            palette, at = [[*hex_to_rgb(each[:7]), int(each[7:] or "ff", 16)] for each in self.scale], values
         else:
-            classes = len(self.marks) - 1
-            palette = [[round(c) for c in unlabel_rgb(rgb)] for rgb in self.ramp(classes if self.stepped else _STEPS)]
+            colours = self.ramp(len(self.marks) - 1 if self.stepped else _STEPS)
+            palette = [[*(round(c) for c in unlabel_rgb(rgb)), 255] for rgb in colours]
             measure = np.log if self.log else np.asarray
             steps = np.linspace(0, len(palette) if self.stepped else _STEPS - 1, len(self.marks))
             at = np.interp(measure(np.maximum(values, self.marks[0])), measure(self.marks), steps)
             at = np.minimum(at, len(palette) - 1)
-        return [[*palette[0], 0] if np.isnan(step) else [*palette[int(step)], 255] for step in at]
+        return [[*palette[0][:3], 0] if np.isnan(step) else palette[int(step)] for step in at]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
         """Which values tell nothing."""

@@ -97,7 +97,7 @@ def brief(
     advice = f"At ε = {draw.epsilon:g}, {decision.limits(belief)}."
     if cost is not None:
         price = decision.price(chosen, cost, data.privacy_unit)
-        found = f"**{decision.recommended(cost)} {decision.yours(chosen, cost)}** {decision.reason(cost)}"
+        found = f"**{decision.recommended(cost)}** {decision.reason(cost)} **{decision.yours(chosen, cost)}**"
         advice = f"{found} {price} {decision.disclosed(chosen, cost)}"
     fixed = f"{model.kernel} kernel, lengthscale {model.lengthscale:g} {data.x_units[0]}"
     setting = (

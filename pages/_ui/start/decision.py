@@ -174,9 +174,8 @@ def yours(chosen: Decision, cost: Cost) -> str:
 
 def reason(cost: Cost) -> str:
     """Of the recommendation."""
-    near, plain = "adds no more than a quarter to the error", cost.with_unit(cost.nonprivate)
-    each = "No ε on offer" if cost.least() is None else "It is the smallest ε that"
-    return f"{each} {near}, which is {plain} without privacy."
+    near = f"adds no more than a quarter to the error without privacy, {cost.with_unit(cost.nonprivate)}"
+    return f"None of them {near}." if cost.least() is None else f"This is the smallest ε that {near}."
 
 
 def disclosed(chosen: Decision, cost: Cost) -> str:
@@ -198,7 +197,7 @@ def price(chosen: Decision, cost: Cost, gained: str) -> str:
 def lead(chosen: Decision, cost: Cost, gained: str) -> str:
     """All that the page answers, the recommendation first, as the largest thing on it."""
     return (
-        f'<span class="recommended">{recommended(cost)}</span>\n\n**{yours(chosen, cost)}** {reason(cost)} '
+        f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} **{yours(chosen, cost)}** '
         f"{price(chosen, cost, gained)} {disclosed(chosen, cost)}"
     )
 
