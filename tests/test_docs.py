@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -191,14 +190,22 @@ def test_constants_of_bayes_cloaking_are_those_of_the_code():
     rows = re.findall(r"^\| (`.*) \| (.*) \| .* \|$", section, re.M)
     assert len(rows) > 10
     for names, values in rows:
-        found = [
-            getattr(import_module(f"dpgp_core.bayes.{module}"), constant) if module else getattr(TUNING, constant)
-            for module, constant in re.findall(r"`(?:(\w+)\.)?(\w+)`", names)
-        ]
+        found = [getattr(TUNING, constant) for constant in re.findall(r"`(\w+)`", names)]
         expected = eval(f"({values},)", {"inf": math.inf})
         assert len(found) == len(expected), names
         for own, value in zip(found, expected, strict=True):
             assert np.array_equal(own, value), names
+
+
+def test_every_tuning_constant_is_read_and_explained():
+    """By some module; and the comment above it says in brackets how it was chosen."""
+    code = [path.read_text(encoding="utf-8") for path in (ROOT / "dpgp_core").rglob("*.py")]
+    names = [each.name for each in fields(TUNING)]
+    assert sorted(names) == sorted(set(re.findall(r"\bTUNING\.(\w+)", "\n".join(code))))
+    lines = (ROOT / "dpgp_core/bayes/tuning.py").read_text(encoding="utf-8").split("class Tuning:")[1]
+    explained = re.findall(r"((?:^    # (?!----).*\n)+)    (\w+): ", lines, re.M)
+    assert len(explained) > len(names) / 2
+    assert [name for comment, name in explained if not re.search(r"\[.+\]", comment, re.S)] == []
 
 
 def test_every_name_of_bayes_cloaking_is_in_the_code():

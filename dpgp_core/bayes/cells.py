@@ -24,26 +24,14 @@ from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along, split_by_cell
 from ..seasons import Periods, lifted, lifted_box, periodic, phase_cells
+from .tuning import TUNING
 
 Interpolation = Callable[[FloatArray], FloatArray]
 """From values (F,) at the nodes of a grid to those at n points."""
 
-FEWEST = {1: 12, 2: 4, 3: 2}
-"""Cells along each side at least, by the number of sides that are of numbers."""
-MOST = {1: 90, 2: 16, 3: 8}
-"""The same at most."""
-PER_SIDE_BY_PHASE = {1: 12, 2: 8}
-"""The same of boxes whose cells are divided by phase too, but for one side, where they grow with n / s."""
-_OF_PHASES, _PHASED = 5, 288  # cells along one side at u = 1, growing as its root; all of them, by phases too, at most
-_CELLS, _STRENGTH, _POWER = 16, 80, 0.4  # cells of a group at this n / s, and how they grow with it
-_FAST = 1.5  # how they grow on two and three sides at first
-_ENOUGH = {False: {1: 0, 2: 81, 3: 216}, True: {1: 0, 2: 0, 3: 216}}
-"""Up to how many, by whether inputs are public and the number of sides."""
-_CROWD = {1: 8, 2: 4, 3: 4}
-"""People in a cell on average, at least, where counts are noisy: whole numbers near 0 are no Gaussians."""
+MOST_SIDES = 3
+"""Sides of numbers, periods included, up to which there are equal cells."""
 _NOBODY = 0.5 / GRID  # people of a node on average
-_TIMES = 2  # as many cells along a side at most where public inputs leave most of them empty
-_PUBLIC, _FINER = 2.0, 0.25  # times as many cells at most where counts are public, and how that grows with n / s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +54,7 @@ class CellGrid:
 
     def __post_init__(self) -> None:
         numbers = len(number_sides(self.sides))
-        if numbers not in MOST:
+        if not 1 <= numbers <= MOST_SIDES:
             each = ", a period counting as one" if self.periods else ""
             of = " that are numbers" if level_columns(self.box) else ""
             raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
@@ -368,20 +356,21 @@ def cells_of(
         ValueError: the box has more than 3 sides of numbers, periods included.
     """
     numbers, groups = len(number_sides(box)), groups_of(box)
-    strength = people / (groups * _STRENGTH * noise_multiplier)
+    strength, side = people / (groups * TUNING.cells_from * noise_multiplier), numbers - 1
     if periods:
-        per_side = max(2, round(PER_SIDE_BY_PHASE.get(numbers, 2) / groups ** (0.5 / max(numbers, 1))))
+        per_side = max(2, round(TUNING.fewest_phased_cells[side] / groups ** (0.5 / max(numbers, 1))))
         if numbers == 1:  # a cell of a whole period or less would be divided by phases for nothing
             [(d, period)] = periodic(periods)
             within = int((box[d][1] - box[d][0]) / period)
-            most = max(min(_PHASED // (math.prod(phase_cells(periods)) * groups), within), per_side)
-            per_side = min(max(round(_OF_PHASES * math.sqrt(strength)), per_side // 2), most)
-    elif numbers in MOST:
-        finer = float(np.clip(strength**_FINER, 1.0, _PUBLIC)) if public else 1.0
-        fast = min(_CELLS * strength**_FAST, _ENOUGH[public][numbers])
-        cells = max(finer * _CELLS * strength**_POWER, fast)
-        cells = cells if public else min(cells, people / (groups * _CROWD[numbers]))
-        per_side = min(max(round(cells ** (1 / numbers)), FEWEST[numbers]), MOST[numbers])
+            most = max(min(TUNING.most_phased_cells // (math.prod(phase_cells(periods)) * groups), within), per_side)
+            per_side = min(max(round(TUNING.phased_cells * math.sqrt(strength)), per_side // 2), most)
+    elif 1 <= numbers <= MOST_SIDES:
+        finer = float(np.clip(strength**TUNING.finer_power, 1.0, TUNING.most_finer)) if public else 1.0
+        enough = (TUNING.fast_cells_if_public if public else TUNING.fast_cells)[side]
+        fast = min(TUNING.cells * strength**TUNING.fast_power, enough)
+        cells = max(finer * TUNING.cells * strength**TUNING.cells_power, fast)
+        cells = cells if public else min(cells, people / (groups * TUNING.people_per_cell[side]))
+        per_side = min(max(round(cells ** (1 / numbers)), TUNING.fewest_cells[side]), TUNING.most_cells[side])
     else:
         per_side = 2
     return CellGrid(box=tuple(box), per_side=per_side, periods=periods)
@@ -400,7 +389,8 @@ def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
     numbers = len(number_sides(grid.box))
     if numbers < 2 or grid.periods or level_columns(grid.box):
         return grid
-    for per_side in range(min(_TIMES * grid.per_side, MOST[numbers]), grid.per_side, -1):
+    most = min(TUNING.finer_where_used * grid.per_side, TUNING.most_cells[numbers - 1])
+    for per_side in range(most, grid.per_side, -1):
         finer = replace(grid, per_side=per_side)
         if len(np.unique(finer.index(X))) <= grid.size:
             return finer

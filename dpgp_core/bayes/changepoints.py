@@ -1,10 +1,11 @@
-"""A curve may break: steps, and bumps as narrow as a cell, beside what its model expects.
+"""Change points of a curve: steps, and bumps as narrow as a cell, in addition to what its model expects.
 
-A model that is as rough everywhere as a jump is at one place needs far more people to be told from a smooth one, and
-then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) of at most ``EFFECTS``
-breaks: b_l ~ N(0, A^2), phi_l one of a public list of J steps and bumps, each as likely as any other, and with
-probability 1 - ``SHARE`` none. A step is 1{phi(x) > u} with u ~ U(0, 1), anywhere between the middles of two cells,
-and phi its mean. Bumps are quadratic B-splines, parabolas in every cell; a part of each is as sharp as a step.
+A model that is as rough everywhere as a step is at one place needs far more people to be distinguished from a smooth
+one, and then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) with a few
+change points: b_l ~ N(0, A^2), phi_l is one of a public list of J steps and bumps, each as likely as any other, and a
+change point is absent with probability 1 - p, p = ``TUNING.change_point_share``. A step is 1{phi(x) > u} with
+u ~ U(0, 1), anywhere between the middles of two cells, and phi is its mean. Bumps are quadratic B-splines, parabolas in
+every cell; a part of each is as sharp as a step.
 
 Given a model, everything that stages release is linear in its state, so the effect of a change point on it is known
 (the generalised likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of
@@ -16,7 +17,7 @@ b adds G_i b to w_i and sum_i Q_i^T G_i b to the state's mean, and w = G b + noi
 columns of which at most a few count. Each change point is found given the expected others, in turn (the sum of single
 effects of Wang, Sarkar, Carbonetto & Stephens 2020): with q = G^T (w - G E b of the others) and S_j = |g_j|^2,
 
-    p(j | z) / p(none | z) = SHARE / (J (1 - SHARE)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
+    p(j | z) / p(none | z) = p / (J (1 - p)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
     b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
 """
 
@@ -33,13 +34,8 @@ from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from .cells import CellGrid, lagrange
 from .clusters import Clusters
+from .tuning import TUNING
 
-EFFECTS = 3  # breaks of one curve, at most
-SHARE = 0.03  # probability of each; of .1, intervals for smooth curves are a seventh wider
-WIDTHS = (1, 2, 3)  # of bumps, between their knots, in cells: at half their height they are half as wide again
-SHARP = 0.25  # share of a bump's height that is as sharp as a step
-AMPLITUDES = (0.15, 1.0)  # A^2 over the variance of large curves, one as likely as another
-_MOST = 16.0  # A^2 over the variance of outcomes about f, at most: where bounds are wide, that of curves says little
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
 _FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
 _EVEN = 2 / 27  # variance of a cell's nodes, at 1/6, 1/2 and 5/6 of it
@@ -182,7 +178,7 @@ class ChangePoints:
 
     def variances_under(self, noise_variance: float) -> FloatArray:
         """Prior variances A^2 of the heights (K,) under a model of this noise variance."""
-        return np.minimum(self.variances, _MOST * noise_variance)
+        return np.minimum(self.variances, TUNING.most_change_point_variance * noise_variance)
 
     def within(self, state: ChangePointState) -> FloatArray:
         """What the unknown u adds to the variance of the mean over each cell (A, M)."""
@@ -191,7 +187,7 @@ class ChangePoints:
     def before(self, variances: FloatArray) -> ChangePointState:
         """The state before anything was released, where A^2 under each model are these (A, K)."""
         A, J = len(variances), len(self.sharp)
-        none, nothing = np.zeros((A, EFFECTS, J)), np.zeros((A, 0))
+        none, nothing = np.zeros((A, TUNING.change_points, J)), np.zeros((A, 0))
         return _found(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
     def after(
@@ -239,16 +235,16 @@ def _one_round(
     """Each effect in turn given the expected others, and the bound of the log evidence then."""
     S = np.einsum("arj,arj->aj", G, G)
     left = A / (1 + A * S[:, None])
-    prior = math.log(SHARE / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
+    prior = math.log(TUNING.change_point_share / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
-    for effect in range(EFFECTS):
+    for effect in range(TUNING.change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
         q = ((white - others)[:, None] @ G)[:, 0]
         each = left * q[:, None]
         logs = prior + 0.5 * each * q[:, None]
         top = np.maximum(logs.max(axis=(1, 2)), 0.0)
         p = np.exp(logs - top[:, None, None])
-        total = p.sum(axis=(1, 2)) + (1 - SHARE) * np.exp(-top)
+        total = p.sum(axis=(1, 2)) + (1 - TUNING.change_point_share) * np.exp(-top)
         p /= total[:, None, None]
         means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (left + each**2)).sum(axis=1)
         fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
@@ -267,8 +263,9 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
     """
     if grid.dim > 1 or not grid.numbers:
         return no_change_points(grid)
-    sharp = np.repeat([1.0, SHARP], [grid.parts - 1, sum(len(_middles(grid.parts, width)) for width in WIDTHS)])
-    return _breaks(grid, sharp, variance * np.array(AMPLITUDES))
+    bumps = sum(len(_middles(grid.parts, width)) for width in TUNING.bump_widths)
+    sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.parts - 1, bumps])
+    return _breaks(grid, sharp, variance * np.array(TUNING.change_point_variances))
 
 
 def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
@@ -305,7 +302,7 @@ def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     low, high = grid.sides[0]
     along = (X[:, :1] - low) / (high - low) * grid.parts
     shapes = [np.clip(along - np.arange(0.5, grid.parts - 1), 0, 1)]
-    for width in WIDTHS:
+    for width in TUNING.bump_widths:
         t = np.abs(along - _middles(grid.parts, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
     return np.hstack(shapes)

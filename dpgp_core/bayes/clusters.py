@@ -23,17 +23,9 @@ from ..gp.grid import IndexArray
 from ..levels import Interval, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
 from ..seasons import Periods, lifted, lifted_box
-from .cells import Interpolation, lagrange
+from .cells import MOST_SIDES, Interpolation, lagrange
+from .tuning import TUNING
 
-MOST, FEWEST, RECORDS = 96, 48, 4
-"""Clusters at most, for any number of records, and ``RECORDS`` records to a cluster in between.
-
-With 64 to 128 clusters errors are the same within their standard errors, and time grows with their square. 300 people
-on a plane have an error of 2.1 in 48 clusters and 2.3 in 96 or in equal cells.
-"""
-MANY = 50_000  # records on two or three sides above which equal cells are used: they find a record's column at once
-_EXTENT = 0.3  # weight of the extent of a cluster beside its number of records, when the next one to split is chosen
-_EQUAL_CELLS = 3  # sides of numbers up to which there are equal cells
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
 _PRODUCTS = 2  # sides of numbers up to which nodes are all products of those; with more, those along one side at a time
 _BLOCK = 1 << 20  # distances computed at a time
@@ -232,20 +224,20 @@ def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods
-    if not 1 <= numbers <= _EQUAL_CELLS or (plain and (numbers == 1 or len(X) <= MANY)):
+    if not 1 <= numbers <= MOST_SIDES or (plain and (numbers == 1 or len(X) <= TUNING.most_clustered)):
         return True
     return _few_places(lifted_into(sides, X, periods))
 
 
 def most_of(n: int) -> int:
     """Number of clusters of n records, at most."""
-    return min(max(n // RECORDS, FEWEST), MOST)
+    return min(max(n // TUNING.records_per_cluster, TUNING.fewest_clusters), TUNING.most_clusters)
 
 
 def _few_places(L: FloatArray) -> bool:
     """Whether rows of L (n, S) are at no more than ``most_of`` different places."""
     most = most_of(len(L))
-    return len(np.unique(L[: 8 * MOST], axis=0)) <= most and len(np.unique(L, axis=0)) <= most
+    return len(np.unique(L[: 8 * TUNING.most_clusters], axis=0)) <= most and len(np.unique(L, axis=0)) <= most
 
 
 def clusters_of(
@@ -284,7 +276,7 @@ def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
         extent = np.ptp(L[rows], axis=0) / widths
         extent[categories] = np.where(extent[categories] > 0, np.inf, 0.0)  # no cluster mixes categories
         d = int(extent.argmax())
-        size = (len(rows) / n) ** (1 - _EXTENT) * float(extent[d]) ** _EXTENT
+        size = (len(rows) / n) ** (1 - TUNING.cluster_extent) * float(extent[d]) ** TUNING.cluster_extent
         heapq.heappush(heap, (-size, made, d, rows))
         made += 1
 

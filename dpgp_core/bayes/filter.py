@@ -68,10 +68,7 @@ from .tuning import TUNING
 
 Columns = CellGrid | Clusters
 """Columns of a strategy: cells of the box, or clusters of records with public inputs."""
-_STEPS = 200  # of the solver: where it needs more, with very many records, the strategy is good but not the best
-_ROUGH_GAP, _ROUGH_STEPS = 0.1, 30  # of the strategy that intervals are compared by
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
-_OUT = 1e-3  # probability of a noise variance, over the largest, below which its models are not read any further
 
 
 class Posterior(NamedTuple):
@@ -237,7 +234,7 @@ class Filter:
         candidates = posterior.state.index
         noises, of_noise = np.unique(self.models.noise_variance[candidates], return_inverse=True)
         shares = np.bincount(of_noise, posterior.weights[candidates], minlength=len(noises))
-        likely = (shares >= _OUT * shares.max())[of_noise]
+        likely = (shares >= TUNING.ruled_out * shares.max())[of_noise]
         return candidates[likely] if likely.any() else candidates
 
     def residuals(self, posterior: Posterior) -> ResidualVariance:
@@ -394,7 +391,7 @@ class Filter:
         moments = curve_moments(posterior.state.only(active), self.curve(posterior))
         of_likeliest = moments.only(np.searchsorted(active, index))
         linears = [self.linearised(posterior, query, of_likeliest, index) for query in queries]
-        B = self._strategy(posterior, linears[0], shares, s, gap=_ROUGH_GAP, max_iterations=_ROUGH_STEPS).B
+        B = self._strategy(posterior, linears[0], shares, s, gap=TUNING.rough_gap, max_iterations=TUNING.rough_steps).B
         return queries[self._width(posterior, linears, shares, B, s)], B, moments
 
     def _width(
@@ -425,7 +422,7 @@ class Filter:
         """
         index, shares = likeliest(self.models, posterior.weights, linear.index)
         best = self._strategy(
-            posterior, linear.only(index), shares, s, gap=self.gap, start=start, max_iterations=_STEPS
+            posterior, linear.only(index), shares, s, gap=self.gap, start=start, max_iterations=TUNING.steps
         )
         return quantised(best)
 

@@ -73,8 +73,6 @@ _TINY = 1e-14
 _ROUNDING = 1e-9  # of the prior variance
 _FAILED = 1e4  # subtracted from the log evidence of a model that cannot be computed
 _LOG_TWO_PI = math.log(2 * math.pi)
-PLACE_SHARES = (0.0, 0.05, 0.25, 1.0)  # of the variance from one shared location, equally probable; the last is all
-_LOOKS = 4  # stages with narrow intervals; the location is the same in each
 _USUAL = clipped(np.zeros(()), np.ones(()), np.asarray(-TUNING.clip), np.asarray(TUNING.clip))
 KAPPA = float(_USUAL.extra / _USUAL.gain**2)
 """Variance that clipping adds to a record over the variance of it that it keeps, for the usual interval; 0.17."""
@@ -165,7 +163,7 @@ class State:
         rows_over_cells: the same for the means of f over the cells (A, R, M).
         rows_over_even: the same for its means over cells filled evenly (A, R, M); (A, R, 0) where these are the same.
         star_variance: variance of f at the nodes of ``grid.star`` (A, M (1 + 2 sides)).
-        log_evidences: log p(z of all stages | model, share) for each of ``PLACE_SHARES`` (A, 4).
+        log_evidences: log p(z of all stages | model, share) for each of ``TUNING.place_shares`` (A, 4).
         squares: |w|^2 of each stage with w = L^-1 (z - E z) (A, S); of the counts first, if they were noisy.
         breaks: posterior of the change points.
         log_evidence: log p(z | model) of every model (m,); of one that is not read any more, of the stages before.
@@ -434,7 +432,7 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
         rows_over_cells=np.zeros((A, 0, M)),
         rows_over_even=np.zeros((A, 0, 0 if models.even is None else M)),
         star_variance=of_kernel[models.label],
-        log_evidences=np.zeros((A, len(PLACE_SHARES))),
+        log_evidences=np.zeros((A, len(TUNING.place_shares))),
         squares=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
         breaks=breaks,
         log_evidence=breaks.log_evidence,
@@ -494,7 +492,7 @@ def linearise(
     # stages with narrow intervals has L times its variance, and all of them together have it once.
     people = counts.numbers
     open_within = models.not_known(state.label, within) + models.breaks.within(state.breaks)
-    place = _LOOKS * people**2 * (one.gain**2 * open_within)
+    place = TUNING.same_place * people**2 * (one.gain**2 * open_within)
     own = people * own + place
     # Each record adds its own rest, the curvature of clipping in f adds one with the correlations of f between cells,
     # and N - n^ adds another.
@@ -541,10 +539,10 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
     of_breaks = (B * linear.unit[:, None]) @ models.breaks.cells - on_rows @ state.breaks.G
     L, white, log_density = _whitened(S, surprise, s)
     Q, G = np.linalg.solve(L, cross), np.linalg.solve(L, of_breaks)
-    log_densities = np.repeat(log_density[:, None], len(PLACE_SHARES), axis=1)
+    log_densities = np.repeat(log_density[:, None], len(TUNING.place_shares), axis=1)
     if linear.place.any():
         P = (B * linear.place[:, None]) @ B.T
-        for i, share in enumerate(PLACE_SHARES[:-1]):
+        for i, share in enumerate(TUNING.place_shares[:-1]):
             log_densities[:, i] = _whitened(S - (1 - share) * P, surprise, s)[2]
     # A model that cannot be computed keeps its state and loses its evidence: nothing may fail after it was measured.
     good = np.isfinite(log_densities).all(axis=1) & np.isfinite(white).all(axis=1)
@@ -561,7 +559,7 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
     breaks = models.breaks.after(state.breaks, G.astype(float), white, models.break_variances[state.index])
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
-    smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(PLACE_SHARES))
+    smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.place_shares))
     log_evidence[state.index] = smooth + breaks.log_evidence
     return replace(
         state,

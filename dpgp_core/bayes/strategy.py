@@ -25,14 +25,7 @@ from ..strategies.bayes import bayes, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .state import ModelSet
-
-PLANNED_FOR = 0.03  # least weight in plans, over the prior one, of curves that plans would miss otherwise
-_GIVEN_UP = 1e-6  # probability below which they are looked for no more
-_LEAST_WEIGHT = 0.02  # of a kernel that is planned for
-_FIRST_STEPS = 30  # of the solver, after which it should be better than each cell by itself
-_OF_RISK = 0.002  # of the risk left after a stage: no strategy need save less
-_LEAST = 1e-3  # eigenvalue, in units of the noise, that is kept
-_FLOOR = 1e-3  # of the mean variance of the sums, taken for noise of their own
+from .tuning import TUNING
 
 
 class Moments(NamedTuple):
@@ -79,10 +72,10 @@ def likeliest(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple
         families.setdefault(models.family[index], []).append(index)
     largest = [(max(each, key=lambda i: (models.amplitude[i], weights[i])), each) for each in families.values()]
     shares = [float(weights[each].sum()) for _, each in largest]
-    enough, chosen = min(_LEAST_WEIGHT, max(shares)), dict[int, float]()
+    enough, chosen = min(TUNING.least_weight, max(shares)), dict[int, float]()
     for (index, _), share in zip(largest, shares, strict=True):
-        sought = models.always_planned_for[index] and share > _GIVEN_UP
-        least = PLANNED_FOR * models.weight[index] if sought else 0.0
+        sought = models.always_planned_for[index] and share > TUNING.given_up
+        least = TUNING.planned_for * models.weight[index] if sought else 0.0
         if share >= enough or least:
             chosen[index] = max(share, least)
     ordered = sorted(chosen)
@@ -93,13 +86,13 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
     """K and F W^(1/2), W the shares of the records.
 
     K is the records' own noise D plus V diag(values) V^T, in units of D. Only eigenvectors whose value is at least
-    ``_LEAST`` are kept, and of F its part along them.
+    ``TUNING.kept_eigenvalue`` are kept, and of F its part along them.
     """
     importance = counts / counts.sum()
-    noise = moments.own + _FLOOR * float(moments.K.diagonal().mean())
+    noise = moments.own + TUNING.noise_floor * float(moments.K.diagonal().mean())
     sd = np.sqrt(noise)
     values, V = np.linalg.eigh((moments.K - np.diag(moments.own)) / np.outer(sd, sd))
-    long = np.abs(values) >= min(_LEAST, np.abs(values).max())
+    long = np.abs(values) >= min(TUNING.kept_eigenvalue, np.abs(values).max())
     values, V = values[long], V[:, long]
     targets = V @ (V.T @ (moments.F / sd[:, None]))
     return RiskModel(
@@ -118,10 +111,10 @@ def solved(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -
     Where people are very many and nothing is known, each cell by itself is as good as any: where the first steps from
     no start are not better, no more are made.
     """
-    best = partial(bayes, [model], s**2, of_risk=_OF_RISK, **options)
-    if options.get("start") is None and max_iterations > _FIRST_STEPS:
-        first = best(max_iterations=_FIRST_STEPS)
-        if first.iterations < _FIRST_STEPS:
+    best = partial(bayes, [model], s**2, of_risk=TUNING.saved_risk, **options)
+    if options.get("start") is None and max_iterations > TUNING.rough_steps:
+        first = best(max_iterations=TUNING.rough_steps)
+        if first.iterations < TUNING.rough_steps:
             return first
         alone = identity_strategy(len(model.noise))
         if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:

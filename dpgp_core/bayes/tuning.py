@@ -80,8 +80,8 @@ class Tuning:
     lengthscales: tuple[float, ...] = _LENGTHSCALES
     # Large deviations from the mean level [inputs, !Kung heights, London prices].
     curves: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 1.0, 1.0) for share in _LENGTHSCALES)
-    # Small deviations; along one input their weight grows with n / s. They raise the error of food expenditure by
-    # income (235 households, epsilon 0.2) from 155 to 171, and lower that of 300 people on a plane from 3.8 to 2.5.
+    # Small deviations; along one input their weight grows with n / s [food expenditure by income, 235 households,
+    # epsilon 0.2: error 171 with and 155 without them; 300 people on a plane: 2.5 with and 3.8 without them].
     small_curves: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 0.15, 1.0) for share in _LENGTHSCALES)
     # Rough deviations, whose weight grows with n / s [inputs: kinks, jumps and rough curves].
     rough_curves: tuple[PriorComponent, ...] = (
@@ -133,6 +133,48 @@ class Tuning:
     )
     # The rough one of these; its weight grows with n / s [dates].
     rough_trend: PriorComponent = _ROUGH_TREND
+
+    # ---- cells.py: equal cells, by the number of numerical sides 1, 2, 3; u = n / (80 s) per group
+
+    # Cells along each side, at least and at most [inputs; more cost time, and locations determine what is finer].
+    fewest_cells: tuple[int, ...] = (12, 4, 2)
+    most_cells: tuple[int, ...] = (90, 16, 8)
+    # A group has ``cells`` u^``cells_power`` cells, u = n / s / ``cells_from`` [inputs: errors are flat about that].
+    cells: float = 16
+    cells_from: float = 80
+    cells_power: float = 0.4
+    # On several sides ``cells`` u^``fast_power`` up to so many, for private and for public inputs [!Kung heights and
+    # London prices: fewer cells hide how they vary].
+    fast_power: float = 1.5
+    fast_cells: tuple[int, ...] = (0, 81, 216)
+    fast_cells_if_public: tuple[int, ...] = (0, 0, 216)
+    # Average number of people in a cell at least, if counts are noisy: whole numbers near 0 are not normal [inputs].
+    people_per_cell: tuple[int, ...] = (8, 4, 4)
+    # If counts are public, times as many cells, at most and as a power of u [inputs: 300 people on a plane in 6 x 6
+    # cells have an error of 2.8, in 4 x 4 of 2.3].
+    most_finer: float = 2.0
+    finer_power: float = 0.25
+    # Times as many cells along a side at most, where most of them are empty and inputs are public [inputs: towns].
+    finer_where_used: int = 2
+    # Cells along each of several sides divided by phases; along one side, ``phased_cells`` u^0.5 of them, and so many
+    # with phases in all at most [dates: five years in 12 cells hide a year next to a week].
+    fewest_phased_cells: tuple[int, ...] = (12, 8, 2)
+    phased_cells: float = 5
+    most_phased_cells: int = 288
+
+    # ---- clusters.py
+
+    # Clusters, at least and at most, and records to a cluster in between. With 64 to 128 errors are the same within
+    # their standard errors, and time grows with the square [!Kung heights, inputs: 300 people on a plane have an error
+    # of 2.1 in 48 clusters and of 2.3 in 96 or in equal cells].
+    fewest_clusters: int = 48
+    most_clusters: int = 96
+    records_per_cluster: int = 4
+    # Records on two or three sides above which equal cells are used, which find a record's column at once
+    # [bayes_inputs: seconds].
+    most_clustered: int = 50_000
+    # Weight of the extent of a cluster, against its number of records, when the next one to split is chosen [inputs].
+    cluster_extent: float = 0.3
 
     # ---- counts.py: prior of the density of records
 
@@ -218,6 +260,58 @@ class Tuning:
     skewness_sd: float = 1.5
     # Share of the people who change sides if the curve moves by half a standard deviation [calculation: 0.4 / 2].
     moved: float = 0.2
+
+    # ---- state.py: locations within cells
+
+    # Shares of the variance from one shared location in a cell, equally probable [random_worlds, inputs: towns].
+    place_shares: tuple[float, ...] = (0.0, 0.05, 0.25, 1.0)
+    # Times that variance in the state, because the location is the same in all stages with narrow intervals [inputs,
+    # outcomes: gamma outcomes of two groups are covered by 0.96 of the intervals instead of 0.72].
+    same_place: float = 4
+
+    # ---- changepoints.py
+
+    # Change points of one curve at most, and the probability of each [inputs: with a probability of 0.1, intervals for
+    # smooth curves are a seventh wider].
+    change_points: int = 3
+    change_point_share: float = 0.03
+    # Widths of bumps between their knots, in cells; at half their height they are half as wide again [inputs: peaks].
+    bump_widths: tuple[int, ...] = (1, 2, 3)
+    # Share of a bump's height that is as sharp as a step [inputs: peaks].
+    bump_sharpness: float = 0.25
+    # Prior variances of their heights, over v, equally probable [inputs: jumps, peaks and smooth curves].
+    change_point_variances: tuple[float, ...] = (0.15, 1.0)
+    # Prior variance of their heights over that of outcomes about f, at most: bounds far wider than the outcomes vary
+    # say little of the curve [outcomes: wide bounds].
+    most_change_point_variance: float = 16.0
+
+    # ---- filter.py and strategy.py: planning
+
+    # Steps of the solver; where it needs more, with very many records, the strategy is good but not the best
+    # [bayes_inputs: seconds].
+    steps: int = 200
+    # Relative gap and steps of the strategy that intervals are compared by; and steps after which any strategy should
+    # be better than each cell by itself [bayes_inputs: seconds, 10^6 people].
+    rough_gap: float = 0.1
+    rough_steps: int = 30
+    # Relative gap of strategies over the argument ``gap``, as they are planned anew in each release, and at most
+    # [bayes_inputs: seconds].
+    looser: float = 30
+    loosest: float = 0.3
+    # Share of the risk left after a stage that no strategy need save [bayes_inputs: seconds, 10^6 people].
+    saved_risk: float = 0.002
+    # Probability of a noise variance, over the largest, below which its models are read no further [groups].
+    ruled_out: float = 1e-3
+    # Weight in plans, over the prior one, of curves that plans would miss otherwise, and the probability below which
+    # they have none [dates, groups].
+    planned_for: float = 0.03
+    given_up: float = 1e-6
+    # Least weight of a family of kernels that is planned for [inputs].
+    least_weight: float = 0.02
+    # Eigenvalue of the sums' covariance in units of the records' noise, from which a direction is kept, and share of
+    # the mean variance of the sums that is added to that noise [bayes_inputs: seconds].
+    kept_eigenvalue: float = 1e-3
+    noise_floor: float = 1e-3
 
 
 TUNING = Tuning()

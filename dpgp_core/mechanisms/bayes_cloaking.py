@@ -20,6 +20,7 @@ from ..bayes.queries import Measured, OutcomeInfo
 from ..bayes.readers import RecordReader
 from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
+from ..bayes.tuning import TUNING
 from ..gp.uncertainty import Of
 from ..kernels import AcrossLevels, LevelAndCurve
 from ..levels import check_codes, groups_of
@@ -29,8 +30,6 @@ from ..measurement.noise import Silence
 from ..measurement.statistics import CellStatistics
 from ..table import Dataset
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
-
-LOOSER, LOOSEST = 30, 0.3  # relative gap of strategies, planned anew for each release: times ``gap``; at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -184,7 +183,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         columns, counts = self.columns_for(dataset), None
         if not self._inputs_too:
             counts = public_counts(columns, dataset.X, dataset.person)
-        gap = max(self.gap, min(LOOSER * self.gap, LOOSEST))
+        gap = max(self.gap, min(TUNING.looser * self.gap, TUNING.loosest))
         return BayesPlan(
             models=models,
             outcome=outcome,

@@ -23,7 +23,7 @@ from ..accounting.guarantee import (
 )
 from ..accounting.ledger import Ledger
 from ..arrays import FloatArray, lattice
-from ..bayes.cells import MOST
+from ..bayes.cells import MOST_SIDES
 from ..bounds.buying import LEAST_SHARE, MOST_SHARE, Purchase, with_bounds_bought
 from ..bounds.cells import LEAST_UNIT, MOST_UNIT, declared_bounds
 from ..dates import Dates
@@ -336,9 +336,10 @@ class ReleaseSpec:
         less = "leave one out, or use 'bayes' if the inputs are public"
         limit, periods = self.choice.max_inputs, len(periodic(self.periods))
         most, names = f"takes at most {limit} input columns", ", ".join(can.kernel_names)
+        too_many = people and not 1 <= inputs <= MOST_SIDES
         refusals = (
             (people and not can.people, f"hides one row, and {self.person!r} says whose it is", f"{ours}, or {_ROWS}"),
-            (people and inputs not in MOST, f"counts people over at most {max(MOST)} input columns", "leave some out"),
+            (too_many, f"counts people over at most {MOST_SIDES} input columns", "leave some out"),
             (self.bounds_unit and not can.automatic, "needs declared bounds", f"{ours}, to buy them"),
             (category and not can.levels, f"takes inputs that are numbers, and {category!r} has levels", ours),
             (inputs > limit, f"{most}, got {inputs}", less),

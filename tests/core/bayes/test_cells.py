@@ -11,7 +11,8 @@ from dpgp_core.bayes.changepoints import change_points_of
 from dpgp_core.bayes.counts import Counts
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
-from dpgp_core.bayes.state import PLACE_SHARES, curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.state import curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.levels import side_of
 from tests.core.bayes.oracle import residual_variance_of
@@ -245,7 +246,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     error, [T] = sums.std(axis=0) / np.sqrt(worlds), linear.T
     assert (np.abs(sums.mean(axis=0) - linear.mean[0]) < 6 * error + 1e-3 * COUNTS).all()
     expected = T @ _covariance(state) @ T.T + linear.rest[0]
-    expected -= np.diag(linear.place[0] * (1 - 1 / (4 * COUNTS)))  # here each has a place of its own
+    expected -= np.diag(linear.place[0] * (1 - 1 / (TUNING.same_place * COUNTS)))  # here each has a place of its own
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 
@@ -277,7 +278,7 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together():
         linear = linearise(SURE, state, WIDE, 10.0, residual_variance_of(0.2))
         [T] = linear.T
         S = B @ (T @ _covariance(state) @ T.T + linear.rest[0]) @ B.T + 0.3**2 * np.eye(4)
-        for i, share in enumerate(PLACE_SHARES):
+        for i, share in enumerate(TUNING.place_shares):
             left_out = np.diag((1 - share) * linear.place[0])
             by_share[i] += multivariate_normal(B @ linear.mean[0], S - B @ left_out @ B.T).logpdf(z)
         state = updated_state(state, linear, B, 0.3, z)

@@ -12,12 +12,13 @@ from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
 from dpgp_core.bayes import changepoints
 from dpgp_core.bayes import filter as filter_module
 from dpgp_core.bayes.cells import CellGrid, occupied
-from dpgp_core.bayes.changepoints import AMPLITUDES, SHARE, change_points_of, no_change_points
+from dpgp_core.bayes.changepoints import change_points_of, no_change_points
 from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, curve_models
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
 from dpgp_core.bayes.state import curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -27,6 +28,7 @@ WIDE, LARGE = 1000.0, 2.0
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)
 COUNTS = known_counts(np.array([50.0, 30, 0, 80, 40, 20]))
 SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
+SHARE, AMPLITUDES = TUNING.change_point_share, TUNING.change_point_variances
 OF_CELLS = change_points_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
 J = len(OF_CELLS.sharp)
@@ -43,7 +45,7 @@ def model():
 
 @pytest.fixture
 def one_break(monkeypatch):
-    monkeypatch.setattr(changepoints, "EFFECTS", 1)
+    monkeypatch.setattr(changepoints, "TUNING", replace(TUNING, change_points=1))
 
 
 def stages(model, numbers=(3, 2), step=4.0):
@@ -132,7 +134,7 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
 def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model):
     """Two effects, every pair of cases by hand."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(changepoints, "EFFECTS", 2)
+        patch.setattr(changepoints, "TUNING", replace(TUNING, change_points=2))
         state, _ = stages(model)
     [G], [white] = state.breaks.G, state.breaks.white
     single = [(np.log1p(-SHARE), 0.0, 0)] + [
@@ -194,7 +196,7 @@ def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly()
 def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
     X = np.linspace(0, 1, 601)[:, None]
     bumps = OF_CELLS.at(X)[:, STEPS:]
-    assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in changepoints.WIDTHS)
+    assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in TUNING.bump_widths)
     np.testing.assert_allclose(bumps.max(axis=0), 1)
     third = np.diff(bumps.reshape(601, -1), n=3, axis=0)
     inner = np.arange(len(third)) % 100 < 97  # differences of one cell's points

@@ -5,13 +5,15 @@ import pytest
 
 from dpgp_core.bayes import clusters
 from dpgp_core.bayes.cells import OccupiedGrid
-from dpgp_core.bayes.clusters import MANY, MOST, Clusters, adapts, clusters_of, lifted_into, most_of, nodes_of
+from dpgp_core.bayes.clusters import Clusters, adapts, clusters_of, lifted_into, most_of, nodes_of
 from dpgp_core.bayes.counts import public_counts
+from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import table
 
 N = 1000
+MANY, MOST = TUNING.most_clustered, TUNING.most_clusters
 SIDE, GROUP = (-2.0, 3.0), side_of(("a", "b", "c"))
 
 

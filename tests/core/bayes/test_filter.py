@@ -363,7 +363,7 @@ def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothin
     noises = np.array([model.noise_variance for model in plan.models])
     assert set(noises[out]).isdisjoint(noises[~out])
     assert 2 * out.sum() >= len(out)
-    monkeypatch.setattr(filter_module, "_OUT", 0.0)
+    monkeypatch.setattr(filter_module, "TUNING", replace(TUNING, ruled_out=0.0))
     every = filtered.read(measured.stages)
     assert every.state.read.all()
     np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
