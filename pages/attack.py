@@ -27,7 +27,7 @@ if show:
     with how:
         frame.steps(attack.steps(attacked, paths))
     with python:
-        in_python.show(studies.attacked(chosen))
+        in_python.draw(studies.attacked(chosen))
     with lesson:
         frame.lessons(
             "attack",

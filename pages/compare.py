@@ -46,7 +46,7 @@ if chosen.overlay:
     with how:
         frame.steps(words.EXPLANATION)
     with python:
-        in_python.show(studies.comparison(chosen))
+        in_python.draw(studies.comparison(chosen))
     with lesson:
         frame.lessons("compare", words.LESSONS)
     with limits:

@@ -28,7 +28,7 @@ with values:
 with how:
     frame.steps(view.steps(explored))
 with python:
-    in_python.show(studies.excursions(chosen))
+    in_python.draw(studies.excursions(chosen))
 with lesson:
     frame.lessons(
         "excursion_sets",

@@ -23,7 +23,7 @@ with likely:
 with how:
     frame.steps(view.explain(chosen))
 with python:
-    in_python.show(releases.explored(chosen))
+    in_python.draw(releases.explored(chosen))
     if chosen.explored.spec is not None:
         releases.offer(chosen.explored.spec, guarantee)
 with lesson:

@@ -17,7 +17,7 @@ else:
     clipping.show(chosen.draw, top)
 steps.walk(step)
 with st.expander(in_python.TITLE):
-    in_python.show(studies.hiding(setting))
+    in_python.draw(studies.hiding(setting))
 with st.expander("Try this"):
     frame.lessons(
         "how_cloaking_works",

@@ -47,7 +47,7 @@ with how:
         pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
     frame.steps([*words.explain(ours), words.ERROR])
 with python:
-    in_python.show(releases.release(chosen))
+    in_python.draw(releases.release(chosen))
 with lesson:
     frame.lessons(
         "kung_curves",

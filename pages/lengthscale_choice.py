@@ -37,7 +37,7 @@ if setting.overlay:
     with how:
         frame.steps(compute.explain(choice))
     with python:
-        in_python.show(studies.choice(setting))
+        in_python.draw(studies.choice(setting))
     with lesson:
         frame.lessons(
             "lengthscale_choice",

@@ -55,7 +55,7 @@ with values:
 with how:
     frame.steps(sparse_view.steps(setting, fits))
 with python:
-    in_python.show(studies.sparse_release(chosen))
+    in_python.draw(studies.sparse_release(chosen))
 with lesson:
     frame.lessons(
         "sparse_dp_gp",

@@ -45,7 +45,7 @@ with rest:
     for page, question in menu.cards():  # they keep the state in the address
         st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with python:
-    in_python.show(studies.decision(chosen))
+    in_python.draw(studies.decision(chosen))
 with lesson:
     frame.lessons("start", decision.LESSONS)
 frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)

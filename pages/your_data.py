@@ -37,5 +37,5 @@ if table and spec and prepared:
 else:
     steps.fetch_again(account)
 with st.expander(in_python.TITLE):
-    in_python.show(releases.own_release())
+    in_python.draw(releases.own_release())
 ledger.sidebar(ledger.account(table))

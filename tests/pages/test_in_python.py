@@ -85,11 +85,12 @@ def first_draw(app):
 
 
 def of_map(app, found):
-    shown, prices = app.dataframe[0].value["published price [GBP]"], released_prices(found["curve"], found["data"])
-    prices = prices[: len(shown)]  # the first are the cells with a sale; the others are drawn without a row
-    is_known = shown.notna()  # where it is too uncertain none is shown
-    assert is_known.sum() > 10
-    assert list(shown[is_known]) == list(prices[is_known])
+    cells = found["cells"]
+    names = [*found["hexagons"].labels["cell"], *cells.loc[cells["sales"] == 0, "cell"]]
+    prices = dict(zip(names, released_prices(found["curve"], found["data"]), strict=True))
+    shown = app.dataframe[0].value.set_index("cell")["published price [GBP]"].dropna()  # none where it is uncertain
+    assert len(shown) > 10
+    assert [prices[name] for name in shown.index] == list(shown)
 
 
 def of_excursion(app, found):

@@ -50,7 +50,12 @@ def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
         np.testing.assert_allclose(shown[name], kept[other], err_msg=f"{name}: {other}")
     assert (shown["curve, 95 % from"] < shown["curve, to"]).all()
     offered = [each.proto.label for each in app.get("download_button")]
-    assert offered == [r"Download release 1\: height by refined cloaking", "Its card, to print", "Its figure (SVG)"]
+    assert offered == [
+        r"Download release 1\: height by refined cloaking",
+        "Its card, to print",
+        "Its figure (SVG)",
+        "Its configuration",
+    ]
 
 
 def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):

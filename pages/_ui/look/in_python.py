@@ -120,7 +120,7 @@ def _broken(line: str) -> list[str]:
     return [line[:start], *(f"{indent}{each.rstrip()}" for each in filled), f"{indent[4:]})"]
 
 
-def show(script: Script | str) -> None:
+def draw(script: Script | str) -> None:
     """The lines, ready to be copied."""
     st.caption(_NOTE)
     st.code(str(script), language="python")

@@ -192,11 +192,12 @@ def sparse_release(chosen: SparseSettings) -> Script:
     script.module(_NUMPY)
     load = "sparse.load" if sparse.defaults(name).load is not None else "load"
     script.add(f"data = {script.name(exhibit)}({script.of(name)}).{load}()")
-    if chosen.view == "choice":
+    view = chosen.view if chosen.overlay else "fits"  # the others compare with true data
+    if view == "choice":
         _hyperparameters(script, chosen)
         return script
     script.add(f"mechanism = {script.of(of.mechanism())}")
-    if chosen.view == "fits":
+    if view == "fits":
         data = sparse.load(name)
         low, high = (script.of(end) for end in data.x_box[0])
         along_first(script, data, f"np.linspace({low}, {high}, {sparse.GRID_POINTS})")
@@ -271,21 +272,23 @@ def excursions(chosen: ExcursionSettings) -> Script:
     )
     if study.scene == "field":
         script.add(f"paths = {script.name(smoothed)}(paths, {excursion.SIDE})")
+    written = script.of(excursion.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
-        f"known = np.isfinite(truth)  # the set is where f is at least {view.level!r}",
-        f"inside = truth[known] >= {view.level!r}",
-        f"overlap = {script.name(iou)}(paths[:, known] >= {view.level!r}, inside)  # IoU of each path",
-    )
-    mechanism = excursion.mechanism(view.lengthscale, 1.0, view.delta)
-    written = script.of(mechanism).replace("epsilon=1", "epsilon=sampling.guarantee.budget.epsilon")
-    script.add(
-        f"bayes = {written}",
+        f"bayes = {written.replace('epsilon=1', 'epsilon=sampling.guarantee.budget.epsilon')}",
         f"release = bayes.release(data, X, np.random.default_rng([{view.seed}, 4]))",
         f"level = data.midpoint + data.y_scale * {view.level!r}",
         f'above = release.uncertainty.probability_above(level, "{study.truth_of}")[0]',
-        f"bayes_overlap = {script.name(iou)}(above[known] >= 0.5, inside)",
-        f"print(overlap[:{view.L}], bayes_overlap, sampling.guarantee.repeated({view.L}).budget)",
+        f"print(paths[:{view.L}], above, sampling.guarantee.repeated({view.L}).budget)",
     )
+    if chosen.overlay:
+        overlap = script.name(iou)
+        script.add(
+            "known = np.isfinite(truth)  # the true area is not private",
+            f"inside = truth[known] >= {view.level!r}",
+            f"overlap = {overlap}(paths[:, known] >= {view.level!r}, inside)  # IoU of each path",
+            f"bayes_overlap = {overlap}(above[known] >= 0.5, inside)",
+            f"print(overlap[:{view.L}], bayes_overlap)",
+        )
     return script
 
 
