@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -155,8 +155,9 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     stream.seek(0)
     Table(stream, first.writing).positions(asked)
     stream.seek(0)
-    y = y or _outcome(first.columns)
-    inputs = list(x) or _inputs(first.columns, y)
+    dates_mean_yes = [name for name in first.columns if _dates_mean_yes(stream, name, first)]
+    y = y or _outcome(first.columns, dates_mean_yes)
+    inputs = list(x) or _inputs(first.columns, (y, *dates_mean_yes))
     if all(first.columns[name].holds_words for name in inputs):
         raise ValueError(
             "no column of numbers or dates is left for an input, and a curve needs one; name one with --x, or add one"
@@ -451,16 +452,25 @@ def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
     return len(row) == width > 1 and {*names} <= {*row} and 2 * len(filled) > width and not may_be_a_record(filled)
 
 
-def _outcome(columns: Mapping[str, Contents]) -> str | None:
-    """The last column of numbers that may be an outcome, or else of a few words."""
-    numbers = [name for name, each in columns.items() if each.ways and not _identifies(name, each)]
+def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -> str | None:
+    """The last column that may be an outcome: of numbers, where another is left for an input, or else of a few words.
+
+    Args:
+        dates_mean_yes: columns of words for yes and no, and dates.
+    """
     words = [name for name, each in columns.items() if each.holds_words and each.values < MOST_LEVELS]
-    return next(iter([*numbers[::-1], *words[::-1]]), None)
+    dates = [name for name, each in columns.items() if each.orders and not each.ways and name not in dates_mean_yes]
+    numbers = [
+        name for name, each in columns.items() if name in dates_mean_yes or (each.ways and not _identifies(name, each))
+    ]
+    if len(numbers) + len(dates) > 1 or not words:
+        return next(iter(numbers[::-1]), None)
+    return words[-1]
 
 
-def _inputs(columns: Mapping[str, Contents], y: str | None) -> list[str]:
+def _inputs(columns: Mapping[str, Contents], outcomes: Collection[str | None]) -> list[str]:
     """The first column of dates, or of numbers that are not another for every row; never one that numbers the rows."""
-    others = {name: each for name, each in columns.items() if name != y and not _identifies(name, each)}
+    others = {name: each for name, each in columns.items() if name not in outcomes and not _identifies(name, each)}
     dates = [name for name, each in others.items() if each.orders and not each.ways]
     numbers = [name for name, each in others.items() if each.ways]
     return (dates or sorted(numbers, key=lambda name: others[name].values == others[name].rows))[:1]

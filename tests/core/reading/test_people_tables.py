@@ -179,6 +179,7 @@ RECOVERED = ["1/5/2020" if at % 7 == 1 else "13/12/2020" if at % 7 == 2 else at 
     ],
 )
 def test_dates_beside_words_for_no_may_mean_yes(cells, yes, no):
+    assert proposed(by_age(cells)) == proposed(by_age(cells), ["age"], "y")
     found, said = proposed(by_age(cells), ["age"], "y")
     assert (found["y_kind"], sorted(found["yes"]), found["no"], found["missing"]) == ("yes/no", sorted(yes), no, None)
     assert "any date means yes" in said
@@ -240,12 +241,17 @@ def test_columns_that_do_not_repeat_and_groups_ask_nothing():
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_number_of_the_row_is_never_proposed(first):
-    content = table("row;sex;y", range(first, 90 + first), ["f", "m"] * 45, RATES)
+    content = table("row;y", range(first, 90 + first), RATES)
     with pytest.raises(ValueError, match="no column of numbers or dates is left for an input"):
         proposed(content)
     assert proposed(content, ["row"])[0]["x"] == ["row"]  # its owner may know better
     found, _ = proposed(table("id;sex;y;age", range(first, 90 + first), ["f", "m"] * 45, RATES, AGES))
-    assert found["x"] == ["y"]
+    assert (found["x"], found["y"]) == (["y"], "age")
+
+
+def test_words_are_the_outcome_where_one_column_of_numbers_is_left():
+    found, _ = proposed(table("id;age;smokes", range(90), AGES, ["yes", "no"] * 45))
+    assert (found["x"], found["y"], found["y_kind"]) == (["age"], "smokes", "yes/no")
 
 
 def test_a_numeric_outcome_comes_before_words():
