@@ -145,6 +145,8 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
         or_dates: whether it may be said to hold dates instead.
     """
     column = draft.table.survey[name]
+    if column.two_readings and questions.READING.answer is None:
+        return ""  # it is asked about above
     undeclared = column.noted.keys() - {*(draft.writing.get("notations") or ())}
     if _has_gaps() and draft.way in column.ways and not undeclared:
         return ""

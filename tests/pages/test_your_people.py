@@ -1,0 +1,112 @@
+"""Tables of people on Your data: what could be read wrong is asked about, with examples, and never guessed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.core.reading.test_people_tables import AGES, PAY, RATES, RECOVERED, by_age, replaced, table
+from tests.pages.own import captions, controls, declare, fill, filled, invited, last_zip, press, said, uploaded
+
+pytestmark = pytest.mark.usefixtures("ledgers")
+
+FORM = {
+    "y": "y",
+    "x": ["age"],
+    "total": 2.0,
+    "whose": "no",
+    "low": 0.0,
+    "high": 100.0,
+    "box_low_age": 0.0,
+    "box_high_age": 90.0,
+    "grid_age": 5,
+    "delta": 1e-4,
+}
+
+
+def config_of(app):
+    """The configuration that was released."""
+    return json.loads(last_zip(app).read("release.json"))["config"]
+
+
+def released(app):
+    app = press(app, "Make release 1")
+    assert not app.exception
+    return config_of(app)
+
+
+@pytest.mark.parametrize(("mark", "ways"), [(".", ["1.234,5", "1234.5"]), (",", ["1,234.5", "1234,5"])])
+def test_both_readings_are_shown_and_none_is_taken(open_page, mark, ways):
+    cells = [cell.replace(".", mark) for cell in PAY]
+    app = filled(open_page, by_age(cells), **FORM | {"high": 10_000.0})
+    [question] = controls(app, "reading")
+    assert question.value is None
+    example = question.label.split()[2]
+    assert example in cells
+    whole, fraction = int(example.replace(mark, "")), float(example.replace(mark, "."))
+    assert f"y: {example} is {whole:,} or {fraction:g}?" in said(app)
+    assert f"Still to declare: what {example} means" in said(app)
+    assert not app.error
+    assert not invited(app)
+    assert released(declare(app, reading=ways[0]))["numbers"] == ways[0]
+
+
+def test_censored_values_are_read_where_that_is_declared_and_not_offered_as_missing(open_page):
+    app = filled(open_page, by_age(replaced(RATES, 3, "<5", ">90")), **FORM)
+    assert "a censored value instead of a number in 30 of 90 rows" in said(app)
+    assert not controls(app, "missing")
+    assert not invited(app)
+    [question] = controls(app, "notations")
+    assert question.value == []
+    app = declare(app, notations=["censored"])
+    assert not app.error
+    assert "90 rows read." in "\n".join(each.value for each in app.markdown)
+    assert released(app)["notations"] == ["censored"]
+
+
+def test_a_date_may_mean_yes(open_page):
+    app = filled(open_page, by_age(RECOVERED), **FORM)
+    assert "y holds dates and other values: does a date mean yes or no?" in said(app)
+    app = press(app, "Yes, an outcome of yes or no")
+    assert "what a date means" in said(app)
+    app = declare(declare(app, dates_mean="yes"), yes="1", no="0")
+    assert not app.error
+    found = released(app)
+    assert (found["yes"], found["no"]) == (["1", "any date"], ["0"])
+
+
+def test_columns_of_one_name_are_offered_with_their_numbers(open_page):
+    content = table("age;y;y", AGES, RATES, AGES)
+    app = filled(open_page, content, **FORM | {"y": "y (column 3)"})
+    assert controls(app, "y")[0].options == ["age", "y (column 2)", "y (column 3)"]
+    assert released(app)["y"] == "y (column 3)"
+
+
+def test_a_column_that_repeats_is_offered_as_whose_rows_these_are(open_page):
+    content = table("who;age;y", [f"P{at // 2}" for at in range(90)], AGES, RATES)
+    app = filled(open_page, content, **FORM | {"whose": None})
+    assert "who has 45 values in 90 rows. Does it say whose row it is?" in said(app)
+    app = press(app, "Yes, who")
+    assert "45 people in 90 rows" in captions(app)
+    assert released(app)["person"] == "who"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"low": 200.0, "high": 300.0}, {"box_low_age": 200.0, "box_high_age": 300.0}, {"kind": "count"}]
+)
+def test_a_declaration_that_fits_less_than_half_of_the_table_is_released_only_if_it_is_insisted_on(open_page, changes):
+    app = filled(open_page, by_age(RATES), **FORM | changes)
+    assert "the declaration is probably wrong, as it fits less than half of the table" in said(app)
+    assert not invited(app)
+    [insists] = [each for each in app.checkbox if each.key == "own_anyway"]
+    app = insists.check().run()
+    assert len(invited(app)) == 1
+    assert "probably wrong" not in said(app)
+    released(app)
+
+
+def test_a_second_line_of_names_is_offered_to_be_left_out(open_page):
+    app = uploaded(open_page, table("age;y", ["years", *AGES], ["kg", *RATES]))
+    app = press(app, "Leave out line 2")
+    assert len(invited(fill(app, **FORM))) == 1
