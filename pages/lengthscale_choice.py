@@ -22,18 +22,21 @@ if setting.overlay:
     pictures.clickable(
         cached.drawn(view.tiles, choice),
         "tiles",
-        f"{view.tiles_alt(choice)} More privacy noise makes the best lengthscale (★) longer.",
+        view.tiles_alt(choice),
         "Click a tile to take its setting along.",
         view.carry_tile,
         numbers,
+        caption="★ best lengthscale. More noise favours longer ones.",
     )
     view.carried_tile(choice.unit)
     st.header("What it costs")
-    pictures.chart(cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice))
+    pictures.chart(
+        cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice), caption=view.ERRORS
+    )
     frame.metrics(view.metrics(choice, unchosen, total))
     values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
     with values:
-        frame.table(numbers, "lengthscale_choice", "It takes the true data to know these.")
+        frame.table(numbers, "lengthscale_choice", "Computed from true data, so not private.")
     with how:
         frame.steps(compute.explain(choice))
     with python:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
+from pages._ui import left_out
 from pages._ui.lengthscale import compute, view
-from pages._ui.model import Model, load_dataset
+from pages._ui.look import offers, text
+from pages._ui.model import Budget, Model, load_dataset
 from pages._ui.work import cached
 from tests.pages.reading import numbers, page_text, traces
 
@@ -15,12 +17,32 @@ GRID = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "tra
 @pytest.mark.parametrize("dataset", ["kung", pytest.param("london_hexes", marks=pytest.mark.full)])
 def test_each_column_is_a_distribution_and_strong_privacy_makes_long_lengthscales_likely(seen, dataset):
     app = seen("lengthscale_choice", choice_dataset=dataset)
-    shares = numbers(next(trace["z"] for trace in traces(app).values() if trace["type"] == "heatmap"))
-    assert shares.sum(axis=0) == pytest.approx(np.full(shares.shape[1], 100))
+    heat = next(trace for trace in traces(app).values() if trace["type"] == "heatmap")
+    shares = numbers(heat["z"])
+    blank = np.isnan(shares)
+    assert blank.any()
+    assert np.nanmin(shares) >= 0.5  # what would print as 0 is blank, in colour too
+    assert not [text for text in np.array(heat["text"])[blank] if text.strip("★")]
+    sums = np.nansum(shares, axis=0)
+    assert (np.abs(sums - 100 + 0.25 * blank.sum(axis=0)) <= 0.25 * blank.sum(axis=0) + 1e-9).all()
+    shares = np.nan_to_num(shares)
     # figure 5 of Smith et al. 2018: the most likely lengthscale does not fall as epsilon falls
     likeliest = shares.argmax(axis=0)
     assert (np.diff(likeliest) >= 0).all()
     assert likeliest[-1] > likeliest[0]
+
+
+@pytest.mark.full
+def test_errors_of_prices_are_shares_of_the_price_as_on_other_pages(seen):
+    app = seen("lengthscale_choice", choice_dataset="london_hexes")
+    metric = {each.label: each for each in app.metric}
+    assert metric["Error after the choice"].value.endswith(" %")
+    assert "ln GBP" not in page_text(app) + "".join(each.value for each in app.caption)
+    error = numbers(traces(app, 1)["this lengthscale"]["y"])
+    assert text.number(error.min()) in metric["Error after the choice"].delta
+    budget = Budget("london_hexes", 1.0, offers.DELTA)
+    bayes = 100 * np.expm1(left_out.simulated_errors(budget).errors.mean())
+    assert f"Bayes cloaking needs no choice: its error is {text.number(bayes)} %." in page_text(app)
 
 
 def test_choice_and_release_compose(seen):

@@ -236,7 +236,7 @@ def test_pages_of_kung_say_one_error(seen):
     ours = opened["kung_curves"].metric[0].delta.removeprefix("Bayes cloaking (needs no lengthscale): ")
     assert ours == seen("kung_curves", mechanism="bayes").metric[0].value
     assert ours == number_of("kung")["compare"]
-    assert f"Bayes cloaking chooses none and has {ours}" in page_text(opened["lengthscale_choice"])
+    assert f"Bayes cloaking needs no choice: its error is {ours}." in page_text(opened["lengthscale_choice"])
     said = page_text(seen("start"))
     assert re.search(rf"without privacy, {plain} cm\. \*\*You have set ε = 1 \(error {ours}\)\.\*\*", said)
     row = seen("compare").dataframe[0].value.set_index("mechanism").loc["Bayes cloaking (ours)"]

@@ -49,8 +49,8 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "lengthscale_choice",
         "What does it cost to choose the lengthscale?",
-        rf"A private choice with epsilon = {N} picks {N} years\** most often \({N} %\)\. The error is then {N} "
-        rf"cm\**; with the best lengthscale known in advance {N} cm\. Bayes cloaking chooses none and has {N} cm\.",
+        rf"A private choice with ε = {N} picks {N} years\** most often\. The error is then {N} cm\**\. Bayes cloaking "
+        rf"needs no choice: its error is {N} cm\.",
     ),
     (
         "sparse_dp_gp",
@@ -214,7 +214,7 @@ def test_compare_tells_each_curve_at_three_budgets(seen):
 
 def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
     app = seen("lengthscale_choice")
-    said = captions(app)
+    said = "".join(each.proto.alt for each in app.get("plotly_chart"))
     assert re.search(r"Most often \[years\]: without privacy noise \d+ in [\d.]+ % \(★ \d+\); at ε 1 \d+ in", said)
     error = chart(app, "this lengthscale")["this lengthscale"]
     x, y = numbers(error["x"]), numbers(error["y"])

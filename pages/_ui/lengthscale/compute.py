@@ -21,6 +21,7 @@ from dpgp_core.selection.scores import GridScores, grid_scores, published_sensit
 from dpgp_core.strategies.noise_design import ObjectiveName
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed
+from pages._ui.compare.contenders import Scale, scale_of
 from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
@@ -157,13 +158,13 @@ class Choice:
         return exhibit(self.grid.model.dataset).unit
 
     @property
-    def y_unit(self) -> str:
-        """Of the errors."""
-        return cached.dataset(self.grid.model.dataset).y_unit
+    def scale(self) -> Scale:
+        """How errors are shown: of prices in percent."""
+        return scale_of(cached.dataset(self.grid.model.dataset))
 
     def with_unit(self, error: float) -> str:
         """An error as pages write it."""
-        return f"{text.number(error)} {self.y_unit}"
+        return self.scale.with_unit(error)
 
 
 def guarantees(budgets: Budgets, release: Guarantee, unit: str) -> tuple[Guarantee, float]:
@@ -181,13 +182,11 @@ class WithoutChoice(NamedTuple):
 
 def lead(choice: Choice, unchosen: WithoutChoice) -> str:
     """The plain sentences under the question."""
-    bayes = "its error is being computed" if unchosen.bayes is None else f"has {choice.with_unit(unchosen.bayes)}"
-    likeliest, probability = choice.likeliest
+    error = "is being computed" if unchosen.bayes is None else f"is {choice.with_unit(unchosen.bayes)}"
     return (
-        f"A private choice with epsilon = {choice.budgets.selection:g} picks **{likeliest:g} {choice.unit}** most "
-        f"often ({text.percent(probability)}). The error is then **{choice.with_unit(choice.after)}**; with the best "
-        f"lengthscale known in advance {choice.with_unit(float(choice.errors.min()))}. Bayes cloaking chooses none and "
-        f"{bayes}."
+        f"A private choice with ε = {choice.budgets.selection:g} picks **{choice.likeliest[0]:g} {choice.unit}** most "
+        f"often. The error is then **{choice.with_unit(choice.after)}**. Bayes cloaking needs no choice: its error "
+        f"{error}."
     )
 
 
@@ -198,14 +197,14 @@ def label(epsilon: float) -> str:
 
 def rows_of(choice: Choice) -> pd.DataFrame:
     """One row a tile of the heat map."""
-    table, y_unit = choice.table, choice.y_unit
+    table, scale = choice.table, choice.scale
     rows = [
         {
             f"lengthscale [{choice.unit}]": lengthscale,
             "regression ε": label(epsilon),
             "probability [%] (not private)": round(100 * float(table.probabilities[i, j]), 2),
-            f"error [{y_unit}] (not private)": round(float(table.private_rmse[i, j]), 4),
-            f"error without privacy noise [{y_unit}] (not private)": round(float(table.rmse[i]), 4),
+            f"error [{scale.unit}] (not private)": round(float(scale.convert(table.private_rmse[i, j])), 4),
+            f"error without privacy noise [{scale.unit}] (not private)": round(float(scale.convert(table.rmse[i])), 4),
         }
         for i, lengthscale in enumerate(choice.grid.lengthscales)
         for j, epsilon in enumerate(table.epsilons)

@@ -127,6 +127,9 @@ def carried_tile(unit: str) -> None:
             st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # by the page's title
 
 
+_NEVER = 0.5  # in 100: less often a lengthscale is as good as never chosen
+
+
 def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     """How often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
 
@@ -134,23 +137,25 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
 
     ``rows_in_all`` leaves room for rows that are still to come.
     """
-    table, grid, unit, y_unit = choice.table, choice.grid, choice.unit, choice.y_unit
+    table, grid, unit = choice.table, choice.grid, choice.unit
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
     hover = [
         [
             f"lengthscale {row} {unit}, ε of the release {e}<br>chosen with {100 * table.probabilities[i, j]:.1f} %"
-            f"<br>error {table.private_rmse[i, j]:.3g} {y_unit}, without privacy noise {table.rmse[i]:.3g} {y_unit}"
+            f"<br>error {choice.with_unit(table.private_rmse[i, j])}, without privacy noise "
+            f"{choice.with_unit(table.rmse[i])}"
             for j, e in enumerate(columns)
         ]
         for i, row in enumerate(rows)
     ]
     share, best = 100 * table.probabilities, table.private_rmse.argmin(axis=0)
-    printed = [[f"{each:.0f}" if each >= 0.5 else "" for each in row] for row in share]
+    chosen = share >= _NEVER
+    printed = [[f"{each:.0f}" if each >= _NEVER else "" for each in row] for row in share]
     for j, i in enumerate(best):  # of each column
-        printed[i][j] += " ★"
+        printed[i][j] = f"{printed[i][j]}<br>★".removeprefix("<br>")
     figure = go.Figure(
         go.Heatmap(
-            z=share,
+            z=np.where(chosen, share, np.nan),  # nothing is drawn where it would print as 0
             x=columns,
             y=rows,
             zmin=0,
@@ -187,21 +192,20 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
 
 def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
     """Error of each lengthscale at the chosen epsilon, after the private choice, and ``unchosen``."""
-    lengthscales = choice.grid.lengthscales
+    lengthscales, convert = choice.grid.lengthscales, choice.scale.convert
     figure, ends = go.Figure(), [min(lengthscales), max(lengthscales)]
-    figure.add_scatter(
-        x=lengthscales, y=choice.errors, name="this lengthscale", mode="lines+markers", line={"color": PRIVATE}
-    )
+    each = convert(choice.errors)
+    figure.add_scatter(x=lengthscales, y=each, name="this lengthscale", mode="lines+markers", line={"color": PRIVATE})
     levels = [(choice.after, "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
         levels.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
         if unchosen.bayes is not None:
             levels.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in levels:
-        draw_line(figure, ends, [value] * 2, name, colour, dash)
-    top = 1.05 * max(float(choice.errors.max()), *(value for value, *_ in levels))
+        draw_line(figure, ends, [convert(value)] * 2, name, colour, dash)
+    top = 1.05 * max(float(each.max()), *(float(convert(value)) for value, *_ in levels))
     figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
-    figure.update_yaxes(title=f"error [{choice.y_unit}]", range=[0, top])
+    figure.update_yaxes(title=f"error [{choice.scale.unit}]", range=[0, top])
     return named_lines(finish(figure, 430))
 
 
@@ -226,8 +230,11 @@ def errors_alt(choice: Choice) -> str:
     return (
         f"Error with each lengthscale{of_unit} (orange): {first} at {at[0]:g}, least, {least}, at {choice.best:g}, and "
         f"{last} at {at[-1]:g}. After the private choice (green): {choice.with_unit(choice.after)}. Bayes cloaking "
-        "chooses none."
+        "needs no choice."
     )
+
+
+ERRORS = "Error with each lengthscale (orange), and after the private choice (dashed)."
 
 
 def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metric]:
@@ -237,11 +244,11 @@ def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metri
         Metric(
             "Error after the choice",
             choice.with_unit(choice.after),
-            f"best known in advance: {choice.with_unit(float(choice.errors.min()))}",
+            f"with the best lengthscale: {choice.with_unit(float(choice.errors.min()))}",
             help_of("Error"),
         ),
         Metric("Most often chosen", f"{likeliest:g} {unit}", f"{text.percent(probability)} of choices"),
-        Metric("Best if known", f"{choice.best:g} {unit}", "it takes the true data to know"),
+        Metric("Best if known", f"{choice.best:g} {unit}", "known from true data only"),
         Metric(
             "Error without privacy",
             choice.with_unit(unchosen.without),

@@ -135,7 +135,7 @@ def choice(chosen: ChoiceSettings) -> Script:
         f"{budgets.delta!r}, {script.of(budgets.calibration)}, unproven=True, "
         f"mechanism={script.of(budgets.mechanism)})",
         "probabilities = dict(zip(lengthscales, table.probabilities[:, 0]))",
-        "errors = dict(zip(lengthscales, table.private_rmse[:, 0]))",
+        f"errors = dict(zip(lengthscales, table.private_rmse[:, 0]))  # in {cached.dataset(grid.model.dataset).y_unit}",
         "after_choice = table.selected_rmse[0]",
         "print(probabilities, errors, after_choice)",
     )
