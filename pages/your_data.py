@@ -13,6 +13,8 @@ frame.heading(
 )
 if in_figures := ledger.metrics(account):
     frame.metrics(in_figures)
+    if why := ledger.about_left(account):
+        st.caption(why)
 table = intake.table()
 account = ledger.account(table)
 spec = form.declared(table, account.ledger) if table else None

@@ -107,10 +107,10 @@ class BayesRelease(Release):
             return ""
         width = visible_width(self.models, prediction.variances[0], prediction.weights[0])
         if width is None:
-            return "It tells the level of the curve, and little of its shape."
+            return "It shows the mean level of the curve, and little of its shape."
         if width == 1.0:
-            return "It tells the curve's level and slope. A bump narrower than the whole range might not show."
-        return f"A bump narrower than 1/{round(1 / width)} of the range might not show."
+            return "It shows the mean level and slope of the curve. Narrower features may be smoothed away."
+        return f"Features narrower than 1/{round(1 / width)} of the range may be smoothed away."
 
     @property
     def scatter(self) -> FloatArray:

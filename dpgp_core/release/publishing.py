@@ -202,7 +202,7 @@ def _of_use(published: Published) -> str:
         )
     if spec.tolerance is None:
         if not outside:
-            return f"At none of the {count} points is the interval as wide as the bounds."
+            return f"All {count} values are of use: at none is the interval as wide as the bounds."
         return (
             f"At {outside} of {count} points the interval is at least as wide as the bounds: the values there say "
             "nothing that was not known before."

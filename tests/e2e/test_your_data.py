@@ -237,7 +237,7 @@ def test_days_of_visits_from_file_to_zip(visit, tmp_path):
     user.do(press, "year-month-day")
     user.do(answer, "No, every row is another person")
     user.do(choose, "kind", "A count")
-    user.do(choose, "period_day", "every year")
+    user.do(choose, "period_day", "year")
     ends = {"from_day_day": "2010-01-01", "to_day_day": "2023-09-08", "low": "0", "high": "60"}
     for key, value in {**ends, "total": "1"}.items():
         user.do(fill, key, value)

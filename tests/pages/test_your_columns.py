@@ -63,9 +63,17 @@ SEXES = {"x": ["age", "sex"], "holds_sex": "groups", "grid_age": 7}
 PLANNED_FOR_PEOPLE = [CHOICES["bayes_cells"].title, CHOICES["bayes"].title]
 
 
+def test_a_column_of_dates_is_not_said_to_hold_numbers(open_page):
+    app = filled(open_page, PEOPLE, **BY_AGE | ONE_ROW | {"x": ["day"]})
+    assert controls(app, "holds_day")[0].value is None
+    assert "day holds dates. In which order?" in said(app)
+    assert not invited(app)
+    assert controls(filled(open_page, PEOPLE, **BY_AGE), "holds_age")[0].value == "numbers"
+
+
 def test_no_release_without_an_answer(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE)
-    assert "Still to declare: whether somebody can have more than one row" in said(app)
+    assert "Still needed: whether somebody can have more than one row" in said(app)
     assert not invited(app)
     for answer in ("column", "at most"):  # half an answer is none
         app = declare(app, whose=answer)
@@ -124,7 +132,7 @@ def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):
 
 def test_rows_of_nobody_are_left_out_where_that_is_said(open_page):
     app = filled(open_page, PEOPLE.replace("p7,", ","), **BY_AGE, **BY_WHO)
-    assert "whether rows that lack a value are left out" in said(app)
+    assert "how to treat missing values (“Which of these mean that a value is missing?”)" in said(app)
     assert "p8" not in said(app)
     assert not invited(app)
     app = declare(app, missing=[USUAL])
@@ -188,7 +196,7 @@ def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
 
 def test_dates_go_from_upload_to_zip(open_page):
     ends = {"from_day_day_first": date(2018, 1, 1), "to_day_day_first": date(2021, 12, 31)}
-    dates = {"holds_day_first": DAY_FIRST, "period_day_first": "every year", "grid_day_first": 13}
+    dates = {"holds_day_first": DAY_FIRST, "period_day_first": "year", "grid_day_first": 13}
     app = press(filled(open_page, PEOPLE, **BY_AGE | ONE_ROW | {"x": ["day_first"]} | dates | ends), "Make release 1")
     assert not app.exception
     archive = last_zip(app)
@@ -204,7 +212,7 @@ def test_dates_go_from_upload_to_zip(open_page):
     ("changes", "message"),
     [
         ({"to_day_day": date(2017, 1, 1)}, "must be [first, last], got [2018-01-01, 2017-01-01]; swap or widen them"),
-        ({"to_day_day": date(2019, 1, 1), "period_day": "every year"}, "comes less than 2 times"),
+        ({"to_day_day": date(2019, 1, 1), "period_day": "year"}, "comes less than 2 times"),
         ({"to_day_day": date(2019, 6, 1)}, "rows have 'day' outside its x_box (2018-01-01, 2019-06-01)"),
     ],
 )
@@ -220,7 +228,7 @@ def test_what_does_not_fit_is_a_sentence(open_page, changes, message):
 
 def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE | ONE_ROW | SEXES)
-    assert "Still to declare: the groups of sex." in said(app)
+    assert "Still needed: the groups of sex." in said(app)
     assert ONLY_BAYES in captions(app)
     assert controls(app, "mechanism")[0].options == PLANNED_FOR_PEOPLE
     assert not controls(app, "grid_sex")

@@ -61,7 +61,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
     app = uploaded(open_page, ROWS)
     empty = [each.key for each in app.number_input if each.value is None]
     assert empty == ["own_f_low", "own_f_high", "own_f_total", "tolerance"]
-    assert "Still to declare: the private column, an input column" in said(app)
+    assert "Still needed: the private column, an input column" in said(app)
     app = declare(app, y="height", x=["age"])
     assert controls(app, "box_low_age")[0].value is None
     app = declare(app, mechanism=CHOICES["refined"].title)

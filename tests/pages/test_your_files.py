@@ -156,7 +156,7 @@ def test_one_click_says_in_which_order_dates_are_with_an_example(open_page, ledg
 
 def test_rows_without_a_value_are_left_out_only_when_that_is_said(open_page, ledgers):
     app = own.filled(open_page, KINDS["words for missing"].content, **BY_AGE, low=0.0, high=200.0)
-    assert "whether rows that lack a value are left out" in own.said(app)
+    assert "how to treat missing values (“Which of these mean that a value is missing?”)" in own.said(app)
     assert "Empty cells, NA and the like: 10 of height, in 60 rows" in own.captions(app)
     assert not own.invited(app)
 

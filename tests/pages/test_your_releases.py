@@ -58,6 +58,31 @@ def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
     ]
 
 
+def test_the_result_stands_above_the_button_and_is_announced(open_page):
+    app = press(declared(open_page), "Make release 1")
+    [toast] = app.toast
+    assert toast.value == r"Release 1\: height by refined cloaking is made: see it above the button."
+    order = [each.proto.id for each in app.main if hasattr(each, "proto") and hasattr(each.proto, "id")]
+    [chart] = [each.proto.id for each in app.get("plotly_chart") if "own_released_chart" in each.proto.id]
+    [button] = [each.proto.id for each in app.button if each.key == "own_release"]
+    assert order.index(chart) < order.index(button)
+
+
+def test_what_is_left_is_explained_where_it_is_not_the_difference(open_page):
+    app = press(declared(open_page, total=2.0, epsilon=1.0), "Make release 1")
+    [left] = [each.value for each in app.metric if each.label == "Left"]
+    assert float(left.removeprefix("ε = ")) > 1.5
+    sentence = f"{left} is left after ε = 1 of 2, because independent noises add up in squares"
+    assert sentence in captions(app)
+    assert "add up in squares" not in captions(declared(open_page))
+
+
+def test_the_token_of_a_ledger_is_shown_whole(open_page):
+    app = press(declared(open_page), "Make release 1")
+    [token] = [each for each in app.sidebar.code if each.value == app.session_state["own_ledger_token"]]
+    assert token.proto.wrap_lines
+
+
 def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     app = declared(open_page)
     assert "The curve will be known to about" in page_text(app)
@@ -309,7 +334,7 @@ def buying(open_page, n: int = 300, **form):
 
 def test_bounds_are_bought_with_the_release(open_page):
     app = buying(open_page)
-    assert "Still to declare: the smallest y that matters." in said(app)
+    assert "Still needed: the smallest y that matters." in said(app)
     assert "5 % more noise" in captions(app)
     app = press(declare(app, bounds_unit=0.01), "Make release 1")
     assert ". Bounds bought with a share of 0.1 of the budget" in said(app)

@@ -105,7 +105,7 @@ def contents(draft: Draft) -> None:
     """The contents of each input; values that cannot be read so are reported at once."""
     other_way = _one_way(draft)
     places = st.columns(max(len(draft.x), 1))
-    kinds = {name: questions.HOLDS.of(name).ask(where) for where, name in zip(places, draft.x, strict=False)}
+    kinds = {name: _holds(name, draft.table).ask(where) for where, name in zip(places, draft.x, strict=False)}
     for name, kind in kinds.items():
         column = draft.table.survey[name]
         if kind == AS_GROUPS:
@@ -119,6 +119,12 @@ def contents(draft: Draft) -> None:
         if problem and (kind == AS_GROUPS or not _kind_offered(name, draft.table, other_way)):
             st.error(plain(f"{problem}."))
         draft.readable &= not problem
+
+
+def _holds(name: str, table: Table) -> Question:
+    """What an input holds: numbers by default, and nothing where the page sees that it does not hold numbers."""
+    question, column = questions.HOLDS.of(name), table.survey[name]
+    return replace(question, default=None) if column.orders and not column.ways else question
 
 
 def outcome(y: str, draft: Draft) -> None:
@@ -226,7 +232,7 @@ def missing(draft: Draft) -> None:
             f"Empty cells, NA and the like: {', '.join(lacking)}, in {draft.table.rows:,} rows. Rows with one of them "
             "can be left out."
         )
-    draft.needs("whether rows that lack a value are left out", not lacking or chosen)
+    draft.needs(f"how to treat missing values (“{questions.MISSING.label}”)", not lacking or chosen)
     if chosen:
         draft.writing["missing"] = tuple(word for word in chosen if word != USUAL)
 

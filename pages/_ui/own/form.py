@@ -61,7 +61,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     label = questions.TOLERANCE.label.format(within)
     draft.fields["tolerance"] = settings.value_of(replace(questions.TOLERANCE, label=label))
     if draft.missing or draft.y is None:
-        st.info(f"Still to declare: {', '.join(draft.missing)}.", icon=":material/edit_note:")
+        st.info(f"Still needed: {', '.join(draft.missing)}.", icon=":material/edit_note:")
         return None
     if not draft.readable:
         return None
@@ -176,7 +176,9 @@ def _inputs(draft: Draft, *, automatic: bool) -> None:
         grid.append(int(questions.points(name, len(draft.x) - len(draft.levels)).ask(row[4])))
         if order := draft.formats.get(name):
             period = questions.PERIOD.of(name).ask(
-                row[0], label="Comes again" if automatic else "Comes again (not here)", disabled=not automatic
+                row[0],
+                label=questions.PERIOD.label if automatic else f"{questions.PERIOD.label} (not here)",
+                disabled=not automatic,
             )
             dates[name] = {"format": order, "period": questions.PERIODS[period] if automatic else None}
             days = zip(questions.days(name, order), row[1:3], strict=True)

@@ -146,6 +146,17 @@ def metrics(account: Account) -> list[Metric]:
     ]
 
 
+def about_left(account: Account) -> str:
+    """Why more is left than the total less what is spent; "" where it is not."""
+    ledger = account.ledger
+    if ledger.limit is None or account.left <= account.rest + _VISIBLE:
+        return ""
+    return (
+        f"ε = {at_least(account.left)} is left after ε = {at_most(account.spent)} of {ledger.limit.epsilon:g}, because "
+        "independent noises add up in squares: two releases of Gaussian noise cost less than the sum of their ε."
+    )
+
+
 def sidebar(account: Account) -> None:
     """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
     ledger = account.ledger
@@ -166,7 +177,7 @@ def sidebar(account: Account) -> None:
         new_token = OWN_LEDGER_TOKEN.find()
         if new_token is not None:
             st.info(_KEEP, icon=":material/key:")
-            st.code(new_token, language=None)
+            st.code(new_token, language=None, wrap_lines=True)
             st.button("I have kept it", on_click=session.forget, args=([OWN_LEDGER_TOKEN.key],))
         with st.popover("Continue or begin a ledger", icon=":material/receipt_long:", width="stretch"):
             _others(account)

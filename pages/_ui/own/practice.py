@@ -114,7 +114,7 @@ _BY_DAY = {
     "whose": "no",
     "x": ["day"],
     "holds_day": "dates, as 2024-03-31 (year-month-day)",
-    "period_day": "every year",
+    "period_day": "year",
     "from_day_day": FIRST,
     "to_day_day": FIRST + timedelta(days=DAYS - 1),
     "grid_day": 250,

@@ -241,14 +241,14 @@ TO = Question(
     help="Where the curve ends, for example 90 years. Rows outside are moved to the edge where inputs are private, and "
     "refused where they are public.",
 )
-PERIODS = {"nothing": None, "every year": "year", "every week": "week"}
+PERIODS = {"never": None, "week": "week", "year": "year"}
 PERIOD = Question(
     "period_{}",
     "selectbox",
-    "Comes again",
-    default="nothing",
-    help="What you expect to come again along {}, for example every year for clinic visits. It is looked for, and "
-    "found as far as the noisy numbers show it. The domain must hold it twice.",
+    "Repeats every",
+    default="never",
+    help="How often the curve repeats along {}, for example every year for clinic visits. It is found as far as the "
+    "noisy numbers show it. The domain must be at least twice as long.",
     look={"options": list(PERIODS)},
 )
 _ORDERS = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))

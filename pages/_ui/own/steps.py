@@ -193,6 +193,7 @@ def preview(table: Table, prepared: Prepared) -> None:
 def release(table: Table, prepared: Prepared, account: Account) -> None:
     """The button that spends, and the release."""
     spec, made = prepared.plan.spec, OWN_RELEASED.find()
+    result = st.container()  # above the button, where the visitor looks when it is pressed
     because = recount_reason(spec, account)
     because_not = protection_refusal(spec, account) or _not_insisted_on(prepared)
     earlier, nothing_left = account.ledger.entries, account.left < _NOTHING_LEFT
@@ -211,10 +212,11 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
         st.rerun()  # the ledger is drawn in several places
     if refusal := OWN_REFUSED.pop():
         st.error(plain(refusal), icon=":material/block:")
-    if made is not None:
-        _show(*made)
-    else:
-        fetch_again(account)
+    with result:
+        if made is not None:
+            _show(*made)
+        else:
+            fetch_again(account)
 
 
 def _not_insisted_on(prepared: Prepared) -> str:
@@ -256,6 +258,7 @@ def _make(table: Table, prepared: Prepared, because: str) -> str:
             return f"{error}. The budget of this release is spent all the same: it may have been computed."
         issued = ledger.issued(spent, published)
     OWN_RELEASED.put((issued, published))
+    st.toast("The release is made: see its values above the button.", icon=":material/verified_user:")
     return ""
 
 

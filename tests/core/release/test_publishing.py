@@ -222,7 +222,7 @@ def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_
     found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]))
     np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])
     narrow = make_published(spec, [1.0] * 5)
-    assert useful(narrow) == "At none of the 5 points is the interval as wide as the bounds."
+    assert useful(narrow) == "All 5 values are of use: at none is the interval as wide as the bounds."
 
 
 # ---- Measuring logarithms: what is measured is the logarithm of the clipped output, what is published its exponential.
