@@ -61,7 +61,7 @@ def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
 def test_the_result_stands_above_the_button_and_is_announced(open_page):
     app = press(declared(open_page), "Make release 1")
     [toast] = app.toast
-    assert toast.value == r"Release 1\: height by refined cloaking is made: see it above the button."
+    assert toast.value == "The release is made: see its values above the button."
     order = [each.proto.id for each in app.main if hasattr(each, "proto") and hasattr(each.proto, "id")]
     [chart] = [each.proto.id for each in app.get("plotly_chart") if "own_released_chart" in each.proto.id]
     [button] = [each.proto.id for each in app.button if each.key == "own_release"]

@@ -175,11 +175,8 @@ def _inputs(draft: Draft, *, automatic: bool) -> None:
         row = st.columns(5)
         grid.append(int(questions.points(name, len(draft.x) - len(draft.levels)).ask(row[4])))
         if order := draft.formats.get(name):
-            period = questions.PERIOD.of(name).ask(
-                row[0],
-                label=questions.PERIOD.label if automatic else f"{questions.PERIOD.label} (not here)",
-                disabled=not automatic,
-            )
+            label = questions.PERIOD.label if automatic else f"{questions.PERIOD.label} (not here)"
+            period = questions.PERIOD.of(name).ask(row[0], label=label, disabled=not automatic)
             dates[name] = {"format": order, "period": questions.PERIODS[period] if automatic else None}
             days = zip(questions.days(name, order), row[1:3], strict=True)
             ends = tuple(day and day.isoformat() for day in (question.ask(where) for question, where in days))
