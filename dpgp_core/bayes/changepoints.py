@@ -37,7 +37,7 @@ from .clusters import Clusters
 from .tuning import TUNING
 
 _ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
-_FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which a break's place is averaged
+_FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which the place of a change point is averaged
 _EVEN = 2 / 27  # variance of a cell's nodes, at 1/6, 1/2 and 5/6 of it
 _TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
 
@@ -100,7 +100,7 @@ class ChangePointState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangePoints:
-    """The breaks that there may be; J = 0 where curves have none.
+    """The change points that a curve may have; J = 0 where curves have none.
 
     Attributes:
         nodes: phi at the nodes (F, J).
@@ -187,7 +187,7 @@ class ChangePoints:
     def before(self, variances: FloatArray) -> ChangePointState:
         """The state before anything was released, where A^2 under each model are these (A, K)."""
         A, J = len(variances), len(self.sharp)
-        none, nothing = np.zeros((A, TUNING.change_points, J)), np.zeros((A, 0))
+        none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
         return _found(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
     def after(
@@ -237,7 +237,7 @@ def _one_round(
     left = A / (1 + A * S[:, None])
     prior = math.log(TUNING.change_point_share / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
-    for effect in range(TUNING.change_points):
+    for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
         q = ((white - others)[:, None] @ G)[:, 0]
         each = left * q[:, None]
@@ -265,18 +265,18 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
         return no_change_points(grid)
     bumps = sum(len(_middles(grid.parts, width)) for width in TUNING.bump_widths)
     sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.parts - 1, bumps])
-    return _breaks(grid, sharp, variance * np.array(TUNING.change_point_variances))
+    return _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
 
 
 def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
     """Of curves that have none."""
-    return _breaks(grid, np.zeros(0), np.zeros(0))
+    return _change_points(grid, np.zeros(0), np.zeros(0))
 
 
-def _breaks(grid: CellGrid | Clusters, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
+def _change_points(grid: CellGrid | Clusters, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
     nodes = _shapes(grid, grid.nodes, len(sharp))
     even = grid.even_averages(nodes)
-    breaks = ChangePoints(
+    change_points = ChangePoints(
         grid=grid,
         nodes=nodes,
         cells=even,
@@ -287,7 +287,7 @@ def _breaks(grid: CellGrid | Clusters, sharp: FloatArray, variances: FloatArray)
         unsure=sharp * _unsure(grid, len(sharp)),
         variances=variances,
     )
-    return breaks.on(grid)
+    return change_points.on(grid)
 
 
 def _middles(steps: int, width: int) -> FloatArray:

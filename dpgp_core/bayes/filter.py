@@ -301,20 +301,20 @@ class Filter:
         The variance is k(x, x) - |rows phi|^2, and that of the change points' heights and locations. A model that is
         not read any more has no weight, and predicts as it did before anything was released.
         """
-        state, shapes_of, k = posterior.state, self.models.breaks, self.models.rank
+        state, shapes_of, k = posterior.state, self.models.change_points, self.models.rank
         shapes, unsure = shapes_of.at(self.X_test), shapes_of.unsure_at(self.X_test)
         means, variances = np.zeros((2, len(self.models), len(self.X_test)))
         priors = [each.kernel.diagonal(self.X_test) for each in self.models.features]
         variances[:] = np.stack(priors)[self.models.label]
-        means[state.index] = state.breaks.mean @ shapes.T
-        variances[state.index] += state.breaks.square @ unsure.T
+        means[state.index] = state.change_points.mean @ shapes.T
+        variances[state.index] += state.change_points.square @ unsure.T
         for label, rows in self.models.kernels_of(state.index):
             phi, index = self.models.at(label, self.X_test), state.index[rows]
             Q = state.rows[rows, :, :k] @ phi.T
             smooth = np.maximum(priors[label] - np.einsum("ari,ari->ai", Q, Q), 1e-14 * priors[label])
-            effects = shapes - Q.swapaxes(1, 2) @ state.breaks.G[rows]
+            effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
             means[index] += state.coefficients[rows] @ phi.T
-            variances[index] += smooth - priors[label] + state.breaks.only(rows).variance(effects)
+            variances[index] += smooth - priors[label] + state.change_points.only(rows).variance(effects)
         return Mixture(
             means=means[None],
             variances=variances[None],
@@ -334,15 +334,15 @@ class Filter:
 
     def of_change_points(self, posterior: Posterior) -> tuple[FloatArray, ...]:
         """What change points add to that covariance (P, P), of each model; () where curves have none."""
-        shapes_of, state, P = self.models.breaks, posterior.state, len(self.X_test)
+        shapes_of, state, P = self.models.change_points, posterior.state, len(self.X_test)
         if not len(shapes_of.sharp):
             return ()
         shapes, covariances = shapes_of.at(self.X_test), np.zeros((len(self.models), P, P))
-        covariances[state.index] = shapes_of.covariance_of_places(self.X_test, state.breaks.square)
+        covariances[state.index] = shapes_of.covariance_of_places(self.X_test, state.change_points.square)
         for label, rows in self.models.kernels_of(state.index):
             Q = state.rows[rows, :, : self.models.rank] @ self.models.at(label, self.X_test).T
-            effects = shapes - Q.swapaxes(1, 2) @ state.breaks.G[rows]
-            covariances[state.index[rows]] += state.breaks.only(rows).covariance(effects, effects)
+            effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
+            covariances[state.index[rows]] += state.change_points.only(rows).covariance(effects, effects)
         return tuple(covariances)
 
     # ---- planning
@@ -458,9 +458,9 @@ class Filter:
         K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
         K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
         F = unit * prior - TG @ state.rows_over_cells
-        of_sums = unit * self.models.breaks.cells - TG @ state.breaks.G
-        K += state.breaks.covariance(of_sums, of_sums)
-        F += state.breaks.covariance(of_sums, state.effects_over_cells)
+        of_sums = unit * self.models.change_points.cells - TG @ state.change_points.G
+        K += state.change_points.covariance(of_sums, of_sums)
+        F += state.change_points.covariance(of_sums, state.effects_over_cells)
         own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * state.noise_variance[:, None]
         return Moments(K + linear.rest, own, F, state.variance_over_cells)
 
@@ -526,7 +526,7 @@ def filter_of(
     even = np.full(columns.size, n / columns.size)
     return Filter(
         columns=columns,
-        models=model_set(models, columns, breaks=shapes),
+        models=model_set(models, columns, change_points=shapes),
         n=n,
         half_range=half_range,
         clip=clip,

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import gammaincc, gammaincinv, ndtr, ndtri, softmax
 
 from ..arrays import FloatArray
-from ..gp.uncertainty import Of
+from ..gp.uncertainty import IntervalTarget
 from ..measurement.fit import Fit
 from ..table import Outcome
 from .model import Model
@@ -96,7 +96,7 @@ class Mixture:
         mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
         return mean
 
-    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
         """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
 
         Args:
@@ -116,7 +116,7 @@ class Mixture:
         variance: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
         return variance
 
-    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+    def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
         """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
 
         Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised sum.
@@ -140,7 +140,7 @@ class Mixture:
         quantile: FloatArray = self.mean + self.widened * ((low + high) / 2 - self.mean)
         return quantile
 
-    def probability_below(self, values: FloatArray, of: Of = "outputs") -> FloatArray:
+    def probability_below(self, values: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
         """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
@@ -150,10 +150,10 @@ class Mixture:
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
 
-    def _skewed(self, of: Of) -> People | None:
+    def _skewed(self, of: IntervalTarget) -> People | None:
         return self.people if of == "outputs" and self.people is not None and self.people.skew is not None else None
 
-    def _sds(self, of: Of) -> FloatArray:
+    def _sds(self, of: IntervalTarget) -> FloatArray:
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
         people = self.noise_variances[:, None] if self.people is None else self.people.variance[:, None]
@@ -161,7 +161,7 @@ class Mixture:
         return sds
 
 
-def side_by_side(parts: Sequence[Mixture]) -> Mixture:
+def stack_draws(parts: Sequence[Mixture]) -> Mixture:
     """The draws of several mixtures of the same models at the same test inputs."""
     return replace(
         parts[0],
@@ -188,7 +188,7 @@ class Joint:
     Attributes:
         means: of f (M, P).
         shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
-        breaks: what breaks add to it (P, P), of each model; () where curves have none.
+        change_points: what change points add to it (P, P), of each model; () where curves have none.
         weights: of the models given the release (M,), sum 1.
         fit: of the release; curves are farther from their mean by ``Fit.widened``.
     """
@@ -199,7 +199,7 @@ class Joint:
     shared: tuple[FloatArray, ...]
     weights: FloatArray
     fit: tuple[Fit, ...] = ()
-    breaks: tuple[FloatArray, ...] = ()
+    change_points: tuple[FloatArray, ...] = ()
 
     @property
     def widened(self) -> float:
@@ -236,7 +236,7 @@ class Joint:
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)
         covariance: FloatArray = prior - self.shared[m].T @ self.shared[m]
-        return covariance + self.breaks[m] if self.breaks else covariance
+        return covariance + self.change_points[m] if self.change_points else covariance
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -252,18 +252,18 @@ class MixtureUncertainty:
 
     outcome: Outcome
     prediction: Mixture
-    cut: tuple[Of, ...] = ()
+    cut: tuple[IntervalTarget, ...] = ()
 
     @property
     def values(self) -> FloatArray:
         """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
         return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
-    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+    def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
         """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
         if self.outcome.kind == "yes/no" and of == "outputs":
             low, high = self.outcome.bounds
@@ -271,7 +271,7 @@ class MixtureUncertainty:
         quantiles = self._in_unit(self.prediction.quantile(probability, of))
         return np.clip(quantiles, *self.outcome.bounds) if of in self.cut else quantiles
 
-    def probability_above(self, level: float, of: Of = "function") -> FloatArray:
+    def probability_above(self, level: float, of: IntervalTarget = "function") -> FloatArray:
         """Probability (draws, P) that f, or one more output, is above a level in the output's unit."""
         at = np.full(self.prediction.means.shape[-1], (level - self.outcome.midpoint) / self.outcome.scale)
         return np.asarray(1 - self.prediction.probability_below(at, of))

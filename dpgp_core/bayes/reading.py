@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..gp.uncertainty import Of
+from ..gp.uncertainty import IntervalTarget
 from ..kernels import Kernel
 from ..levels import check_codes
 from ..linalg import check_columns
@@ -61,7 +61,7 @@ class CurvePosterior:
             shared=shared,
             weights=self.curve.weights[0],
             fit=self.curve.fit,
-            breaks=of_change_points,
+            change_points=of_change_points,
         )
 
 
@@ -122,11 +122,11 @@ class Reading:
         return filtered, filtered.read(self.measured.stages)
 
 
-def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, broken: bool = True) -> Reading:
+def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True) -> Reading:
     """A released statistic read with some models (M), in model units.
 
     Args:
-        broken: whether curves may have change points, see ``changepoints``; False for the models alone.
+        change_points: whether curves may have change points, see ``changepoints``; False for the models alone.
     """
     if isinstance(statistics, Statistics):
         return Reading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
@@ -137,7 +137,7 @@ def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, br
         statistics.n,
         statistics.half_range,
         is_binary=statistics.reading == "yes/no",
-        change_points=broken,
+        change_points=change_points,
     )
     return Reading(models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics))
 
@@ -183,7 +183,7 @@ class Refit:
         """Fit of the released numbers to these models, where clipping may be biased; intervals are widened by it."""
         return next(iter(self.mixture.fit), None)
 
-    def interval(self, level: float, of: Of = "function") -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget = "function") -> tuple[FloatArray, FloatArray]:
         """Central posterior intervals (P,), (P,): as much probability below as above; see ``Mixture.interval``."""
         low, high = self.mixture.interval(level, of)
         return self.midpoint + self.y_scale * low[0], self.midpoint + self.y_scale * high[0]
@@ -195,7 +195,7 @@ def refit(
     kernels: Sequence[Kernel],
     noise_variances: Sequence[float],
     X_test: FloatArray,
-    broken: bool = False,
+    change_points: bool = False,
 ) -> Refit:
     """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
 
@@ -207,7 +207,7 @@ def refit(
         kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
             categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
         noise_variances: variances > 0 of outputs about f; every pair is one model.
-        broken: whether curves may break besides, as those of a release's own models may; see ``breaks``.
+        change_points: whether curves may have change points, as those of a release's own models may.
 
     Raises:
         ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
@@ -217,7 +217,7 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_levels(pairs, statistics.x_box), broken=broken).at(X_test).curve
+    mixture = read(statistics, across_levels(pairs, statistics.x_box), change_points=change_points).at(X_test).curve
     if mixture.people is not None:
         mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
@@ -289,7 +289,7 @@ def difference(
 def contrast(joint: Joint) -> Mixture:
     """F at the first half of a joint posterior's points less f at the second, point by point (P,); one draw.
 
-    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q; curves of groups have no breaks.
+    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q; curves of groups have no change_points.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []

@@ -32,8 +32,8 @@ is therefore the mean of the densities under four shares of that variance, each 
 
     p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
 
-Along one input f may have change points as well; the state describes the curve without them, and ``breaks`` what they
-add. Where inputs are public, all locations are known: means over a cell are means over its records
+Along one input f may have change points as well; the state describes the curve without them, and ``change_points`` what
+they add. Where inputs are public, all locations are known: means over a cell are means over its records
 (``cells.OccupiedGrid``), and only what a curve may do between the points at which it is known remains of the variation
 within a cell. Where inputs are private and locations were measured, the part of the variation remains that the noise on
 the locations leaves open.
@@ -95,8 +95,8 @@ class ModelSet:
         family: equal for models that differ in noise variance or amplitude alone.
         always_planned_for: whether strategies are planned for the curve whatever its probability (m,).
         amplitude: prior variance of f (m,).
-        breaks: the change points that f may have.
-        break_variances: prior variances of their heights, under each model (m, A).
+        change_points: the change points that f may have.
+        change_point_variances: prior variances of their heights, under each model (m, A).
         left_out: variance of f about phi a over a cell (K, M), where locations are known; else None.
         even: means of phi over cells that are filled evenly (K, M, k), where locations were measured; else None.
         unknown: share of the variance within a cell that measured locations leave open (M,), or None.
@@ -115,8 +115,8 @@ class ModelSet:
     family: tuple[object, ...]
     always_planned_for: NDArray[np.bool_]
     amplitude: FloatArray
-    breaks: ChangePoints
-    break_variances: FloatArray
+    change_points: ChangePoints
+    change_point_variances: FloatArray
     left_out: FloatArray | None = None
     even: FloatArray | None = None
     unknown: FloatArray | None = None
@@ -165,7 +165,7 @@ class State:
         star_variance: variance of f at the nodes of ``grid.star`` (A, M (1 + 2 sides)).
         log_evidences: log p(z of all stages | model, share) for each of ``TUNING.place_shares`` (A, 4).
         squares: |w|^2 of each stage with w = L^-1 (z - E z) (A, S); of the counts first, if they were noisy.
-        breaks: posterior of the change points.
+        change_points: posterior of the change points.
         log_evidence: log p(z | model) of every model (m,); of one that is not read any more, of the stages before.
     """
 
@@ -179,7 +179,7 @@ class State:
     star_variance: FloatArray
     log_evidences: FloatArray
     squares: FloatArray
-    breaks: ChangePointState
+    change_points: ChangePointState
     log_evidence: FloatArray
 
     @property
@@ -215,13 +215,13 @@ class State:
             star_variance=self.star_variance[rows],
             log_evidences=self.log_evidences[rows],
             squares=self.squares[rows],
-            breaks=self.breaks.only(rows),
+            change_points=self.change_points.only(rows),
         )
 
     @property
     def misfit(self) -> FloatArray:
         """Expected |w|^2 of each stage given the change points, see ``measurement.fit``, of every model (m, S)."""
-        explained, found = self.breaks.explained, np.zeros((len(self.models), self.squares.shape[1]))
+        explained, found = self.change_points.explained, np.zeros((len(self.models), self.squares.shape[1]))
         found[self.index] = self.squares
         found[self.index, self.squares.shape[1] - explained.shape[1] :] -= explained
         return found
@@ -230,24 +230,24 @@ class State:
     def coefficients(self) -> FloatArray:
         """Expected coefficients of f (A, k), once the expected change points are taken out."""
         k = self.models.rank
-        of_breaks = (self.breaks.G @ self.breaks.mean[:, :, None]).swapaxes(1, 2)
-        return np.asarray(self.mean[:, :k] - (of_breaks @ self.rows[:, :, :k])[:, 0])
+        of_change_points = (self.change_points.G @ self.change_points.mean[:, :, None]).swapaxes(1, 2)
+        return np.asarray(self.mean[:, :k] - (of_change_points @ self.rows[:, :, :k])[:, 0])
 
     @cached_property
     def mean_over_cells(self) -> FloatArray:
         """Mean of f over each cell (A, M)."""
-        return self._mean(self.models.cells[self.label], self.models.breaks.cells)
+        return self._mean(self.models.cells[self.label], self.models.change_points.cells)
 
     @cached_property
     def mean_over_even(self) -> FloatArray:
         """Mean of f over each cell, if it were filled evenly (A, M)."""
         assert self.models.even is not None
-        return self._mean(self.models.even[self.label], self.models.breaks.even)
+        return self._mean(self.models.even[self.label], self.models.change_points.even)
 
     @cached_property
     def mean_at_star(self) -> FloatArray:
         """Mean of f at the nodes of ``grid.star`` (A, M (1 + 2 sides))."""
-        means = self.breaks.mean @ self.models.breaks.nodes[self.models.grid.star.ravel()].T
+        means = self.change_points.mean @ self.models.change_points.nodes[self.models.grid.star.ravel()].T
         for label, rows in self.models.kernels_of(self.index):
             star = self.models.star[label]
             means[rows] += self.coefficients[rows, : star.shape[1]] @ star.T
@@ -255,7 +255,7 @@ class State:
 
     def mean_at_nodes(self, weights: FloatArray) -> FloatArray:
         """Mean of f at the grid's nodes (F,), averaged over the models that are read with these weights (A,)."""
-        mean = self.models.breaks.nodes @ (weights @ self.breaks.mean)
+        mean = self.models.change_points.nodes @ (weights @ self.change_points.mean)
         for label, rows in self.models.kernels_of(self.index):
             nodes = self.models.nodes[label]
             mean += nodes @ (weights[rows] @ self.coefficients[rows, : nodes.shape[1]])
@@ -264,17 +264,17 @@ class State:
     @cached_property
     def effects_over_cells(self) -> FloatArray:
         """Effect of a unit of each change point on the means of f over the cells (A, M, J)."""
-        return np.asarray(self.models.breaks.cells - self.rows_over_cells.swapaxes(1, 2) @ self.breaks.G)
+        return np.asarray(self.models.change_points.cells - self.rows_over_cells.swapaxes(1, 2) @ self.change_points.G)
 
     @cached_property
     def variance_over_cells(self) -> FloatArray:
         """Variance of the mean of f over each cell (A, M)."""
         prior = np.diagonal(self.models.prior_over_cells, axis1=1, axis2=2)[self.label]
-        return prior - _norms(self.rows_over_cells) + self.breaks.variance(self.effects_over_cells)
+        return prior - _norms(self.rows_over_cells) + self.change_points.variance(self.effects_over_cells)
 
     def _mean(self, phi: FloatArray, shapes: FloatArray) -> FloatArray:
         """Mean of f where its features (A, n, k) and its change points (n, J) are these: (A, n)."""
-        return np.asarray((phi @ self.coefficients[:, :, None])[..., 0] + self.breaks.mean @ shapes.T)
+        return np.asarray((phi @ self.coefficients[:, :, None])[..., 0] + self.change_points.mean @ shapes.T)
 
 
 class CurveMoments(NamedTuple):
@@ -345,14 +345,14 @@ def model_set(
     models: Sequence[Model],
     grid: CellGrid | Clusters,
     *,
-    breaks: ChangePoints | None = None,
+    change_points: ChangePoints | None = None,
 ) -> ModelSet:
     """Every model on the grid.
 
     Args:
-        breaks: the change points that curves may have on this grid; None for none.
+        change_points: the change points that curves may have on this grid; None for none.
     """
-    breaks = no_change_points(grid) if breaks is None else breaks
+    change_points = no_change_points(grid) if change_points is None else change_points
     kernels = list(dict.fromkeys(model.kernel for model in models))
     features = [factorise(kernel, grid.centres, _TOLERANCE).features for kernel in kernels]
     nodes = tuple(each.at(grid.nodes).values() for each in features)
@@ -372,8 +372,8 @@ def model_set(
         family=tuple(family_of(model.kernel) for model in models),
         always_planned_for=np.array([always_planned_for(model.kernel) for model in models]),
         amplitude=np.array([model.kernel.variance for model in models]),
-        breaks=breaks,
-        break_variances=np.stack([breaks.variances_under(noise) for noise in noises]),
+        change_points=change_points,
+        change_point_variances=np.stack([change_points.variances_under(noise) for noise in noises]),
         left_out=np.stack([_left_out(kernel, grid, each) for kernel, each in zip(kernels, nodes, strict=True)])
         if isinstance(grid, Clusters | OccupiedGrid)
         else None,
@@ -394,7 +394,7 @@ def models_given_locations(models: ModelSet, grid: OccupiedGrid, unknown: FloatA
         prior_over_cells=cells @ cells.swapaxes(1, 2),
         even=models.cells,
         unknown=unknown,
-        breaks=models.breaks.on(grid),
+        change_points=models.change_points.on(grid),
     )
 
 
@@ -422,7 +422,7 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
     eta = (1 + KAPPA) * counts.numbers * models.noise_variance[:, None]
     prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
     of_kernel = np.stack([column_norms(star.T) for star in models.star])
-    breaks = models.breaks.before(models.break_variances)
+    change_points = models.change_points.before(models.change_point_variances)
     return State(
         models=models,
         index=np.arange(A),
@@ -434,8 +434,8 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
         star_variance=of_kernel[models.label],
         log_evidences=np.zeros((A, len(TUNING.place_shares))),
         squares=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
-        breaks=breaks,
-        log_evidence=breaks.log_evidence,
+        change_points=change_points,
+        log_evidence=change_points.log_evidence,
     )
 
 
@@ -444,7 +444,7 @@ def curve_moments(state: State, g: FloatArray) -> CurveMoments:
     models, grid, effects = state.models, state.models.grid, state.effects_over_cells
     shift = state.mean_over_cells - grid.averages(g)
     smooth = models.prior_over_cells[state.label] - state.rows_over_cells.swapaxes(1, 2) @ state.rows_over_cells
-    V = smooth + state.breaks.covariance(effects, effects)
+    V = smooth + state.change_points.covariance(effects, effects)
     v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
     square = state.star_variance + (state.mean_at_star - g[grid.star.ravel()]) ** 2
     square = square.reshape(len(square), grid.size, -1)
@@ -491,7 +491,7 @@ def linearise(
     # One location that all records of a cell share moves all of them and is the same in every stage, so each of L
     # stages with narrow intervals has L times its variance, and all of them together have it once.
     people = counts.numbers
-    open_within = models.not_known(state.label, within) + models.breaks.within(state.breaks)
+    open_within = models.not_known(state.label, within) + models.change_points.within(state.change_points)
     place = TUNING.same_place * people**2 * (one.gain**2 * open_within)
     own = people * own + place
     # Each record adds its own rest, the curvature of clipping in f adds one with the correlations of f between cells,
@@ -505,8 +505,8 @@ def linearise(
     rest /= np.outer(u, u)
     unit = one.gain * n / u
     coefficients = state.mean[:, :k, None]
-    of_breaks = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
-    mean = (n * off + one.gain * state.mean[:, k : k + M]) / u - unit * of_breaks
+    of_change_points = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
+    mean = (n * off + one.gain * state.mean[:, k : k + M]) / u - unit * of_change_points
     return Linear(
         index=state.index,
         mean=mean,
@@ -536,9 +536,9 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
     S = cross @ H.swapaxes(1, 2) + B @ linear.rest @ B.T
     S.reshape(len(S), -1)[:, :: len(B) + 1] += s**2
     surprise = z - linear.mean @ B.T
-    of_breaks = (B * linear.unit[:, None]) @ models.breaks.cells - on_rows @ state.breaks.G
+    of_change_points = (B * linear.unit[:, None]) @ models.change_points.cells - on_rows @ state.change_points.G
     L, white, log_density = _whitened(S, surprise, s)
-    Q, G = np.linalg.solve(L, cross), np.linalg.solve(L, of_breaks)
+    Q, G = np.linalg.solve(L, cross), np.linalg.solve(L, of_change_points)
     log_densities = np.repeat(log_density[:, None], len(TUNING.place_shares), axis=1)
     if linear.place.any():
         P = (B * linear.place[:, None]) @ B.T
@@ -556,11 +556,12 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
     for label, rows in models.kernels_of(state.index):
         star = models.star[label]
         star_variance[rows] -= _norms(of_f[rows, :, : star.shape[1]] @ star.T)
-    breaks = models.breaks.after(state.breaks, G.astype(float), white, models.break_variances[state.index])
+    variances = models.change_point_variances[state.index]
+    change_points = models.change_points.after(state.change_points, G.astype(float), white, variances)
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.place_shares))
-    log_evidence[state.index] = smooth + breaks.log_evidence
+    log_evidence[state.index] = smooth + change_points.log_evidence
     return replace(
         state,
         mean=state.mean + (white[:, None] @ Q)[:, 0],
@@ -570,7 +571,7 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
         star_variance=star_variance,
         log_evidences=log_evidences,
         squares=np.column_stack([state.squares, (white * white).sum(axis=1)]),
-        breaks=breaks,
+        change_points=change_points,
         log_evidence=log_evidence,
     )
 

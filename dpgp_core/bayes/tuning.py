@@ -273,7 +273,7 @@ class Tuning:
 
     # Change points of one curve at most, and the probability of each [inputs: with a probability of 0.1, intervals for
     # smooth curves are a seventh wider].
-    change_points: int = 3
+    most_change_points: int = 3
     change_point_share: float = 0.03
     # Widths of bumps between their knots, in cells; at half their height they are half as wide again [inputs: peaks].
     bump_widths: tuple[int, ...] = (1, 2, 3)

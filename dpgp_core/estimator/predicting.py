@@ -21,7 +21,7 @@ from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty
 from ..bayes.model import weights_of
 from ..bayes.reading import Reading
-from ..gp.uncertainty import Of
+from ..gp.uncertainty import IntervalTarget
 from ..reading.writing import Declared
 from ..table import Column, Outcome
 from .declared import column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
@@ -40,7 +40,7 @@ class FittedReading:
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
         """Predictions at X_test (P, D), some rows at a time; over cells, intervals are cut to the bounds."""
-        cut: tuple[Of, ...] = () if self.reading.filtered is None else ("outputs", "function")
+        cut: tuple[IntervalTarget, ...] = () if self.reading.filtered is None else ("outputs", "function")
         for start in range(0, len(X_test), _ROWS):
             some = self.reading.at(X_test[start : start + _ROWS]).curve
             yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=cut)
@@ -133,7 +133,9 @@ class Predicting:
         sd = np.concatenate([fitted.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts])
         return (mean, sd) if return_std else mean
 
-    def interval(self, X: ArrayLike, level: float = 0.95, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+    def interval(
+        self, X: ArrayLike, level: float = 0.95, of: IntervalTarget = "outputs"
+    ) -> tuple[FloatArray, FloatArray]:
         """Central predictive intervals (P,), (P,) in the output's unit, privacy noise and clipping included. Free.
 
         Args:

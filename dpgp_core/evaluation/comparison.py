@@ -229,14 +229,14 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     evidence alone the !Kung's height would follow every few people up and down, and be no nearer to others.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    breaks = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
-    shapes = breaks.at(np.vstack([dataset.X, X_test]))
+    change_points = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
+    shapes = change_points.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:
         """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
         models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
         at_records = record_models(models, dataset.X, X_test)
-        each = (_exact_posterior(*both, y, breaks, shapes) for both in zip(models, at_records, strict=True))
+        each = (_exact_posterior(*both, y, change_points, shapes) for both in zip(models, at_records, strict=True))
         means, left_out, evidence = zip(*each, strict=True)
         weights = softmax(evidence)
         return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
@@ -276,7 +276,7 @@ def error_without_privacy(
 
 
 def _exact_posterior(
-    model: Model, at: RecordModel, y: FloatArray, breaks: ChangePoints, shapes: FloatArray
+    model: Model, at: RecordModel, y: FloatArray, change_points: ChangePoints, shapes: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
     """Mean of f at the test inputs (P,), y - f of each record left out (n,), log prior weight + log p(y) + constant.
 
@@ -294,14 +294,14 @@ def _exact_posterior(
     unexplained = both - phi @ loads
     log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
     evidence = -0.5 * (float(y @ (unexplained[:, 0] / D)) + log_determinant)
-    b, gained = _change_points(both.T @ (unexplained / D[:, None]), breaks, model.noise_variance)
+    b, gained = _heights(both.T @ (unexplained / D[:, None]), change_points, model.noise_variance)
     off = np.concatenate([[1.0], -b])  # y less the change points
     leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
     mean = at_tests @ (loads @ off) + shapes[n:] @ b
     return mean, (unexplained @ off) / (1 - leverages), float(np.log(at.weight)) + evidence + gained
 
 
-def _change_points(products: FloatArray, breaks: ChangePoints, noise_variance: float) -> tuple[FloatArray, float]:
+def _heights(products: FloatArray, change_points: ChangePoints, noise_variance: float) -> tuple[FloatArray, float]:
     """Expected heights of the change points (J,), and what they add to log p(y).
 
     ``products`` are (y, Phi)^T K^-1 (y, Phi), (1 + J, 1 + J): any vectors with these inner products do.
@@ -309,6 +309,6 @@ def _change_points(products: FloatArray, breaks: ChangePoints, noise_variance: f
     if len(products) == 1:
         return np.zeros(0), 0.0
     white = sturdy_cholesky(products, _TINY).T
-    variances = breaks.variances_under(noise_variance)[None]
-    state = breaks.after(breaks.before(variances), white[None, :, 1:], white[None, :, 0], variances)
+    variances = change_points.variances_under(noise_variance)[None]
+    state = change_points.after(change_points.before(variances), white[None, :, 1:], white[None, :, 0], variances)
     return state.mean[0], float(state.log_evidence[0])

@@ -21,7 +21,7 @@ from ..linalg import Matrix, dense_of, values_of
 from .pivoted import LowRank
 from .regression import Inference, InferenceChoice, describe, output_covariance
 
-Of = Literal["outputs", "function"]
+IntervalTarget = Literal["outputs", "function"]
 _LEAST, _HALVINGS = 1e-4, 14  # of the largest possible; a relative 6e-4 in the end, rounded up
 _TOGETHER = 16  # of some hundred shifts
 
@@ -29,7 +29,7 @@ _TOGETHER = 16  # of some hundred shifts
 class Uncertainty(Protocol):
     """Intervals of the truth about a release, under a public model; computed from public values only."""
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """Ends (draws, P), (draws, P) of the central interval, in the output's unit."""
         ...
 
@@ -44,7 +44,7 @@ class NoInterval:
 
     reason: str
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """There is none.
 
         Raises:

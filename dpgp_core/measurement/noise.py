@@ -178,7 +178,7 @@ def add_teaching_noise(
     return np.array([x / steps for x in exact]) + noise.teaching(rng, (draws, len(exact))) / steps
 
 
-class Silence(np.random.Generator):
+class ZeroNoise(np.random.Generator):
     """A generator whose noise is 0, for the numbers that noise hides. Not private, and never a release."""
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class Silence(np.random.Generator):
         return np.zeros(size)
 
 
-class Apart(ValueError):
+class NotBatchable(ValueError):
     """Fewer draws were made at a time than there are numbers for; make them one by one."""
 
 
@@ -223,18 +223,18 @@ class NumberedDraws(np.random.Generator):
         """Rows (count, ...) of normal numbers.
 
         Raises:
-            Apart: the first side of ``size`` is not ``count``.
+            NotBatchable: the first side of ``size`` is not ``count``.
         """
         rest = self._of_one(size)
         return np.stack([each.standard_normal(rest) for each in self._each])
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Rows (count, ...) of Laplace numbers. Raises Apart as ``standard_normal`` does."""
+        """Rows (count, ...) of Laplace numbers. Raises NotBatchable as ``standard_normal`` does."""
         rest = self._of_one(size)
         rows: FloatArray = np.stack([each.laplace(loc, scale, rest) for each in self._each])
         return rows
 
     def _of_one(self, size: Any) -> tuple[int, ...]:
         if not isinstance(size, tuple) or not size or size[0] != len(self._each):
-            raise Apart(f"numbered draws are made {len(self._each)} at a time, got the shape {size}")
+            raise NotBatchable(f"numbered draws are made {len(self._each)} at a time, got the shape {size}")
         return size[1:]

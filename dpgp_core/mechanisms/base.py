@@ -12,7 +12,7 @@ import numpy as np
 from ..accounting.guarantee import Guarantee, promise_of
 from ..arrays import FloatArray
 from ..gp.regression import Inference
-from ..gp.uncertainty import Of, Predictive, Uncertainty
+from ..gp.uncertainty import IntervalTarget, Predictive, Uncertainty
 from ..kernels import KERNELS
 from ..linalg import Matrix, column_lengths, column_norms
 from ..measurement.statistics import Stage, Statistics
@@ -50,7 +50,7 @@ class Release:
     uncertainty: Uncertainty
     noise_factor: FloatArray | None = None
 
-    def interval(self, level: float, of: Of = "outputs") -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
         """Central predictive interval at every test point, (draws, P) each, in the output's unit. Public.
 
         It covers the privacy noise of all stages, clipping, and the model's own uncertainty: on data from

@@ -14,19 +14,19 @@ from ..bayes.clusters import Clusters, adapts, clusters_of
 from ..bayes.counts import Counts, public_counts
 from ..bayes.engine import run
 from ..bayes.filter import Columns, Filter, filter_of
-from ..bayes.mixture import MixtureUncertainty, side_by_side
+from ..bayes.mixture import MixtureUncertainty, stack_draws
 from ..bayes.model import Model, visible_width
 from ..bayes.queries import Measured, OutcomeInfo
 from ..bayes.readers import RecordReader
 from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.tuning import TUNING
-from ..gp.uncertainty import Of
+from ..gp.uncertainty import IntervalTarget
 from ..kernels import AcrossLevels, LevelAndCurve
 from ..levels import check_codes, groups_of
 from ..linalg import check_columns
 from ..measurement.fit import Fit
-from ..measurement.noise import Silence
+from ..measurement.noise import ZeroNoise
 from ..measurement.statistics import CellStatistics
 from ..table import Dataset
 from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
@@ -78,7 +78,7 @@ class BayesRelease(Release):
         """
         return difference(self.statistics[0], first, second, X, of=of, models=self.models)
 
-    def quantile(self, probability: float, of: Of = "outputs") -> FloatArray:
+    def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
         """Values (draws, P) that one further output, or f, stays below with that probability, in the output's unit.
 
         Args:
@@ -240,7 +240,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             predictions.append(prediction)
             statistics.append(reader.statistics(found, self.promise_for(dataset)))
         uncertainty = MixtureUncertainty(
-            outcome=dataset.outcome, prediction=side_by_side(predictions), cut=("outputs", "function")
+            outcome=dataset.outcome, prediction=stack_draws(predictions), cut=("outputs", "function")
         )
         release = BayesRelease(
             X_test=X_test,
@@ -253,7 +253,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         )
 
         def hidden() -> FloatArray:
-            silent = RecordReader(dataset, filtered.columns, Silence())
+            silent = RecordReader(dataset, filtered.columns, ZeroNoise())
             _, prediction = run(filtered, split, silent, plan.counts, people=plan.people, like=measured[0])
             return np.asarray(replace(uncertainty, prediction=prediction).values[0])
 

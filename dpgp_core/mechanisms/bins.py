@@ -21,7 +21,7 @@ from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..gp.clipping import clipped_moments
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
-from ..gp.uncertainty import NoInterval, Of, Uncertainty, mixture_half_width, of_curves
+from ..gp.uncertainty import IntervalTarget, NoInterval, Uncertainty, mixture_half_width, of_curves
 from ..kernels import EQ
 from ..measurement.integers import GRID, output_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
@@ -306,7 +306,7 @@ class BinInterval:
     smoother: FloatArray
     centre: FloatArray
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``; as wide for every draw."""
         shifts, variances = self._simulated
         more = self.mechanism.white_noise if of == "outputs" else 0.0

@@ -21,7 +21,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.regression import InferenceChoice
-from ..gp.uncertainty import Of, Predictive, Uncertainty, mixture_half_width, predictive
+from ..gp.uncertainty import IntervalTarget, Predictive, Uncertainty, mixture_half_width, predictive
 from ..kernels import Kernel
 from ..linalg import column_norms, columns_of
 from ..measurement.integers import exact_sums
@@ -296,12 +296,12 @@ class SimulatedInterval:
     public: Dataset
     centre: FloatArray
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
         half = self.half_width(level, of)
         return self.centre - half, self.centre + half
 
-    def half_width(self, level: float, of: Of) -> FloatArray:
+    def half_width(self, level: float, of: IntervalTarget) -> FloatArray:
         """Half of each interval (P,), in the output's unit: the same for every draw."""
         model, (bias, _, noise) = self._model, self._simulated
         variance = model.variance + (model.noise_variance if of == "outputs" else 0.0)

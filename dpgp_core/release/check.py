@@ -20,7 +20,7 @@ from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.model import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
-from ..gp.uncertainty import Of
+from ..gp.uncertainty import IntervalTarget
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
@@ -89,7 +89,9 @@ class LoadedRelease:
         """The curve at X (P, D), (P,), cut to the bounds: in the output's unit, or of logarithms that were measured."""
         return np.asarray(self.prediction(X).values[0])
 
-    def interval(self, X: FloatArray, level: float = 0.95, of: Of = "function") -> tuple[FloatArray, FloatArray]:
+    def interval(
+        self, X: FloatArray, level: float = 0.95, of: IntervalTarget = "function"
+    ) -> tuple[FloatArray, FloatArray]:
         """Ends (P,), (P,) of the interval that holds the curve, or one more output, with this probability.
 
         Raises:
@@ -100,7 +102,7 @@ class LoadedRelease:
         low, high = self.prediction(X).interval(level, of)
         return low[0], high[0]
 
-    def quantile(self, probability: float, X: FloatArray, of: Of = "outputs") -> FloatArray:
+    def quantile(self, probability: float, X: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
         """Value (P,) at X (P, D) that one more output, or the curve, stays below with this probability.
 
         Raises:
@@ -110,7 +112,7 @@ class LoadedRelease:
             raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
         return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
-    def probability_above(self, level: float, X: FloatArray, of: Of = "function") -> FloatArray:
+    def probability_above(self, level: float, X: FloatArray, of: IntervalTarget = "function") -> FloatArray:
         """Probability (P,) at X (P, D) that the curve, or one more output, is above a level in the output's unit."""
         return np.asarray(self.prediction(X).probability_above(level, of)[0])
 
@@ -146,7 +148,7 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         prediction: in model units.
     """
     kind: Kind = "number"
-    cut: tuple[Of, ...] = ()
+    cut: tuple[IntervalTarget, ...] = ()
     if isinstance(statistics, CellStatistics):
         kind = "yes/no" if statistics.reading == "yes/no" else "number"
         cut = ("outputs", "function")

@@ -21,7 +21,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
-from ..gp.uncertainty import Of, mixture_half_width, mixture_level, of_curves
+from ..gp.uncertainty import IntervalTarget, mixture_half_width, mixture_level, of_curves
 from ..kernels import Kernel
 from ..table import Outcome
 from .statistics import NoiseScales, NoisyStatistics
@@ -246,7 +246,7 @@ class SparseInterval:
     X_test: FloatArray
     centre: FloatArray
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
         more = self.noise_variance if of == "outputs" else 0.0
         widths = [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]

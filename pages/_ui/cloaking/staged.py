@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.filter import Filter, filter_of
-from dpgp_core.bayes.mixture import MixtureUncertainty, side_by_side
+from dpgp_core.bayes.mixture import MixtureUncertainty, stack_draws
 from dpgp_core.bayes.model import Model as Mixed
 from dpgp_core.bayes.queries import Measured
 from dpgp_core.bayes.settings import reading_for
@@ -66,7 +66,7 @@ def read(
         posterior, at_test = given.read(each.stages), given.at(X_test)
         parts.append(at_test.with_dispersion(at_test.predict(posterior), each.distances))
         progress(len(parts) / len(measured))
-    return MixtureUncertainty(outcome=dataset.outcome, prediction=side_by_side(parts), cut=("outputs", "function"))
+    return MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(parts), cut=("outputs", "function"))
 
 
 def curves(

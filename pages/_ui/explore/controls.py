@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpgp_core.gp.uncertainty import Of
+from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.measurement.statistics import Released
 from pages._ui import environment
 from pages._ui.explore import statistic
@@ -54,7 +54,7 @@ EXAMPLE = menu(
 ALL_GROUPS = "All groups"
 _READING = "Reading"
 AVERAGED = menu("Lengthscale", "explore_model", {"average": "Average of all", "one": "One that I choose"})
-OF: Menu[Of] = menu(
+OF: Menu[IntervalTarget] = menu(
     "Range for", "explore_of", {"function": "Where the curve is", "outputs": "One more person"}, section=_READING
 )
 NOISE: Menu[str] = menu(
@@ -119,7 +119,7 @@ class View:
     lengthscale: int | None
     noise: int | None
     level: float
-    of: Of
+    of: IntervalTarget
     threshold: float | None
     centiles: bool = False
     group: int | None = None

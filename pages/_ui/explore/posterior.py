@@ -15,7 +15,7 @@ from dpgp_core.bayes.model import Model, across_levels
 from dpgp_core.bayes.periodic import waving
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.tuning import TUNING
-from dpgp_core.gp.uncertainty import Of
+from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release.check import uncertainty_read
@@ -103,7 +103,7 @@ class Filtered:
         mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.candidates.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
-    def interval(self, level: float, of: Of) -> tuple[FloatArray, FloatArray]:
+    def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """Central interval (P,), (P,) of the release itself, in the output's unit.
 
         There is none of one lengthscale alone: where that is wrong, it would be too narrow.

@@ -202,7 +202,7 @@ def _refitted(script: Script, chosen: Chosen) -> None:
     variances = variances if view.noise is None else [variances[view.noise]]
     script.add(f"kernels = {script.of(kernels)}", f"variances = {script.of(variances)}")
     script.add(f"again = {script.name(refit)}(release.statistics, kernels=kernels,")
-    script.add("              noise_variances=variances, X_test=X, broken=True)")
+    script.add("              noise_variances=variances, X_test=X, change_points=True)")
     script.add("with_chosen_model = np.clip(again.mean, *release.statistics.bounds)")
 
 

@@ -19,7 +19,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Held, error_without_privacy, left_out, without_privacy
 from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
-from dpgp_core.gp.uncertainty import Of
+from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, SparseVariational
 from dpgp_core.selection.hyperparameters import (
@@ -127,7 +127,7 @@ def parts(dataset: Dataset) -> list[Held]:
 
 GRID_POINTS = 161
 LEVEL = 0.95
-KINDS: tuple[Of, ...] = ("outputs", "function")
+KINDS: tuple[IntervalTarget, ...] = ("outputs", "function")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Fits(_About):
 
     x: FloatArray
     means: dict[Method, FloatArray]
-    halves: dict[Of, FloatArray]
+    halves: dict[IntervalTarget, FloatArray]
     plain: FloatArray
     inducing: FloatArray
     rmse: dict[Contender, float]

@@ -320,7 +320,7 @@ def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing():
     others = np.arange(len(models)) != 2
     for name in ("mean", "rows", "star_variance", "log_evidence", "log_evidences"):
         np.testing.assert_allclose(getattr(after, name)[others], getattr(good, name)[others], atol=1e-12)
-    np.testing.assert_array_equal(after.breaks.mean[2], state.breaks.mean[2])
+    np.testing.assert_array_equal(after.change_points.mean[2], state.change_points.mean[2])
 
 
 @pytest.mark.parametrize("part", ["rest", "gain", "cells"])
@@ -364,7 +364,7 @@ def stages_of_many():
 
 
 def set_of(models):
-    return model_set(models, CELLS, breaks=change_points_of(CELLS, 1.0))
+    return model_set(models, CELLS, change_points=change_points_of(CELLS, 1.0))
 
 
 def read_in_two_stages(models, B, z, index=None):
@@ -400,7 +400,8 @@ def test_a_set_of_models_gives_what_each_gives_alone(index):
         np.testing.assert_allclose(together.prior[row, models.rank :][:M], alone.prior[0, k:][:M], **SAME)
         assert together.log_evidence[model] == pytest.approx(alone.log_evidence[0], abs=1e-9)
         for name in ("mean", "square", "explained", "log_evidence"):
-            np.testing.assert_allclose(getattr(together.breaks, name)[row], getattr(alone.breaks, name)[0], **SAME)
+            ours, its = getattr(together.change_points, name), getattr(alone.change_points, name)
+            np.testing.assert_allclose(ours[row], its[0], **SAME)
         for ours, its in zip(moments, curve_moments(alone, g), strict=True):
             np.testing.assert_allclose(ours[row], its[0], **SAME)
         np.testing.assert_allclose(misfit[model], alone.misfit[0], **SAME)

@@ -40,12 +40,12 @@ FOUND = OF_CELLS.before(np.ones((1, 2)))._replace(
 @pytest.fixture(scope="module")
 def model():
     """A set of one model."""
-    return model_set([SMOOTH], CELLS, breaks=OF_CELLS)
+    return model_set([SMOOTH], CELLS, change_points=OF_CELLS)
 
 
 @pytest.fixture
 def one_break(monkeypatch):
-    monkeypatch.setattr(changepoints, "TUNING", replace(TUNING, change_points=1))
+    monkeypatch.setattr(changepoints, "TUNING", replace(TUNING, most_change_points=1))
 
 
 def stages(model, numbers=(3, 2), step=4.0):
@@ -106,14 +106,14 @@ def test_a_break_has_the_posterior_that_counting_every_case_gives(model):
         squares.append((phi @ covariance[np.ix_(chosen, chosen)] * phi).sum(axis=1) + means[-1] ** 2)
     expected = weights @ means
     shapes, phi = OF_CELLS.at(X), model.at(0, X)
-    np.testing.assert_allclose(phi @ state.coefficients[0] + shapes @ state.breaks.mean[0], expected, atol=1e-7)
+    np.testing.assert_allclose(phi @ state.coefficients[0] + shapes @ state.change_points.mean[0], expected, atol=1e-7)
     Q = state.rows[0, :, :k] @ phi.T
     smooth = (phi * phi).sum(axis=1) - (Q**2).sum(axis=0)
-    [of_breaks] = state.breaks.variance((shapes - Q.T @ state.breaks.G[0])[None])
-    np.testing.assert_allclose(smooth + of_breaks, weights @ squares - expected**2, atol=1e-7)
+    [of_change_points] = state.change_points.variance((shapes - Q.T @ state.change_points.G[0])[None])
+    np.testing.assert_allclose(smooth + of_change_points, weights @ squares - expected**2, atol=1e-7)
     assert weights[0] < 0.01  # the step is seen
     none = cases[0][0] - np.log1p(-SHARE)
-    assert state.breaks.log_evidence == pytest.approx(logsumexp([log for log, *_ in cases]) - none, abs=1e-6)
+    assert state.change_points.log_evidence == pytest.approx(logsumexp([log for log, *_ in cases]) - none, abs=1e-6)
 
 
 @pytest.mark.usefixtures("one_break")
@@ -121,7 +121,8 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
     """E |w - G b|^2 by cases, w and G of each stage as the filter whitened them."""
     state, seen = stages(model)
     weights, found = softmax([log for log, *_ in by_hand(model, seen)]), by_hand(model, seen)
-    G, white, ends = state.breaks.G[0], state.breaks.white[0], np.cumsum([0, *state.breaks.numbers])
+    found_so_far = state.change_points
+    G, white, ends = found_so_far.G[0], found_so_far.white[0], np.cumsum([0, *found_so_far.numbers])
     for stage, (first, last) in enumerate(pairwise(ends)):
         expected = 0.0
         for weight, (_, j, mean, covariance) in zip(weights, found, strict=True):
@@ -134,9 +135,9 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
 def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model):
     """Two effects, every pair of cases by hand."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(changepoints, "TUNING", replace(TUNING, change_points=2))
+        patch.setattr(changepoints, "TUNING", replace(TUNING, most_change_points=2))
         state, _ = stages(model)
-    [G], [white] = state.breaks.G, state.breaks.white
+    [G], [white] = state.change_points.G, state.change_points.white
     single = [(np.log1p(-SHARE), 0.0, 0)] + [
         (np.log(SHARE / (2 * J)), LARGE * share, j) for share in AMPLITUDES for j in range(J)
     ]
@@ -146,7 +147,7 @@ def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model)
             S = np.eye(len(white)) + first * np.outer(G[:, i], G[:, i]) + second * np.outer(G[:, j], G[:, j])
             logs.append(log_first + log_second + multivariate_normal(np.zeros(len(white)), S).logpdf(white))
     exact = logsumexp(logs) - multivariate_normal(np.zeros(len(white)), np.eye(len(white))).logpdf(white)
-    assert exact - 1.5 < state.breaks.log_evidence[0] < exact + 1e-9
+    assert exact - 1.5 < state.change_points.log_evidence[0] < exact + 1e-9
 
 
 def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
@@ -206,8 +207,9 @@ def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
 
 @pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
 def test_where_bounds_are_wide_breaks_are_of_the_scatter_of_outcomes(noise_variance):
-    models = model_set([SMOOTH, replace(SMOOTH, noise_variance=noise_variance)], CELLS, breaks=OF_CELLS)
-    np.testing.assert_allclose(models.break_variances[1], np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance))
+    models = model_set([SMOOTH, replace(SMOOTH, noise_variance=noise_variance)], CELLS, change_points=OF_CELLS)
+    expected = np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance)
+    np.testing.assert_allclose(models.change_point_variances[1], expected)
 
 
 PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
@@ -228,7 +230,7 @@ def test_planes_groups_and_periods_have_none(grid):
 
 
 def test_before_anything_is_released_breaks_are_as_likely_as_they_are_said_to_be(model):
-    state = prior_state(model, COUNTS).breaks
+    state = prior_state(model, COUNTS).change_points
     np.testing.assert_array_equal(state.mean, np.zeros((1, J)))
     np.testing.assert_allclose(state.square.sum(), 3 * SHARE * LARGE * np.mean(AMPLITUDES))
     assert state.log_evidence == pytest.approx(0)
@@ -254,7 +256,7 @@ def test_plans_know_that_a_curve_may_break():
         more.append((each.moments_of(prior, linear), linear.unit))
     (own, unit), (plain, _) = more
     for index in range(len(models)):
-        square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.break_variances[index]))
+        square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.change_point_variances[index]))
         of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
         more_F = unit[index][:, None] * of_curve
         np.testing.assert_allclose(own.F[index] - plain.F[index], more_F, rtol=0.05, atol=1e-6)

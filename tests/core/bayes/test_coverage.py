@@ -15,7 +15,7 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.engine import run
 from dpgp_core.bayes.filter import filter_of
-from dpgp_core.bayes.mixture import side_by_side
+from dpgp_core.bayes.mixture import stack_draws
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.gp.clipping import clipped_moments
@@ -71,7 +71,7 @@ def test_intervals_hold_on_data_from_the_models(epsilon):
     for outputs in y[:, :N]:
         reader = RecordReader(table(X[:N], outputs, **public), columns, rng)
         found.append(replace(run(filtered, split, reader, counts)[1], fit=()))
-    prediction = side_by_side(found)
+    prediction = stack_draws(found)
     shares = {}
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
         probability = prediction.probability_below(truth, of)
@@ -108,7 +108,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         found.append(replace(run(filtered.at(X[n:]), split, reader, None)[1], fit=()))
         truths["function"].append(clipped_moments(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
-    prediction, shares = side_by_side(found), {}
+    prediction, shares = stack_draws(found), {}
     for of, truth in truths.items():
         for level in LEVELS:
             low, high = (np.clip(end, -HALF, HALF) for end in prediction.interval(level, of))

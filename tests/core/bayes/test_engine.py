@@ -16,7 +16,7 @@ from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.measurement.measurement import CellCounts, Measurement
-from dpgp_core.measurement.noise import Silence
+from dpgp_core.measurement.noise import ZeroNoise
 from tests.core.tables import table
 
 HALF, N, S = 1.0, 60, 1.3
@@ -101,7 +101,7 @@ def test_another_release_lends_its_strategies_and_widths(filtered):
     """Without noise about the same records: the same intervals and strategies, whatever would be planned now."""
     data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.columns, X)
     first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts)
-    silent = RecordReader(data, filtered.columns, Silence())
+    silent = RecordReader(data, filtered.columns, ZeroNoise())
     again, _ = run(replace(filtered, gap=1e-6), split, silent, counts, like=first)
     for stage, other in zip(again.stages, first.stages, strict=True):
         np.testing.assert_array_equal(stage.B, other.B)

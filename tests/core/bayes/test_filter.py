@@ -145,9 +145,9 @@ def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
     spread = sum(
-        weight * (noise + (models.cells[label] ** 2).sum(axis=1) + models.breaks.cells**2 @ square)
+        weight * (noise + (models.cells[label] ** 2).sum(axis=1) + models.change_points.cells**2 @ square)
         for label, noise, weight, square in zip(
-            models.label, models.noise_variance, now.weights, now.state.breaks.square, strict=True
+            models.label, models.noise_variance, now.weights, now.state.change_points.square, strict=True
         )
     )
     np.testing.assert_allclose(even.mean_square(now, ZERO), spread)
@@ -189,10 +189,13 @@ def test_moments_are_those_of_the_state(even):
         C = np.diag(state.prior[row]) - state.rows[row].T @ state.rows[row]
         T, phi = linear.T[row], np.zeros((8, C.shape[1]))
         phi[:, :k] = even.models.cells[state.label[row]]
-        of_sums = linear.unit[row][:, None] * even.models.breaks.cells - T @ state.rows[row].T @ state.breaks.G[row]
-        of_curve = even.models.breaks.cells - phi @ state.rows[row].T @ state.breaks.G[row]
-        breaks = state.breaks.only(np.array([row]))
-        [more], [across] = (breaks.covariance(of_sums[None], each[None]) for each in (of_sums, of_curve))
+        of_sums = (
+            linear.unit[row][:, None] * even.models.change_points.cells
+            - T @ state.rows[row].T @ state.change_points.G[row]
+        )
+        of_curve = even.models.change_points.cells - phi @ state.rows[row].T @ state.change_points.G[row]
+        change_points = state.change_points.only(np.array([row]))
+        [more], [across] = (change_points.covariance(of_sums[None], each[None]) for each in (of_sums, of_curve))
         np.testing.assert_allclose(one.K, T @ C @ T.T + linear.rest[row] + more, atol=1e-9, rtol=1e-9)
         np.testing.assert_allclose(one.F, T @ C @ phi.T + across, atol=1e-9, rtol=1e-9)
 

@@ -14,7 +14,7 @@ from dpgp_core.bayes.readers import RecordReader, measured_of
 from dpgp_core.bayes.reading import columns_of
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.measurement.measurement import CellCounts
-from dpgp_core.measurement.noise import Silence
+from dpgp_core.measurement.noise import ZeroNoise
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.tables import changed
 
@@ -72,7 +72,7 @@ def measured(reader, queries):
     return [found[0].z, found[1].z, found[2].z, found[2].above[1]]
 
 
-@pytest.mark.parametrize("noise", [Silence(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
+@pytest.mark.parametrize("noise", [ZeroNoise(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_little_noise_sums_are_exact(data, kind, noise):
     columns = columns_for(kind, data)

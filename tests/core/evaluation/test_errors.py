@@ -64,15 +64,15 @@ def _dense(data, X_test, people):
     """Mean at X_test of the mixture by evidence, and the mean square of records left out, by dense matrices."""
     half, y = data.output_range / data.y_scale / 2, data.standardised()
     mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5)
-    breaks = change_points_of(mechanism.columns_for(data), half**2 / 3)
-    shapes, means, left_out, evidence = breaks.at(data.X), [], [], []
+    change_points = change_points_of(mechanism.columns_for(data), half**2 / 3)
+    shapes, means, left_out, evidence = change_points.at(data.X), [], [], []
     for model in mechanism.models(data.x_box, half, people=people):
         K = model.kernel(data.X, data.X) + model.noise_variance * np.eye(data.n)
-        L, variances = np.linalg.cholesky(K), breaks.variances_under(model.noise_variance)[None]
+        L, variances = np.linalg.cholesky(K), change_points.variances_under(model.noise_variance)[None]
         white = solve_triangular(L, np.column_stack([y, shapes]), lower=True)[None]
-        state = breaks.after(breaks.before(variances), white[:, :, 1:], white[:, :, 0], variances)
+        state = change_points.after(change_points.before(variances), white[:, :, 1:], white[:, :, 0], variances)
         steady = np.linalg.solve(K, y - shapes @ state.mean[0])
-        means.append(model.kernel(X_test, data.X) @ steady + breaks.at(X_test) @ state.mean[0])
+        means.append(model.kernel(X_test, data.X) @ steady + change_points.at(X_test) @ state.mean[0])
         left_out.append(steady / np.diag(np.linalg.inv(K)))
         log_density = multivariate_normal(cov=K, allow_singular=True).logpdf(y) + state.log_evidence[0]
         evidence.append(np.log(model.weight) + log_density)

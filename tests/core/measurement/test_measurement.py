@@ -11,7 +11,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
 from dpgp_core.measurement.measurement import STEPS, CellCounts, LaplaceMeasurement, Measurement
-from dpgp_core.measurement.noise import Apart, NumberedDraws, Silence
+from dpgp_core.measurement.noise import NotBatchable, NumberedDraws, ZeroNoise
 from tests.core.measurement.sealing import strategy
 from tests.core.measurement.test_cells import residuals
 
@@ -80,7 +80,7 @@ def test_measuring_is_fresh_and_teaching_is_numbered(measurement, data, where):
     assert draws.std(axis=0) == pytest.approx(
         np.full(3, measurement.noise_sd), rel=0.12 if isinstance(measurement, LaplaceMeasurement) else 0.06
     )
-    noiseless = measurement.teaching(data, Silence(), **where)[0]
+    noiseless = measurement.teaching(data, ZeroNoise(), **where)[0]
     assert draws.mean(axis=0) == pytest.approx(noiseless, abs=5 * measurement.noise_sd / 4000**0.5)
 
 
@@ -110,7 +110,7 @@ def test_centre_and_width():
     assert measurement.centre.tolist() == [0.5, 2.5]
     assert measurement.width.tolist() == [1.0, 3.0]
     # B q = (y - centre) / width inside the intervals
-    assert measurement.teaching(np.array([0.75, 1.75]), Silence())[0].tolist() == [0.25, -0.25]
+    assert measurement.teaching(np.array([0.75, 1.75]), ZeroNoise())[0].tolist() == [0.25, -0.25]
 
 
 # --- what an attacker sees who knows everything but one output -----------------------------------------------------
@@ -201,9 +201,9 @@ def test_a_draw_alone_is_what_its_number_always_gave():
 
 
 def test_fewer_at_a_time_would_mix_the_draws_up_and_are_refused():
-    with pytest.raises(Apart, match="20 at a time"):
+    with pytest.raises(NotBatchable, match="20 at a time"):
         NumberedDraws(1, 20).standard_normal((3, 4))
-    with pytest.raises(Apart, match="2 at a time"):
+    with pytest.raises(NotBatchable, match="2 at a time"):
         NumberedDraws(1, 2).laplace(size=4)
     with pytest.raises(ValueError, match="count"):
         NumberedDraws(1, 0)

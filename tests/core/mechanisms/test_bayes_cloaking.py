@@ -40,7 +40,7 @@ def test_refit_reads_every_model_as_the_release_did(data, protects):
         kernels=[model.kernel for model in release.models[:: len(noises)]],
         noise_variances=noises,
         X_test=X_TEST,
-        broken=True,
+        change_points=True,
     )
     prediction = release.uncertainty.prediction
     np.testing.assert_allclose(again.mixture.means, prediction.means, rtol=1e-8, atol=1e-8)
