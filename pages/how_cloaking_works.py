@@ -22,8 +22,11 @@ with st.expander("Try this"):
     frame.lessons(
         "how_cloaking_works",
         [
-            ("Two people far apart: each hides alone.", {"x1": 1, "x2": 9, "two_l": 1, "step": "covered"}),
-            ("Two people close together share the work.", {"x1": 4.5, "x2": 5.5, "step": "covered"}),
+            (
+                "Two people far apart: each hides alone.",
+                {"x1": 1, "x2": 9, "two_l": 1, "two_people": 1, "step": "covered"},
+            ),
+            ("Two groups close together share the work.", {"x1": 4.5, "x2": 5.5, "step": "covered"}),
             (
                 "A short lengthscale: nearly everyone carries noise.",
                 {"step": "covered", "everybody": "true", "lengthscale_years": 3},

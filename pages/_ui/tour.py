@@ -47,7 +47,7 @@ def promise() -> str:
 
 
 def two_point_noise(x2: float) -> float:
-    """Cloaking noise per unit budget at the more exposed test point: record 1 at 4.5, record 2 at x2, d = 2."""
+    """Cloaking noise per unit budget at the more exposed test point: group 1 at 4.5, group 2 at x2, d = 2."""
     points = two.build(TwoPointSettings(4.5, x2, 1.5, 0.1, 2.0))
     return float(np.sqrt(points.cloaking.diagonal().max()))
 
@@ -56,7 +56,7 @@ def neighbours() -> str:
     """Step 2."""
     apart, together = two_point_noise(5.5), two_point_noise(4.5)
     return (
-        "In the same place the two share one pull on the predictions. Each can move them less, and in the same "
+        "In the same place all share one pull on the predictions. Each can move them less, and in the same "
         "direction. The lines in the right picture fall together, and the orange ellipse shrinks onto them. The "
         f"privacy noise at the more exposed point falls from {text.number(apart)} to **{text.number(together)}** for "
         "the same promise."
@@ -182,8 +182,8 @@ STEPS = (
     Step(
         "how_cloaking_works",
         {"step": "covered", "x1": "4.5", "x2": "5.5"},
-        "Why do two people who are alike hide each other?",
-        "Open “Move the two people”, and move person 2 from 5.5 onto person 1, at 4.5.",
+        "Why do people who are alike hide each other?",
+        "Open “Move the two groups”, and move group 2 from 5.5 onto group 1, at 4.5.",
         neighbours,
     ),
     Step(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import session
-from pages._ui.cloaking import computed, directions, staged
+from pages._ui.cloaking import computed, directions, figures, staged
 from pages._ui.hiding import clipping, measured, person, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.person import Choice, move
@@ -69,6 +70,24 @@ def test_the_lead_says_how_much_less_variance_it_is(seen):
     said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
     points = hiding_two.build(TwoPointSettings(2.5, 5.0, 1.5, 0.1, 2.0))
     assert int(said[1]) == round(100 * np.trace(points.cloaking) / np.trace(points.prior))
+
+
+def test_the_noise_that_hides_a_person_leaves_the_curve_to_be_seen(seen):
+    """The title says that little noise is enough; at first the curve goes from one sign to the other through it."""
+    drawn = traces(seen(PAGE, step="covered"))["published, with noise"]
+    noise, curve = (numbers(each) for each in (drawn["error_y"]["array"], drawn["y"]))
+    assert (noise < np.abs(curve)).all()
+    assert numbers(drawn["y"]).min() < 0 < numbers(drawn["y"]).max()
+
+
+def test_the_sums_of_a_stage_are_highlighted_one_at_a_time(seen):
+    app = seen(PAGE, step="measured")
+    assert 'class="player-play"' in page_text(app)
+    lines = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    played = [line for line in lines if line.get("legendgroup") == figures.DRAWS]
+    pale = [line for line in lines if line.get("name")]
+    assert len(played) == len(pale) >= 5
+    assert [line.get("opacity", 1) for line in played] == [1] + [0] * (len(played) - 1)
 
 
 def test_the_steps_are_walked_by_buttons_and_every_step_has_one_title(open_page):
@@ -346,7 +365,7 @@ def test_more_epsilon_measures_more(kung, plan):
 def test_small_epsilons_have_three_stages_and_the_last_is_drawn(open_page):
     app = open_page(PAGE, step="measured", epsilon="0.1", stage="5")
     assert "in 3 stages" in page_text(app)
-    assert "one sum of stage 3, which" in "".join(each.value for each in app.caption)
+    assert "one sum of stage 3:" in "".join(each.value for each in app.caption)
 
 
 def test_figures_and_sentences_say_the_same(open_page, plan):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -222,6 +223,16 @@ def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
     other = open_page(PAGE, pin="kung_curves?dataset=toy_1d")
     assert "of other data" in other.info[0].value
     assert PINNED not in traces(other)
+
+
+def test_pinned_figures_are_rounded_and_equal_ones_are_the_same(seen):
+    """Twenty draws have spent 5.40693, which stood so in a tile; and figures that differ by rounding are the same."""
+    app = seen(PAGE, pin="kung_curves?epsilon=1&mechanism=cloaking", mechanism="cloaking", draws="20")
+    tiles = {metric.label: metric for metric in app.metric if metric.label.startswith("A | B")}
+    assert re.fullmatch(r"1 \| \d\.\d{1,2}", tiles["A | B: ε"].value)
+    assert tiles["A | B: one more person"].delta == "the same"
+    assert pin.change(1.0, 1.0 + 1e-14) == "the same"
+    assert pin.change(1.0, 1.1) == "B is 10 % larger"
 
 
 def test_without_the_overlay_no_error_is_compared(open_page):

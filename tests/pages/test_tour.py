@@ -129,9 +129,10 @@ def test_claim_1_attackers_success():
     assert ndtr(0.5 / noise_multiplier(10, tour.DELTA)) > 0.8
 
 
-def test_claim_2_two_in_one_place_share_one_pull():
+def test_claim_2_groups_in_one_place_share_one_pull():
     def exposure(x2):
-        return cloaking_matrix(EQ(lengthscale=1.5), np.array([[4.5], [x2]]), np.array([[3.0], [7.0]]), 0.1)
+        people = np.repeat([[4.5], [x2]], 10, axis=0)  # ten in each group
+        return cloaking_matrix(EQ(lengthscale=1.5), people, np.array([[3.0], [7.0]]), 0.1)
 
     apart, together = exposure(5.5), exposure(4.5)
     assert np.linalg.matrix_rank(together, tol=1e-9) == 1  # the same direction

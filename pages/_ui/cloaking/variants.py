@@ -77,7 +77,7 @@ VARIED: Menu[Varied] = menu(
     section=HERE,
 )
 _FAR = 3  # between epsilons of two pictures, as a factor
-_KERNELS = ("EQ", "Matern32", "Matern12")
+_KERNELS = {"EQ": "EQ", "Matern32": "Matern 3/2", "Matern12": "Matern 1/2"}
 
 
 def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
@@ -94,8 +94,8 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
         for epsilon in (draw.epsilon / _FAR, draw.epsilon, draw.epsilon * _FAR):
             yield f"ε = {epsilon:.2g}", computed.run(model, design, replace(one, epsilon=float(f"{epsilon:.2g}")))
     elif varied == "kernel":
-        for kernel in _KERNELS:
-            yield kernel, computed.run(replace(model, kernel=kernel), design, one)
+        for kernel, title in _KERNELS.items():
+            yield title, computed.run(replace(model, kernel=kernel), design, one)
     elif varied == "lengthscale":
         for length in shipped.side_by_side:
             result = computed.run(replace(model, lengthscale=float(length)), design, one)
@@ -218,9 +218,16 @@ def play_map(ours: Result) -> Result:
     return many
 
 
-def player(charts: Mapping[str, go.Figure], above: DeltaGenerator, legend: str, count: int, seconds: float) -> None:
-    """The player of so many draws of charts, each of which is shown for so long."""
-    above.html(_style(charts, count, seconds) + buttons(legend))
+def player(
+    charts: Mapping[str, go.Figure],
+    above: DeltaGenerator,
+    legend: str,
+    count: int,
+    seconds: float,
+    still: str = "All together",
+) -> None:
+    """The player of so many draws of charts, each shown for so long; ``still`` names the picture at first."""
+    above.html(_style(charts, count, seconds) + buttons(legend, still))
 
 
 def _traces(figure: go.Figure, group: str) -> list[int]:

@@ -15,7 +15,8 @@ from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed as cloaking
-from pages._ui.cloaking import staged
+from pages._ui.cloaking import staged, variants
+from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Numbers
 from pages._ui.hiding import steps
 from pages._ui.look import frame, settings, tables, text
@@ -96,27 +97,21 @@ def _upright(B: FloatArray) -> FloatArray:
     return np.asarray(B * sign[:, None])
 
 
-NAMED = ("solid", "dash", "dot", "dashdot")  # of the first rows; the others are thin
 _SMALL = 330
+_SECONDS = 0.7  # that a row is highlighted for, when they are played
 
 
 def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
-    """The rows of B of a stage (1, 2, ...) over the first input."""
+    """The rows of B of a stage (1, 2, ...) over the first input: all of them pale, and each once more to be played."""
     order = np.argsort(data.X[:, 0], kind="stable")
     figure, x = go.Figure(), data.X[order, 0]
-    for index, row in enumerate(measured.strategies[stage - 1][:, order]):
-        named = index < len(NAMED)
-        draw_line(
-            figure,
-            x,
-            row.round(4),
-            f"number {index + 1}" if named else "further numbers",
-            PRIVATE if named else faded(PRIVATE, 0.45),
-            NAMED[index] if named else "solid",
-            width=2.2 if named else 0.8,
-            legendgroup=str(min(index, len(NAMED))),
-            showlegend=index <= len(NAMED),
-        )
+    rows = measured.strategies[stage - 1][:, order].round(4)
+    for index, row in enumerate(rows, 1):
+        draw_line(figure, x, row, f"number {index}", faded(PRIVATE, 0.35), width=0.8)
+    for index, row in enumerate(rows):
+        draw_line(figure, x, row, "", PRIVATE, width=2.6, legendgroup=DRAWS, hoverinfo="skip")
+        figure.data[-1].opacity = float(index == 0)  # the others have their turns
+    figure.update_traces(showlegend=False)
     figure.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
     figure.update_yaxes(title=f"weight of each {data.y_name} in the sum", range=[-1.05, 1.05])
@@ -193,9 +188,20 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
+    player = st.container()
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
     numbers = tables.of_figure(rows)
-    steps.chart(rows, "rows_of_B", _about(data, budget, row_of(measured, data, stage)), numbers)
+    alt = row_of(measured, data, stage)
+    caption = f"Each line is one sum of stage {stage}: the weight of the people of that {data.x_names[0]} in it."
+    steps.chart(rows, "rows_of_B", _about(data, budget, alt), numbers, caption=caption)
+    variants.player(
+        {"rows_of_B": rows},
+        player,
+        f"{measured.ranks[stage - 1]} sums, one by one",
+        measured.ranks[stage - 1],
+        _SECONDS,
+        still="The first",
+    )
     frame.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
         _against_epsilon(data, measured)

@@ -53,9 +53,11 @@ def walk(step: str) -> None:
                 st.button(label, key=key, icon=f":material/{icon}:", on_click=session.move, args=(moved,))
 
 
-def chart(figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None) -> None:
+def chart(
+    figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None, caption: str | None = None
+) -> None:
     """A figure without true data: all of it may be published."""
-    pictures.chart(figure, key, about.shows, as_it_is(figure, about), numbers)
+    pictures.chart(figure, key, about.shows, as_it_is(figure, about), numbers, caption=caption)
 
 
 def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list[Any]:

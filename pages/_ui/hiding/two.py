@@ -1,4 +1,7 @@
-"""The first two steps: one person moves two predictions, and noise covers that; then everybody (Smith et al. 2018)."""
+"""The first two steps: one person of two groups moves two predictions, and noise covers that; then everybody.
+
+Source: Smith et al. 2018.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,16 @@ from pages._ui.model import Draw
 from pages._ui.work import cached
 
 TEST_POINTS = np.array([[3.0], [7.0]])
-OUTPUTS = np.array([1.0, -0.5])
+OUTPUTS = np.array([2.5, -2.0])  # of everybody in each group
 _GRID = np.linspace(0, 10, 101)[:, None]
 
 
 @dataclass(frozen=True)
 class TwoPointSettings:
-    """Inputs of the two records, lengthscale, noise variance, largest change d, and which record changes (1 or 2)."""
+    """Inputs of two groups, lengthscale, noise variance, largest change d, whose person changes, and people in each.
+
+    With one person in each, noise that hides a person hides the curve as well; with ten it does not.
+    """
 
     x1: float
     x2: float
@@ -45,16 +51,17 @@ class TwoPointSettings:
     noise: float
     d: float
     moved: int = 1
+    people: int = 10
 
 
 @dataclass(frozen=True, eq=False)
 class TwoPoints:
-    """Two records, two test points.
+    """Two groups of people at two places, two test points.
 
     Attributes:
         settings: all that it depends on.
-        X: inputs of the records (2, 1).
-        C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of record j.
+        X: inputs of the groups (2, 1).
+        C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of one person of group j.
         grid_C: the same on a grid (101, 2), for drawing curves.
         prior: covariance of the GP-prior noise per unit multiplier (2, 2), for the largest change.
         cloaking: that of the cloaking noise (2, 2).
@@ -71,14 +78,14 @@ class TwoPoints:
 def build(settings: TwoPointSettings) -> TwoPoints:
     """The picture's numbers; microseconds, so nothing is cached."""
     kernel, X = EQ(lengthscale=settings.lengthscale), np.array([[settings.x1], [settings.x2]])
-    noise, d = settings.noise, settings.d
-    C = cloaking_matrix(kernel, X, TEST_POINTS, noise)
+    noise, d, everybody = settings.noise, settings.d, np.repeat(X, settings.people, axis=0)
+    C = cloaking_matrix(kernel, everybody, TEST_POINTS, noise)
     return TwoPoints(
         settings=settings,
         X=X,
-        C=C,
-        grid_C=cloaking_matrix(kernel, X, _GRID, noise),
-        prior=(d * exact_sensitivity(kernel, X, noise)) ** 2 * kernel(TEST_POINTS, TEST_POINTS),
+        C=C[:, :: settings.people],
+        grid_C=cloaking_matrix(kernel, everybody, _GRID, noise)[:, :: settings.people],
+        prior=(d * exact_sensitivity(kernel, everybody, noise)) ** 2 * kernel(TEST_POINTS, TEST_POINTS),
         cloaking=d**2 * design_noise(C, "trace", gap=1e-8, rank_tolerance=1e-9).covariance(),
     )
 
@@ -98,11 +105,14 @@ def noise_at(points: TwoPoints, draw: Draw) -> FloatArray:
 
 
 def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
-    """Prediction before and after the record changes by d; ``covered`` by the noise of a budget to each side."""
-    figure = go.Figure()
-    after = OUTPUTS + points.settings.d * np.eye(2)[points.settings.moved - 1]
-    for y, colour, dash, name in ((OUTPUTS, NON_PRIVATE, "solid", "before"), (after, OTHER, "dash", "after")):
-        draw_line(figure, _GRID[:, 0], points.grid_C @ y, name, colour, dash)
+    """Prediction before and after one person changes by d; ``covered`` by the noise of a budget to each side."""
+    figure, before = go.Figure(), points.settings.people * OUTPUTS  # of each group together
+    change = points.settings.d * np.eye(2)[points.settings.moved - 1]
+    for sums, y, colour, dash, name in (
+        (before, OUTPUTS, NON_PRIVATE, "solid", "before"),
+        (before + change, OUTPUTS + change, OTHER, "dash", "after"),
+    ):
+        draw_line(figure, _GRID[:, 0], points.grid_C @ sums, name, colour, dash)
         figure.add_scatter(
             x=points.X[:, 0],
             y=y,
@@ -117,7 +127,7 @@ def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
     if covered:
         figure.add_scatter(
             x=TEST_POINTS[:, 0],
-            y=points.C @ OUTPUTS,
+            y=points.C @ before,
             mode="markers",
             name="published, with noise",
             showlegend=False,
@@ -145,7 +155,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
             x=[-move[0], move[0]],
             y=[-move[1], move[1]],
             mode="lines+markers",
-            name=f"person {index + 1} moves",
+            name=f"one person of group {index + 1} moves",
             line={"color": colour},
             marker={"size": 8},
         )
@@ -155,7 +165,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     return finish(figure, 400)
 
 
-_LINES = "What each person can do to both predictions: moves along one line."
+_LINES = "What one person of each group can do to both predictions: moves along one line."
 _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
 
@@ -169,9 +179,9 @@ def lead(points: TwoPoints) -> str:
 
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
-    """Both pictures of a step, the two people's controls, and the same with the people of a data set."""
+    """Both pictures of a step, the two groups' controls, and the same with the people of a data set."""
     covered, draw, container = step == "covered", chosen.draw, st.container()
-    with st.expander("Move the two people", icon=":material/tune:"):
+    with st.expander("Move the two groups", icon=":material/tune:"):
         points = build(_sliders())
     with top:
         frame.heading(steps.TITLE, lead(points))
@@ -195,7 +205,7 @@ def _moves(points: TwoPoints) -> list[Metric]:
     first, second = (text.number(abs(d * move)) for move in points.C[:, moved - 1])
     changing = f"changing by {d:g}"
     return [
-        Metric(f"Person {moved} moves prediction 1 by", first, changing),
+        Metric(f"One of group {moved} moves prediction 1 by", first, changing),
         Metric("and prediction 2 by", second, changing),
     ]
 
@@ -213,11 +223,11 @@ def _noises(points: TwoPoints, draw: Draw) -> list[Metric]:
 
 
 def points_table(points: TwoPoints) -> pd.DataFrame:
-    """One row a person: how far a change moves each prediction."""
+    """One row a group: how far a change of one person in it moves each prediction."""
     moves = points.settings.d * points.C
     return pd.DataFrame(
         {
-            "person": [1, 2],
+            "one person of group": [1, 2],
             "place": points.X[:, 0],
             "moves prediction 1 by": moves[0].round(4),
             "moves prediction 2 by": moves[1].round(4),
@@ -227,11 +237,16 @@ def points_table(points: TwoPoints) -> pd.DataFrame:
 
 def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
     left, right = st.columns(2)
-    alt = f"Person {points.settings.moved} changes by {points.settings.d:g}. The curve moves from solid to dashed."
+    moved, d = points.settings.moved, points.settings.d
+    alt = f"One person of group {moved} changes by {d:g}. The curve moves from solid to dashed."
     if covered:
         alt += f" Orange bars: where each prediction is published, in 95 of 100 releases at ε = {draw.epsilon:g}."
+    caption = (
+        "Published, in 95 of 100 releases: orange bars." if covered else "One person's change moves the curve a little."
+    )
     with left:
-        steps.chart(cached.drawn(curves_figure, points, draw, covered), "two_curves", of_theory(alt))
+        picture = cached.drawn(curves_figure, points, draw, covered)
+        steps.chart(picture, "two_curves", of_theory(alt), caption=caption)
     with right:
         plane = cached.drawn(plane_figure, points, covered)
         steps.chart(plane, "two_plane", of_theory(_ELLIPSES if covered else _LINES))
@@ -272,19 +287,20 @@ def _range(key: str, label: str, low: float, high: float, default: float, step: 
     return Range(key, label, default, low, high, step, section=HERE)
 
 
-SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two people, by their names in ``TwoPointSettings``
-    ("x1", _range("x1", "Person 1 at", 0.0, 10.0, 2.5, 0.5)),
-    ("x2", _range("x2", "Person 2 at", 0.0, 10.0, 5.0, 0.5)),
+SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two groups, by their names in ``TwoPointSettings``
+    ("x1", _range("x1", "Group 1 at", 0.0, 10.0, 2.5, 0.5)),
+    ("x2", _range("x2", "Group 2 at", 0.0, 10.0, 5.0, 0.5)),
     ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
     ("noise", _range("two_noise", "Spread of people (variance)", 0.05, 2.0, 0.1, 0.05)),
     ("d", _range("two_d", "Largest change of one person", 0.5, 3.0, 2.0, 0.5)),
-    ("moved", Range("moved", "Which person changes", 1, 1, 2, 1, section=HERE)),
+    ("moved", Range("moved", "Group of the person who changes", 1, 1, 2, 1, section=HERE)),
+    ("people", Range("two_people", "People in each group", 10, 1, 50, 1, section=HERE)),
 )
 
 
 def _sliders() -> TwoPointSettings:
-    """Of the two people, in the page's body, two a column."""
-    columns, values = st.columns(3), {}
+    """Of the two groups, in the page's body, two a column."""
+    columns, values = st.columns(4), {}
     for at, (name, slider) in enumerate(SLIDERS):
         with columns[at // 2]:
             values[name] = settings.value_of(slider)

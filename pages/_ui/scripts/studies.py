@@ -303,10 +303,11 @@ def _two_people(chosen: HidingSettings) -> Script:
     script.module(_NUMPY)
     script.add(
         f"kernel, d = {script.of(EQ(lengthscale=points.lengthscale))}, {points.d!r}  # d: largest change of one person",
-        f"people = np.array([[{points.x1!r}], [{points.x2!r}]])",
+        f"groups, size = np.array([[{points.x1!r}], [{points.x2!r}]]), {points.people}  # where, and how many people",
+        "people = np.repeat(groups, size, axis=0)",
         f"places = np.array({two.TEST_POINTS.tolist()!r})  # of both predictions",
         f"C = {script.name(cloaking_matrix)}(kernel, people, places, {points.noise!r})",
-        "moves = d * C  # column j: how far person j moves both predictions",
+        "moves = d * C[:, ::size]  # column j: how far one person of group j moves both predictions",
         f'design = {script.name(design_noise)}(C, "trace", gap=1e-8, rank_tolerance=1e-9)',
         "M = d**2 * design.covariance()  # of the noise that just covers both moves",
         f"s = {script.name(noise_multiplier)}({draw.epsilon!r}, {draw.delta!r})",
