@@ -6,8 +6,8 @@ from pages._ui.scripts import releases
 
 chosen = settings.chosen(sidebar.MapSettings)
 show = chosen.overlay
-head = st.container()
-kind, which, plays = variants.map_view(chosen)
+head, above, spot, below = (st.container() for _ in range(4))
+kind, which, plays = variants.map_view(chosen, above, below)
 ours, beside, errors = computed.compared(chosen, which)
 data, guarantee = ours.dataset, ours.guarantee
 table = cells.cell_table(ours, show)
@@ -16,7 +16,6 @@ with head:
     frame.heading(cells.TITLE, cells.lead(ours, table, errors) + words.meanwhile(errors, show))
     frame.banners(data.source if data.simulated else None, show)
 layer = cells.layer_of(kind, table)
-spot = st.container()
 picked = pictures.pick_hexagon(table)
 left, right = (spot, None) if beside is None else spot.columns(2)
 many = None

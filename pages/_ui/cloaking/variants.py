@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -172,25 +172,28 @@ PLAY = Switch("play", f"Play {MANY} releases", section=HERE, width="content", lo
 
 
 class MapView(NamedTuple):
-    """What the row above a map chooses: its layer, the release beside it, and whether many releases are played."""
+    """What the controls of a map choose: its layer, the release beside it, and whether many releases are played."""
 
     kind: str
     beside: computed.Beside
     plays: bool
 
 
-def map_view(chosen: ReleaseSettings) -> MapView:
-    """The row above the map."""
-    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+def map_view(chosen: ReleaseSettings, above: DeltaGenerator, below: DeltaGenerator) -> MapView:
+    """The controls of the map: its layer ``above`` it, all others ``below``, so that it is on the first screen."""
+    row: Any = {"horizontal": True, "vertical_alignment": "center"}
+    with above, st.container(**row, key="map_row"):
         kind = settings.value_of(cells.LAYER.among(cells.kinds(chosen.design.in_stages, chosen.overlay)))
+    with below, st.container(**row, key="map_row_below"):
         beside = settings.value_of(computed.BESIDE.among(["none", *computed.may_stand_beside(chosen)]))
+        plays = settings.value_of(PLAY)
         frame.epsilon_here()
-        return MapView(kind, beside, settings.value_of(PLAY))
+    return MapView(kind, beside, plays)
 
 
 def curve_view(chosen: ReleaseSettings) -> computed.Beside:
     """The row above the curves: what stands beside the page's own release."""
-    with st.container(horizontal=True, vertical_alignment="center", key="map_row"):
+    with st.container(horizontal=True, vertical_alignment="center", key="curve_row"):
         beside = settings.value_of(computed.BESIDE.among([*computed.may_stand_beside(chosen), "none"]))
         frame.epsilon_here()
     return beside
