@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import json
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -14,7 +13,10 @@ from typing import Any
 
 import numpy as np
 import openpyxl
+import pandas as pd
+import pyarrow as pa
 
+from tests import other_programs as programs
 from tests.kinds import _AGE, _DATE, _HEIGHT, _SALARY, N, comma, some, table
 
 AGE, HEIGHT = [int(age) for age in _AGE], [float(height) for height in _HEIGHT]
@@ -70,13 +72,6 @@ def dates(write: Callable[[date], str], means: Callable[[date], date] = lambda d
     return Odd(table("day;height", [write(day) for day in DAY], HEIGHT, sep=";"), x=days, dated=True, **more)
 
 
-def zipped(name: str, content: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, content)
-    return stream.getvalue()
-
-
 def workbook(rows: list[list[Any]], *, others: tuple[str, ...] = (), sheet: str = "measured") -> bytes:
     book = openpyxl.Workbook()
     book.active.title = sheet
@@ -103,6 +98,17 @@ def merged() -> bytes:
     return stream.getvalue()
 
 
+def headed() -> bytes:
+    """A workbook whose last name is merged over two columns."""
+    book = openpyxl.Workbook()
+    for row in [ROWS[0], *([*row, "cm"] for row in ROWS[1:])]:
+        book.active.append(row)
+    book.active.merge_cells("B1:C1")
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
 def answers(yes: str, no: str) -> Odd:
     """An outcome of two words."""
     said = [float(at % 3 > 0) for at in range(N)]
@@ -123,6 +129,9 @@ MARZ = ("", "Jan.", "Februar", "März", "April", "Mai", "Juni")
 ROWS = [["age", "height"], *([age, height] for age, height in zip(AGE, HEIGHT, strict=True))]
 UNPACK, CONVERT = "unpack it", "save it as CSV in UTF-8"
 WIDTH = "60 of 60 rows; declare the separator, name every column in the header, or save it again with semicolons"
+COLUMNS = {"age": AGE, "height": HEIGHT}
+FRAME = pd.DataFrame(COLUMNS)
+DATED = pd.DataFrame({"day": DAY, "height": HEIGHT})
 SALARY = {"y": [float(value) for value in _SALARY]}
 HALF = {"y": [value + 0.5 for value in _SALARY]}
 
@@ -335,11 +344,46 @@ ODD: dict[str, Odd] = {
         refused="the workbook has 3 sheets; declare sheet, the name of the one with the table: 'measured', 'notes'",
         cured={"sheet": "measured"},
     ),
-    "a zipped table": Odd(zipped("table.csv", PLAIN), refused=UNPACK, cured=PLAIN),
-    "a table compressed by gzip": Odd(gzip.compress(PLAIN), refused=UNPACK, cured=PLAIN),
+    "a zipped table": Odd(programs.zipped({"2024/table.csv": PLAIN, "__MACOSX/._table.csv": b"x", "read.me": b"x"})),
+    "a table compressed by gzip": Odd(gzip.compress(PLAIN)),
+    "a zipped file of Stata": Odd(programs.zipped({"table.dta": programs.stata(FRAME)})),
+    "two zipped tables": Odd(
+        programs.zipped({"table.csv": PLAIN, "other.csv": PLAIN}),
+        refused="the zip holds 2 files that may be tables; keep one of them in it, or unpack it",
+        cured=programs.zipped({"table.csv": PLAIN}),
+    ),
     "a table compressed by bzip2": Odd(bz2.compress(PLAIN), refused=UNPACK, cured=PLAIN),
-    "an OpenDocument spreadsheet": Odd(
-        zipped("content.xml", b"<x/>"), refused="save it as an Excel workbook", cured=workbook(ROWS)
+    "an OpenDocument spreadsheet": Odd(programs.opendocument(ROWS)),
+    "an OpenDocument spreadsheet with formulas that nothing computed": Odd(
+        programs.opendocument(ROWS, formula='table:formula="of:=1+1"'),
+        refused="The file holds formulas without results: open and save it in a spreadsheet",
+        cured=programs.opendocument(ROWS),
+    ),
+    "a workbook with formulas that nothing computed": Odd(
+        workbook([["age", "height"], *([age, f"={height}+0"] for age, height in ROWS[1:])]),
+        refused="The file holds formulas without results: open and save it in a spreadsheet",
+        cured=workbook(ROWS),
+    ),
+    "a workbook of old": Odd((programs.FILES / "heights.xls").read_bytes()),
+    "a binary workbook": Odd((programs.FILES / "heights.xlsb").read_bytes()),
+    "a workbook whose last column has no name": Odd(workbook([ROWS[0], *([*row, "seen"] for row in ROWS[1:])])),
+    "a workbook whose last name goes over two columns": Odd(headed()),
+    "a workbook with separators in its names": Odd(workbook([["a;b;c", *ROWS[0]], *([1, *row] for row in ROWS[1:])])),
+    "a file of Stata": Odd(programs.stata(FRAME)),
+    "a file of Stata of old": Odd(programs.stata(FRAME, version=8)),
+    "a file of SPSS": Odd(programs.spss(FRAME)),
+    "a compressed file of SPSS": Odd(programs.spss(FRAME, compress=True)),
+    "a transport file of SAS": Odd(programs.transport(FRAME)),
+    "a file of SAS": Odd((programs.FILES / "heights.sas7bdat").read_bytes()),
+    "dates in a file of SPSS": Odd(programs.spss(DATED), x=[float((day - FIRST).days) for day in DAY], dated=True),
+    "dates in a file of Stata": Odd(programs.stata(DATED), x=[float((day - FIRST).days) for day in DAY], dated=True),
+    "a Parquet file": Odd(programs.parquet(pa.table(COLUMNS))),
+    "a Parquet file compressed by zstd": Odd(programs.parquet(pa.table(COLUMNS), compression="zstd")),
+    "an Arrow file": Odd(programs.arrow(pa.table(COLUMNS))),
+    "dates of Arrow": Odd(
+        programs.arrow(pa.table({"day": DAY, "height": HEIGHT})),
+        x=[float((day - FIRST).days) for day in DAY],
+        dated=True,
     ),
     "JSON": Odd(
         json.dumps([{"age": age, "height": y} for age, y in zip(AGE, HEIGHT, strict=True)]).encode(),

@@ -20,7 +20,7 @@ from ..dates import Format
 from ..levels import levels_by_column
 from ..table import Column, Dataset, Notice, Outcome, declared_columns, pair_of
 from .columns import read_columns
-from .workbook import as_table
+from .kinds import as_text
 from .writing import AS_USUAL, Declared, Writing, words
 
 MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
@@ -54,8 +54,9 @@ def read_csv(
     """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
 
     Args:
-        path: of the file, a text or an Excel workbook (.xlsx); or a file object opened in binary mode (read from its
-            position, not closed).
+        path: of the file; or a file object opened in binary mode (read from its position, not closed). It is a text, a
+            workbook (.xlsx, .xls, .xlsb, .ods), a file of Stata, SPSS or SAS, a Parquet or Arrow file, or one of these
+            packed (.gz, .zip). All but texts need the extra ``files``.
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
@@ -105,9 +106,9 @@ def read_csv(
     columns = declared_columns(x, x_box, units=x_units, levels=levels_by_column(x, levels), order=writing.date_order)
     outcome = Outcome(name=y, unit=y_unit, bounds=pair_of(y_bounds, "y_bounds"), scale=y_scale)
     with _opened(path) as stream:
-        table = as_table(stream, sheet)
+        table = as_text(stream, sheet, columns=[*x, y, *([] if person is None else [person])])
         return read_dataset(
-            table, columns, outcome, privacy_unit=privacy_unit, name=name, writing=writing, person=person
+            table.stream, columns, outcome, privacy_unit=privacy_unit, name=name, writing=writing, person=person
         )
 
 

@@ -13,8 +13,8 @@ from typing import Any, NoReturn, TextIO
 
 from ..accounting.gaussian import rounded_up, written
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
+from ..reading.kinds import as_text, proposed_by
 from ..reading.look import proposal
-from ..reading.workbook import as_table
 from ..table import Dataset
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
@@ -59,6 +59,9 @@ points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0,
 "grid": [51, null]. There is then a curve for each level. What is none of them counts as "other", if that is a level.
 """
 WRITING_EPILOG = """\
+the table is a text with a header line; a workbook (.xlsx, .xls, .xlsb, .ods); a file of Stata (.dta), SPSS (.sav,
+.zsav) or SAS (.xpt, .sas7bdat); a Parquet or Arrow file (.parquet, .arrow, .feather); or one of these packed (.gz, or
+a .zip with no other table). All but texts need 'pip install "dpgp[files]"'.
 how the table is written, declared in the configuration and written to release.json; 'python -m dpgp_core look
 TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
   "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of
@@ -75,7 +78,7 @@ TABLE.csv' prints a configuration with all of it filled in, for the eyes of who 
                 "any date" among them stands for every date
   "date_order"  of inputs that are dates
   "ignore"      lines that are no rows: titles above the names, units below them, notes, sums; as [2] or ["1-3", "63-"]
-  "sheet"       of a workbook (.xlsx) with several sheets, the one that holds the table; its rows count as lines
+  "sheet"       of a workbook with several sheets, the one that holds the table; its rows count as lines
 a configuration needs x, x_box, y, y_bounds, unit, grid, epsilon and delta; all else has a default.
 """
 DATES_EPILOG = """\
@@ -163,7 +166,9 @@ def _add_look(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     look.set_defaults(run=_proposed)
-    look.add_argument("table", metavar="TABLE.csv", help="the table: text with a header line, or a workbook (.xlsx)")
+    look.add_argument(
+        "table", metavar="TABLE.csv", help="the table: text with a header line, or one of the kinds below"
+    )
     look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
     look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed, too, if left out")
     look.add_argument("--y", metavar="COLUMN", help="the private outcome; proposed, too, if left out")
@@ -179,7 +184,7 @@ def _add_release(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     release.set_defaults(run=_release)
-    release.add_argument("--csv", required=True, metavar="FILE", help="the table: text with a header line, or .xlsx")
+    release.add_argument("--csv", required=True, metavar="FILE", help="the table: text, or one of the kinds below")
     release.add_argument("--config", required=True, metavar="FILE", help="what to release: JSON, or a release.json")
     release.add_argument("--out", metavar="FILE", help="the zip to write; needed unless --check is given")
     release.add_argument(
@@ -300,7 +305,7 @@ def _read(options: argparse.Namespace, spec: ReleaseSpec) -> tuple[ReleaseSpec, 
         ValueError: the table cannot be read as declared, or the declaration is probably wrong and not insisted on.
     """
     with open_file(options.csv) as file, _advised():
-        stream = as_table(file, spec.writing.sheet)
+        stream = as_text(file, spec.writing.sheet, columns=[*spec.x, spec.y, *filter(None, [spec.person])]).stream
         spec = declared_writing(stream, spec)
         start = stream.tell()
         table = read_outcomes(stream, spec)
@@ -333,9 +338,11 @@ def _rows_read(spec: ReleaseSpec, dataset: Dataset) -> str:
 def _proposed(options: argparse.Namespace) -> str:
     """Possible declarations of a table; its content goes to standard error."""
     with _stage(BAD_DATA), open_file(options.table) as file:
-        configuration, columns = proposal(as_table(file, options.sheet), options.x, options.y)
-    configuration["sheet"] = options.sheet
-    for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *columns]:
+        table = as_text(file, options.sheet, columns=[*options.x, *filter(None, [options.y])])
+        configuration, columns = proposal(table.stream, options.x, options.y)
+    configuration = proposed_by(table.labels, configuration) | {"sheet": options.sheet}
+    labels = [f"{name}: labelled {label!r}" for name, label in table.labels.items()]
+    for line in ["NOT PRIVATE: for the eyes of whoever owns the table.", *labels, *columns]:
         _say(line, sys.stderr)
     return write_object(configuration).rstrip()
 

@@ -156,7 +156,7 @@ def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     ("content", "sentence"),
     [
         ("", "empty"),
-        (b"PK\x03\x04" + b"0" * 100, "the file is not an Excel workbook"),
+        (b"PK\x03\x04" + b"0" * 100, "the file is a zip that cannot be read; copy or save it again"),
         ("age,height\n1,2\n3,secret7316\n", "column 'height' has text instead of a number in line 3"),
         ("age,height\n9999,100\n9998,120\n", "outside"),
         (ROWS.replace(",", ";").replace(".", ","), 'say that they are "1234,5"'),  # nothing is guessed

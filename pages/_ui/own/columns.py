@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
+from dpgp_core.reading.kinds import unit_in
 from dpgp_core.reading.look import may_have_a_unit, names_people, readings_of
 from dpgp_core.reading.notations import READERS
 from dpgp_core.reading.survey import Contents
@@ -62,6 +63,19 @@ class Draft:
         """An item that must be declared, and whether it is."""
         if not given:
             self.missing.append(item)
+
+
+def labels(draft: Draft) -> None:
+    """What the file says of the chosen columns; units in it are offered in a click."""
+    said = {name: draft.table.labels[name] for name in draft.used if name in draft.table.labels}
+    if not said:
+        return
+    st.caption("The file says: " + "; ".join(f"{plain(name)} is “{plain(label)}”" for name, label in said.items()))
+    units = {name: unit for name, label in said.items() if (unit := unit_in(label))}
+    asked = [questions.Y_UNIT if name == draft.y else questions.X_UNIT.of(name) for name in units]
+    if not all(question.answer for question in asked):
+        answers = {question.key: unit for question, unit in zip(asked, units.values(), strict=True)}
+        _offer("Take these units: " + ", ".join(f"{name} in {unit}" for name, unit in units.items()), answers, "label")
 
 
 def numbers(draft: Draft) -> None:

@@ -80,6 +80,7 @@ def _columns(draft: Draft) -> None:
     draft.x = questions.X.among([name for name in draft.table.columns if name != draft.y]).ask(right)
     draft.needs("the private column", draft.y)
     draft.needs("an input column", draft.x)
+    columns.labels(draft)
 
 
 def _whose(draft: Draft) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 import streamlit as st
 
-from dpgp_core.reading import workbook as excel
+from dpgp_core.reading.kinds import SUFFIXES, SeveralSheets
 from dpgp_core.reading.rows import NotDecoded
 from dpgp_core.reading.writing import Writing
 from pages._ui import environment, session
@@ -84,12 +84,11 @@ def _upload() -> None:
         required=True,
         key="own_separator",
         help="The line of column names is public, and says what stands between them. Say it yourself where that is "
-        "wrong. How numbers and dates are written is asked further down, where it is not plain. A workbook needs none "
-        "of it.",
+        "wrong. How numbers and dates are written is asked further down, where it is not plain. Only texts need it.",
     )
     uploaded = st.file_uploader(
-        "A table with a header line: CSV, or an Excel workbook (.xlsx); up to 5 MB",
-        type=["csv", "tsv", "txt", "dat", "xlsx"],
+        "A table with a header line: CSV, Excel, OpenDocument, Stata, SPSS, SAS, Parquet or Arrow; up to 5 MB",
+        type=[*SUFFIXES, "gz", "zip"],
         key=f"own_file_{OWN_FILES.get(0)}",
         help="It is held in this session's memory, and in that of processes that end with each task. It is in no file, "
         "no log and no address, and no other visitor sees it. Its name stays in your browser. Forget the table, and it "
@@ -103,7 +102,7 @@ def _upload() -> None:
 def _take(content: bytes, separator: str | None) -> None:
     digest = hashlib.sha256(content).hexdigest()
     encoding = _encoding() if OWN_UNDECODED.find() == digest else None
-    sheet = _sheet(content, digest) if excel.is_workbook(content) else None
+    sheet = _sheet(digest)
     ignore = _ignored_lines(digest)
     table, wanted = OWN_TABLE.find(), (digest, separator, encoding, sheet, ignore)
     if table is not None and OWN_TAKEN.find() == wanted:
@@ -135,8 +134,12 @@ def _table(
     text, writing, fresh, refusal, undecoded = b"", Writing(), None, "", False
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
-        text, writing = _as_text(content, writing, sheet)
-        fresh = _run(upload.opened, text, writing)
+        text, writing, labels = _as_text(content, writing, sheet)
+        fresh = replace(_run(upload.opened, text, writing), labels=labels)
+    except SeveralSheets as several:
+        OWN_TABLE.pop()
+        OWN_SHEETS.put((digest, list(several.names)))
+        st.rerun()
     except ValueError as error:
         refusal, undecoded = f"{error}.", isinstance(error, NotDecoded)  # its traceback would hold the table
     has_columns = fresh is not None and len(fresh.columns) > 1
@@ -173,30 +176,23 @@ def _encoding() -> str | None:
     return None if chosen is None else _ENCODINGS[chosen]
 
 
-def _sheet(content: bytes, digest: str) -> str | None:
+def _sheet(digest: str) -> str | None:
     """The sheet of a workbook that is the table: asked where it has several; "" before the answer."""
-
-    def names() -> list[str]:
-        upload.check_size(content)
-        return cached.of_one_session("Reading the workbook", excel.sheet_names, content)
-
-    try:
-        sheets = OWN_SHEETS.made(digest, names)
-    except ValueError:  # reported when it is opened
-        return None
-    if len(sheets) < 2:
+    sheets = OWN_SHEETS.of(digest)
+    if sheets is None:
         return None
     chosen = st.selectbox("Which sheet holds the table?", sheets, index=None, key="own_sheet")
     return "" if chosen is None else str(chosen)
 
 
-def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes, Writing]:
-    """A file as text, and how that is written: of a workbook, its sheet with commas."""
+def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes, Writing, Mapping[str, str]]:
+    """A file as text, how that is written, and the labels of its columns."""
     upload.check_size(content)
-    if not excel.is_workbook(content):
-        return content, writing
-    text = cached.of_one_session("Reading the workbook", excel.as_csv, content, upload.MAX_BYTES, sheet)
-    return text, replace(writing, separator=",", encoding=None, sheet=sheet)
+    if upload.is_text(content):
+        return content, writing, {}
+    text, labels, converted = cached.of_one_session("Reading the file", upload.as_text, content, sheet)
+    upload.check_size(text)
+    return text, replace(writing, separator=",", encoding=None, sheet=sheet) if converted else writing, labels
 
 
 def _run(function: Callable[[bytes, Writing], T], text: bytes, writing: Writing) -> T:

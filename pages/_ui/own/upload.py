@@ -6,10 +6,12 @@ import codecs
 import hashlib
 import io
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpgp_core.dates import Format
 from dpgp_core.mechanisms import NotPrivate
+from dpgp_core.reading import kinds
 from dpgp_core.reading.look import lines_within, may_have_a_unit, unit_of, with_ignored
 from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Contents, survey, words_of
@@ -47,6 +49,7 @@ class Table:
         digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
         survey: possible readings of each column; for its owner only.
         no_rows: lines that look as if they were no rows; for its owner only.
+        labels: what the file says of its columns, by name.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Table:
     digest: str = field(repr=False)
     survey: dict[str, Contents] = field(repr=False)
     no_rows: tuple[int | str, ...] = field(repr=False)
+    labels: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def rows(self) -> int:
@@ -104,6 +108,21 @@ def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> T
         raise ValueError(f"the file has {len(columns)} columns, more than {MAX_COLUMNS}, the limit; keep those needed")
     overview = survey(io.BytesIO(content), columns, writing)
     return Table(name, content, columns, writing, _digest(content), overview, lines_within(overview))
+
+
+def is_text(content: bytes) -> bool:
+    """Whether a file is read as it is, and needs no conversion."""
+    return kinds.kind_of(content) is None and not kinds.is_packed(content)
+
+
+def as_text(content: bytes, sheet: str | None) -> tuple[bytes, Mapping[str, str], bool]:
+    """A file that is no text as text, the labels of its columns, and whether it is comma-separated UTF-8 now.
+
+    Raises:
+        ValueError: see ``kinds.as_text``.
+    """
+    table = kinds.as_text(io.BytesIO(content), sheet, most=MAX_BYTES)
+    return table.stream.read(), table.labels, table.converted
 
 
 def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:

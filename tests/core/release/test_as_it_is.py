@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
+from dpgp_core.reading.kinds import as_text
 from dpgp_core.reading.look import MARK, proposal
-from dpgp_core.reading.workbook import as_table
 from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_from_json
 from dpgp_core.release.private_table import declared_writing, notices_of, read_outcomes, to_owner
@@ -168,7 +168,7 @@ def proposed(content, kind, sheet):
     """What `look` proposes, with what only the owner knows."""
     columns = {"x": ["day" if kind.dated else "age"], "y": "height"} | kind.declared
     columns = {key: value for key, value in columns.items() if key in ("x", "y")}
-    found, _ = proposal(as_table(io.BytesIO(content), sheet), columns["x"], columns["y"])
+    found, _ = proposal(as_text(io.BytesIO(content), sheet).stream, columns["x"], columns["y"])
     return found
 
 
@@ -181,7 +181,7 @@ def owners(kind):
 def read(content, config):
     """As the command line reads a table."""
     spec = spec_from_json(json.dumps({key: value for key, value in config.items() if key != MARK}))
-    stream = as_table(io.BytesIO(content), spec.writing.sheet)
+    stream = as_text(io.BytesIO(content), spec.writing.sheet).stream
     spec = declared_writing(stream, spec)
     return read_outcomes(stream, spec), spec
 
@@ -218,7 +218,7 @@ def test_it_is_refused_with_a_remedy_that_works(name):
     content, config = cured_by(kind)
     config = {"x_box": [[0, 100]]} | config
     sheet = config.get("sheet")
-    found, _ = proposal(as_table(io.BytesIO(content), sheet), config["x"], config["y"])
+    found, _ = proposal(as_text(io.BytesIO(content), sheet).stream, config["x"], config["y"])
     table, _ = read(content, found | config)
     np.testing.assert_allclose(table.y[-3:], kind.y[-3:])
     assert len(table.y) == len(kind.y)

@@ -1,0 +1,371 @@
+"""Conversion of one file to comma-separated text, in a process that ends with it: see ``kinds.py``, which starts it.
+
+No formula is computed and no macro is run: values are read as they are stored. It imports nothing else of the core,
+which would take longer than most files do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import islice
+from textwrap import shorten
+from typing import Any, NamedTuple
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of packing in a zip: others unpack without a limit
+CHUNK = 2**16  # bytes unpacked at a time
+MAX_CELLS = 10_000_000
+MAX_COLUMNS = 1_000
+MAX_UNPACKED = 256 * 2**20  # bytes of a workbook's files together
+MAX_TEXTS = 2**30  # bytes of the texts of a table, as wide as it declares them
+_BLOCK = 100  # rows that are written at a time
+_BATCH = 10_000  # rows of a Parquet file that are unpacked at a time
+_MAY_BE_NAMES = 50  # of the first rows
+_EXACT = 2**53  # whole floats below it are exact integers
+_SHOWN_LETTERS = 300
+_RECORD = 80  # bytes, of a transport file of SAS
+_ADDED = re.compile(r" \((?:code|label)\)$")  # to the name of a column with labels
+_LARGER = "keep only the columns that are needed, or a random sample of the rows"
+_EMPTY = rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+_NOT_COMPUTED = (
+    re.compile(rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)' + _EMPTY),
+    re.compile(rb"<table:table-cell\b(?=[^>]*\btable:formula=)(?![^>]*:value-type=)"),
+)  # of a cell of .xlsx, and of .ods
+
+
+class Refused(ValueError):
+    """A file that is not read; the sentence repeats no cell."""
+
+
+class Converted(NamedTuple):
+    """A table.
+
+    Attributes:
+        rows: all of one length, the names first.
+        labels: of the columns, by name.
+    """
+
+    rows: Iterable[Sequence[str]]
+    labels: Mapping[str, str]
+
+
+def main() -> None:
+    """Convert the file behind a line of options on standard input; write a line of results, and behind it the text."""
+    options = json.loads(sys.stdin.buffer.readline())
+    _limit(options["memory"], options["seconds"])
+    text, answer = b"", dict[str, Any]()
+    try:
+        table = READERS[options["reader"]](sys.stdin.buffer.read(), options)
+        text, answer = _written(table.rows, options["most"]), {"labels": dict(table.labels)}
+    except Refused as refused:
+        sentence, *sheets = refused.args
+        answer = {"refused": sentence} | ({"sheets": sheets} if sheets else {})
+    except MemoryError:
+        sys.exit(1)
+    except BaseException:  # of any type, some with cells; also panics of compiled code
+        answer = {
+            "refused": f"the file is {options['name']}, and is broken or not of a version that is read; save it "
+            "again, or as CSV in UTF-8"
+        }
+    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + text)
+
+
+def _limit(memory: int, seconds: int) -> None:
+    """Bound what this process may take, where the system can."""
+    if sys.platform != "win32":
+        import resource
+
+        for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
+            _, hard = resource.getrlimit(kind)
+            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _written(rows: Iterable[Sequence[str]], most: int) -> bytes:
+    """Rows as text. Raises Refused where it is longer than ``most``.
+
+    The first rows may hold names, and all cells of these are quoted: no mark in a name is then taken for a separator.
+    """
+    text, rows = io.StringIO(), iter(rows)
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(islice(rows, _MAY_BE_NAMES))
+    writer = csv.writer(text, lineterminator="\n")
+    while block := list(islice(rows, _BLOCK)):
+        writer.writerows(block)
+        if text.tell() > most:
+            raise Refused(f"the table has more than {most / 2**20:.3g} MB as text, the limit here; {_LARGER}")
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def text_of(value: object) -> str:
+    """A value as a cell of text: whole numbers without a fraction, days as 2024-03-01, nothing for a missing one."""
+    if value is None or isinstance(value, str):
+        return " ".join(value.replace("\0", "").split("\n")).replace("\r", "").strip() if value else ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        if abs(value) < _EXACT and value == int(value):
+            return repr(int(value))
+        text = repr(value)  # in text, 1.755 may be 1,755; here it is known not to be
+        return f"{text}0" if text[-4:-3] == "." else text
+    if isinstance(value, datetime):
+        return value.isoformat().removesuffix("T00:00:00")
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _check_cells(rows: int, columns: int) -> None:
+    if rows * columns > MAX_CELLS:
+        raise Refused(f"the table has more than {MAX_CELLS:,} cells, the limit here; {_LARGER}")
+
+
+# ---- Workbooks
+
+
+def _workbook(content: bytes, options: Mapping[str, Any]) -> Converted:
+    import python_calamine
+
+    content = _stored(content) if content.startswith(b"PK") else content
+    book = python_calamine.load_workbook(io.BytesIO(content))
+    kind = python_calamine.SheetTypeEnum.WorkSheet
+    names, sheet = [each.name for each in book.sheets_metadata if each.typ == kind], options["sheet"]
+    if sheet is None and len(names) != 1:
+        listed = shorten(", ".join(map(repr, names)), _SHOWN_LETTERS, placeholder=" ...")
+        sentence = f"the workbook has {len(names)} sheets; declare sheet, the name of the one with the table: {listed}"
+        raise Refused(sentence, *names)
+    if sheet is not None and sheet not in names:
+        raise Refused("the workbook has no such sheet; choose another")
+    table = book.get_sheet_by_name(names[0] if sheet is None else sheet)
+    (_, left), (last, right) = table.start or (0, 0), table.end or (-1, -1)
+    _check_cells(last + 1, right + 1)
+    return Converted(([*[""] * left, *map(text_of, row)] for row in table.iter_rows()), {})
+
+
+def _stored(content: bytes) -> bytes:
+    """A workbook's zip with its files unpacked, so that the sizes it states are the real ones; without its macros."""
+    archive, unpacked, total = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO(), 0
+    parts = {part.filename: part for part in archive.infolist()}
+    with zipfile.ZipFile(unpacked, "w") as stored:
+        for name, part in parts.items():
+            if not name.endswith((".xml", ".rels", ".bin", "mimetype")) or name.endswith("vbaProject.bin"):
+                continue
+            if part.compress_type not in METHODS:
+                raise zipfile.BadZipFile
+            pieces = list[bytes]()
+            with archive.open(part) as stream:
+                while piece := stream.read(CHUNK):
+                    pieces.append(piece)
+                    total += len(piece)
+                    if max(total, part.file_size) > MAX_UNPACKED:
+                        raise Refused(
+                            f"the workbook unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit here; save the "
+                            "columns that are needed as CSV in UTF-8"
+                        )
+            plain = b"".join(pieces)
+            may_hold_cells = name == "content.xml" or "/worksheets/" in name
+            if may_hold_cells and any(formula.search(plain) for formula in _NOT_COMPUTED):
+                raise Refused("The file holds formulas without results: open and save it in a spreadsheet")
+            stored.writestr(name, plain)
+    return unpacked.getvalue()
+
+
+# ---- Files of Stata, SPSS and SAS
+
+
+def _statistics(content: bytes, options: Mapping[str, Any]) -> Converted:
+    import pyreadstat
+
+    reader = {
+        "stata": pyreadstat.read_dta,
+        "spss": pyreadstat.read_sav,
+        "transport": pyreadstat.read_xport,
+        "sas": pyreadstat.read_sas7bdat,
+    }[options["reader"]]
+    transport = options["reader"] == "transport"
+    if transport and len(content) % _RECORD:  # it states no number of rows, and would be read as far as it goes
+        raise EOFError
+    more = {} if transport else {"user_missing": True}
+    _, about = reader(io.BytesIO(content), metadataonly=True, output_format="dict", **more)  # "dict" needs no pandas
+    widths, types = about.variable_storage_width, about.readstat_variable_types
+    texts = {name for name in about.column_names if types.get(name, "").startswith("string")}
+    # A long text of Stata (strL) may be shared by all rows, each of which would hold a copy. None is a category.
+    names = [name for name in _wanted(about.column_names, options) if widths.get(name) or name not in texts]
+    wide, rows = sum(widths[name] for name in names if name in texts), about.number_rows or 0
+    _check_cells(rows, len(names))
+    if rows * wide > MAX_TEXTS:
+        raise Refused(f"the texts of the table have more than {MAX_TEXTS // 2**20} MB, the limit here; {_LARGER}")
+    most = min(MAX_CELLS // max(len(names), 1), MAX_TEXTS // max(wide, 1))
+    values, _ = reader(io.BytesIO(content), usecols=names, row_limit=most + 1, output_format="dict")
+    columns = dict[str, list[str]]()
+    for name in names:
+        if len(values[name]) > most:
+            raise Refused(f"the table has more rows than are read here; {_LARGER}")
+        declared = about.missing_ranges.get(name, [])
+        labels = {
+            code: label.strip()
+            for code, label in about.variable_value_labels.get(name, {}).items()
+            if label.strip() and not _is_missing(code, declared)
+        }
+        more_columns = labelled(name, values.pop(name), labels, about.variable_measure.get(name, "unknown"))
+        columns |= {each: cells for each, cells in more_columns.items() if each == name or each not in names}
+    labels_of_columns = {name: label for name, label in about.column_names_to_labels.items() if label}
+    return Converted(_rows(list(columns), [list(columns.values())]), labels_of_columns)
+
+
+def _wanted(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
+    """The columns that are read: all of them, or those that are declared where there are too many."""
+    if len(names) <= MAX_COLUMNS:
+        return list(names)
+    declared = {end.sub("", name) for name in options["columns"] for end in (_ADDED, re.compile("$"))}
+    if not declared:
+        raise Refused(
+            f"the file has {len(names)} columns, more than {MAX_COLUMNS}, the limit; keep the columns you need, "
+            "or name them on the command line (look --x and --y)"
+        )
+    return [name for name in names if name in declared]
+
+
+def _is_missing(code: Any, declared: Sequence[Any]) -> bool:
+    """Whether a code is declared to mean a missing value."""
+    for each in declared:
+        low, high = (each["lo"], each["hi"]) if isinstance(each, dict) else (each, each)
+        if isinstance(code, str) == isinstance(low, str) and low <= code <= high:
+            return True
+    return False
+
+
+def labelled(
+    name: str, values: Sequence[Any], labels: Mapping[Any, str], measure: str = "unknown"
+) -> dict[str, list[str]]:
+    """A column of values, some of which have labels, as one column of text or two, by name.
+
+    If the labels name categories, the column holds them, and a column "NAME (code)" the codes, unless there are two
+    categories or none in an order. Otherwise the column holds the numbers, and "NAME (label)" the labels. A value
+    without a label is written as it is in both. The labels alone decide, never the values: one person's value would
+    otherwise change how everybody's are read.
+
+    Args:
+        values: None for a missing one.
+        labels: by value, without those of missing values.
+        measure: "nominal", "ordinal", "scale" or "unknown", as a file of SPSS says.
+
+    Returns:
+        Columns by name, each with a text for every value.
+    """
+    plain = [text_of(value) for value in values]
+    if len(labels) < 2:
+        return {name: plain}
+    words = [labels.get(value, text) for value, text in zip(values, plain, strict=True)]
+    numbers = [code for code in labels if not isinstance(code, str)]
+    follow = {0, 1} <= {*numbers} or {1, 2} <= {*numbers}  # as codes of categories do, and ends of a scale do not
+    scale = any(map(_is_number, labels.values())) or measure == "scale"
+    if not numbers or measure == "nominal":
+        return {name: words}
+    if scale or not follow:
+        return {name: plain, f"{name} (label)": words}
+    return {name: words} | ({f"{name} (code)": plain} if len(labels) > 2 else {})
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _rows(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> Iterator[Sequence[str]]:
+    """Rows of a table from its columns, which come in blocks of rows."""
+    yield names
+    for columns in blocks:
+        yield from zip(*columns, strict=True)
+
+
+# ---- Parquet and Arrow
+
+
+def _arrow(content: bytes, options: Mapping[str, Any]) -> Converted:
+    import pyarrow as pa
+
+    source = pa.BufferReader(content)
+    if options["reader"] == "parquet":
+        from pyarrow import parquet
+
+        file = parquet.ParquetFile(source)
+        kinds = {each.name: each.type for each in file.schema_arrow}
+        names = [name for name in _wanted(list(kinds), options) if _is_flat(kinds[name])]
+        # Equal texts are one in memory
+        texts = [name for name in names if pa.types.is_string(kinds[name])]
+        file = parquet.ParquetFile(source, read_dictionary=texts, pre_buffer=False)
+        about = file.metadata
+        _check_cells(about.num_rows, len(names))
+        if sum(about.row_group(at).total_byte_size for at in range(about.num_row_groups)) > MAX_TEXTS:
+            raise Refused(f"the file unpacks to more than {MAX_TEXTS // 2**20} MB, the limit here; {_LARGER}")
+        batches = file.iter_batches(_BATCH, columns=names)
+    else:
+        stream = pa.ipc.open_file(source)
+        kinds = {each.name: each.type for each in stream.schema}
+        names = [name for name in _wanted(list(kinds), options) if _is_flat(kinds[name])]
+        batches = (stream.get_batch(at) for at in range(stream.num_record_batches))
+
+    def blocks() -> Iterator[Sequence[Sequence[str]]]:
+        count = 0
+        for batch in batches:
+            count += batch.num_rows
+            _check_cells(count, len(names))
+            yield [_texts(batch.column(name)) for name in names]
+
+    return Converted(_rows(names, blocks()), {})
+
+
+def _is_flat(kind: Any) -> bool:
+    """Whether a column holds single values that can be written as text: no lists, no bytes."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _is_flat(kind.value_type)
+    return not (
+        pa.types.is_nested(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _texts(column: Any) -> list[str]:
+    """The cells of a column, of which equal texts of a dictionary are one."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        texts = [*_texts(column.dictionary), ""]
+        return [texts[-1 if at is None else at] for at in column.indices.to_pylist()]
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # python's have microseconds
+        column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+    elif pa.types.is_duration(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.duration("us"), safe=False)
+    elif pa.types.is_time64(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.time64("us"), safe=False)
+    return [text_of(value) for value in column.to_pylist()]
+
+
+READERS: dict[str, Callable[[bytes, Mapping[str, Any]], Converted]] = {
+    "workbook": _workbook,
+    "stata": _statistics,
+    "spss": _statistics,
+    "transport": _statistics,
+    "sas": _statistics,
+    "parquet": _arrow,
+    "arrow": _arrow,
+}
+"""Readers by the names that ``kinds.Kind`` has for them."""
