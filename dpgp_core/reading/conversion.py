@@ -186,7 +186,7 @@ def _stored(content: bytes) -> bytes:
 def _statistics(content: bytes, options: Mapping[str, Any]) -> Converted:
     import pyreadstat
 
-    reader = {
+    reader: Any = {
         "stata": pyreadstat.read_dta,
         "spss": pyreadstat.read_sav,
         "transport": pyreadstat.read_xport,

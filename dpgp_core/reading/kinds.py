@@ -25,8 +25,25 @@ from .rows import MAX_BYTES
 MAX_PACKED = 200 * 2**20  # bytes of a file that is not text
 MAX_SECONDS = 120  # of the processor, for one conversion
 MAX_MEMORY = 2 * 2**30  # bytes of address space, likewise
-SUFFIXES = ("csv", "tsv", "txt", "dat", "dta", "sav", "zsav", "xpt", "sas7bdat", "parquet", "arrow", "feather")
-SUFFIXES += ("xlsx", "xlsm", "xls", "xlsb", "ods")
+SUFFIXES = (
+    "csv",
+    "tsv",
+    "txt",
+    "dat",
+    "xlsx",
+    "xlsm",
+    "xls",
+    "xlsb",
+    "ods",
+    "dta",
+    "sav",
+    "zsav",
+    "xpt",
+    "sas7bdat",
+    "parquet",
+    "arrow",
+    "feather",
+)
 """How the names of tables end that are read, beside ``gz`` and ``zip``, which pack one of them."""
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _CHILD = (
@@ -254,7 +271,7 @@ def _converted(content: bytes, kind: Kind, options: dict[str, Any]) -> Text:
     if find_spec(_MODULES[kind.package]) is None:
         raise ValueError(
             f"the file is {kind.name}, which the package {kind.package} reads, and it is not installed: install it "
-            f'with `pip install {kind.package}`, or `pip install "dpgp[files]"` for all kinds of files'
+            f"with `pip install {kind.package}`; the extra files of dpgp has the packages for all kinds"
         )
     options |= {"reader": kind.reader, "name": kind.name, "memory": MAX_MEMORY, "seconds": MAX_SECONDS}
     try:

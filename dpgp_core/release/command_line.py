@@ -61,7 +61,7 @@ points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0,
 WRITING_EPILOG = """\
 the table is a text with a header line; a workbook (.xlsx, .xls, .xlsb, .ods); a file of Stata (.dta), SPSS (.sav,
 .zsav) or SAS (.xpt, .sas7bdat); a Parquet or Arrow file (.parquet, .arrow, .feather); or one of these packed (.gz, or
-a .zip with no other table). All but texts need 'pip install "dpgp[files]"'.
+a .zip with no other table). The extra "files" installs what reads them.
 how the table is written, declared in the configuration and written to release.json; 'python -m dpgp_core look
 TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
   "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of

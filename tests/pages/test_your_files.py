@@ -9,6 +9,7 @@ from datetime import date
 
 import numpy as np
 import openpyxl
+import pandas as pd
 import pytest
 
 from dpgp_core.reading.look import MARK, proposal
@@ -17,9 +18,11 @@ from dpgp_core.release.json_text import spec_from_object
 from dpgp_core.release.private_table import read_outcomes
 from pages._ui.own import upload
 from pages._ui.work import cached
+from tests import other_programs as programs
 from tests.core.release.test_as_it_is import CELLS, days, owners
+from tests.hostile_files import SECRET, WRONG
 from tests.kinds import AGES, DAYS, KINDS, Kind, N, table
-from tests.odd_kinds import ODD
+from tests.odd_kinds import AGE, HEIGHT, ODD
 from tests.pages import own
 
 FIRST, LAST = map(date.fromisoformat, DAYS)
@@ -226,3 +229,33 @@ def test_the_page_refuses_with_a_remedy_and_shows_no_cell(name):
     with pytest.raises(ValueError, match=r"; |\. Add a line|: open and save it") as refused:
         taken(ODD[name].content)
     assert not CELLS.search(str(refused.value))
+
+
+# ---- Files of other programs.
+
+
+def of_a_survey(labels: dict[str, str]) -> bytes:
+    frame = pd.DataFrame({"v1": [float(age) for age in AGE], "v2": [1.0, 2.0] * 30, "v3": HEIGHT})
+    return programs.spss(frame, column_labels=labels, variable_value_labels={"v2": {1.0: "man", 2.0: "woman"}})
+
+
+def test_labels_of_a_file_answer_questions_in_a_click(open_page, ledgers):
+    app = own.uploaded(open_page, of_a_survey({"v1": "Age [years]", "v3": "Body height (cm)"}), "mine.sav")
+    form = CLEAN | {"y": "v3", "x": ["v1", "v2"], "box_low_v1": 0.0, "box_high_v1": 100.0, "low": 0.0, "high": 250.0}
+    app = own.fill(app, **form)
+    assert "v3 is “Body height (cm)”" in own.captions(app)
+    app = own.press(app, "Take these units: v1 in years, v3 in cm")
+    assert not [each for each in app.button if "Take these units" in each.label]
+    app = own.press(app, "Yes: man, woman")
+    spec = own.spec_of(app)
+    assert (spec.x_units[0], spec.y_unit, spec.levels) == ("years", "cm", {"v2": ("man", "woman")})
+    app = own.press(app, own.invited(app)[0])
+    assert json.loads(own.last_zip(app).read("release.json"))["public"]["n"] == N
+
+
+@pytest.mark.parametrize("kind", sorted(WRONG))
+def test_the_page_repeats_nothing_of_a_file_that_cannot_be_read(open_page, kind):
+    app = own.uploaded(open_page, WRONG[kind], f"mine.{kind}")
+    assert not app.exception
+    assert app.error
+    assert SECRET not in " ".join((own.said(app), own.captions(app), *(each.value for each in app.markdown)))

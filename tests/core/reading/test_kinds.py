@@ -20,6 +20,7 @@ from dpgp_core.reading import conversion, kinds
 from dpgp_core.reading.conversion import labelled
 from dpgp_core.reading.csv_file import read_csv
 from dpgp_core.reading.kinds import as_text, unit_in
+from dpgp_core.reading.look import proposal
 from dpgp_core.release.command_line import main
 from tests import other_programs as programs
 from tests.hostile_files import BOMBS, KINDS, SECRET, WRONG, refusal, saved, with_rows, workbook
@@ -250,7 +251,7 @@ def test_a_stream_that_cannot_go_back_is_read_as_text():
 def test_a_package_that_is_missing_is_named(monkeypatch, kind):
     monkeypatch.setattr(kinds, "find_spec", lambda name: None)
     package = {"xlsx": "python-calamine", "dta": "pyreadstat", "parquet": "pyarrow"}[kind]
-    with pytest.raises(ValueError, match=f'`pip install {package}`, or `pip install "dpgp.files."` for all kinds'):
+    with pytest.raises(ValueError, match=f"install it with `pip install {package}`; the extra files"):
         text(KINDS[kind]())
 
 
@@ -309,3 +310,13 @@ def test_limits_are_those_that_are_promised():
 
 def test_a_text_in_several_pieces_of_gzip_is_whole():
     assert text(gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n") + b"\0\0") == "a,b\n1,2\n"
+
+
+def test_numbers_of_a_file_with_types_are_not_ambiguous():
+    """In text, 2.400 may be 2,400; a file that stores a number says which it is."""
+    frame = pd.DataFrame({"age": AGE, "metres": [1.755 if at % 2 else 2.0 for at in AGE]})
+    for content in (programs.spss(frame), programs.parquet(pa.table(frame.to_dict("list")))):
+        found, _ = proposal(as_text(io.BytesIO(content)).stream, ["age"], "metres")
+        assert found["numbers"] == "1234.5"
+        table = read_csv(io.BytesIO(content), x=["age"], y="metres", y_bounds=(0, 3), x_box=[(0, 100)])
+        assert {*table.y} == {1.755, 2.0}
