@@ -40,4 +40,6 @@ else:
     steps.fetch_again(account)
 with st.expander(in_python.TITLE):
     in_python.draw(releases.own_release())
+    if spec:
+        releases.configuration(spec, "declared")
 ledger.sidebar(ledger.account(table))

@@ -79,6 +79,21 @@ def test_a_file_with_true_data_is_named_so(monkeypatch):
     assert named == ["curves.csv", "curves-with-true-data.csv", "curves-with-true-data.csv"]
 
 
+def test_a_value_has_the_digits_that_its_interval_allows():
+    ends = {"range from": [9.241, 9.5], "range to": [11.241, 11.5]}
+    rows = pd.DataFrame({"age [years]": [0.25, 1.5], "curve": [10.241, 10.5], **ends, "probability [%]": [1.5, 2.25]})
+    assert tables.decimals_of(rows) == {
+        "age [years]": "%.3f",
+        **dict.fromkeys(("curve", "range from", "range to"), "%.0f"),
+        "probability [%]": "%.3f",
+    }
+    figure = go.Figure().add_scatter(x=[0, 1], y=[1.23456, 2.5], name="curve", error_y={"array": [0.3, 0.4]})
+    found = tables.of_figure(figure.update_yaxes(title="height [cm]"))
+    assert set(list(tables.decimals_of(found).values())[-3:]) == {"%.1f"}
+    assert tables.decimals_within([0.0], [200.0]) == 0
+    assert tables.decimals_within([1.0], [1.0]) == 6  # known exactly
+
+
 def test_rows_that_have_names_have_a_line_a_point():
     figure = go.Figure().add_scatter(x=[1.0, np.nan, 2.0], y=["truth", "truth", "path"], name="found")
     found = tables.of_figure(figure.update_traces(meta=tables.NOT_PRIVATE))

@@ -54,7 +54,7 @@ def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
         r"Download release 1\: height by refined cloaking",
         "Its card, to print",
         "Its figure (SVG)",
-        "Its configuration",
+        *["Its configuration"] * 2,  # of the release, and of what is declared for the next one
     ]
 
 

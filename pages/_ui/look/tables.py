@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -87,9 +88,15 @@ def _joined(joined: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
 
 
 def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
-    """How each column of numbers is written, so that its largest has about four digits: the download has all."""
-    written = {}
+    """How each column of numbers is written: as precisely as its interval allows, or with about four digits.
+
+    The download has all digits.
+    """
+    written, known = {}, _known_to(frame)
     for name in frame.select_dtypes("float"):
+        if name in known:
+            written[str(name)] = f"%.{known[name]}f"
+            continue
         numbers = frame[name].to_numpy(float)
         numbers = numbers[np.isfinite(numbers)]
         most = float(np.abs(numbers).max(initial=0.0))
@@ -100,6 +107,32 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
         )
         written[str(name)] = f"%.{decimals}f" if decimals <= _MOST_PLACES else "%.2g"
     return written
+
+
+_ENDS = (("lower end", "upper end"), ("range from", "range to"))  # in the names of columns
+
+
+def decimals_within(low: Any, high: Any) -> int:
+    """Decimals of a value that is known to lie between these ends: of 10.241 between 9 and 11 none."""
+    half = float(np.nanmedian(np.asarray(high, float) - np.asarray(low, float))) / 2
+    return max(0, -math.floor(math.log10(half))) if half > 0 and math.isfinite(half) else _MOST_PLACES
+
+
+def _known_to(frame: pd.DataFrame) -> dict[Any, int]:
+    """Decimals of the columns that have an interval in the table, by name: the narrowest of their quantity decides."""
+    found: dict[str, int] = {}
+    for name, (start, end) in itertools.product(frame, _ENDS):
+        other = str(name).replace(start, end)
+        if start in str(name) and other in frame and frame[name].notna().any():
+            quantity = _quantity(name)
+            found[quantity] = max(found.get(quantity, 0), decimals_within(frame[name], frame[other]))
+    return {name: found[quantity] for name in frame.columns[1:] if (quantity := _quantity(name)) in found}
+
+
+def _quantity(name: Any) -> str:
+    """What a column is about: the title of its axis, after the name of its line; "" for a released curve."""
+    line, _, title = str(name).replace(f" ({NOT_PRIVATE})", "").rpartition(": ")
+    return "" if not line and title.startswith(("curve", "range ", "centile ")) else title
 
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,6 @@ from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.bundle import safe_text
 from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
-from dpgp_core.release.plan import decimals
 from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,
@@ -32,6 +31,7 @@ from pages._ui.look.plots import (
     finish,
     mark_dates,
 )
+from pages._ui.look.tables import decimals_within
 from pages._ui.look.text import number, plain
 
 N = TypeVar("N", float, FloatArray)
@@ -308,13 +308,10 @@ def values(published: Published) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def greyed(published: Published) -> pd.DataFrame | Styler:
-    """The same for the screen: rows whose value is of no use in grey."""
+def greyed(published: Published) -> Styler:
+    """The same for the screen: with the digits that the curve is known to, and values of no use in grey."""
     predicted, within, spec = values(published), within_tolerance(published), published.spec
-    sides = zip(spec.x, spec.x_units, spec.x_box, strict=True)
-    if within.all() and not any(are_years(*side) for side in sides):
-        return predicted
-    digits = max(decimals(published.step) - 2 * (spec.y_kind == "yes/no"), 0)
+    digits = decimals_within(*(in_per_cent(spec, end) for end in published.curve))
     inputs = list(predicted)[: len(spec.x)]
     formats: dict[Any, Any] = {
         name: "{:.10g}" if name in inputs else f"{{:.{digits}f}}" for name in predicted.select_dtypes("number")

@@ -222,15 +222,22 @@ def offer(spec: ReleaseSpec, guarantee: Guarantee) -> None:
                 "nothing.",
             )
         configuration(spec)
-    st.caption(f"The next release on your own machine, with `{CONFIGURATION}`:")
+    st.caption(
+        f"The next release on your own machine, with `{CONFIGURATION}`. Its ledger is a file of its own, which does "
+        "not know what other ledgers count of the same table."
+    )
     st.code(COMMAND, language="bash", wrap_lines=True)
 
 
-def configuration(spec: ReleaseSpec) -> None:
-    """The declarations as a file, for the command line and the library."""
+def configuration(spec: ReleaseSpec, of: str = "made") -> None:
+    """The declarations as a file, for the command line and the library.
+
+    Args:
+        of: part of the page, where it is offered twice.
+    """
     text, icon = spec_to_json(spec), ":material/settings:"
-    mime: Any = {"mime": "application/json", "key": CONFIGURATION, "on_click": "ignore"}
-    st.download_button("Its configuration", text, CONFIGURATION, icon=icon, **mime)
+    file: Any = {"mime": "application/json", "key": f"{CONFIGURATION}_{of}", "on_click": "ignore"}
+    st.download_button("Its configuration", text, CONFIGURATION, icon=icon, **file)
 
 
 TABLE = "table.csv"
