@@ -1,12 +1,13 @@
 """A mixture of Gaussian predictions: mean, intervals and paths of the curve, and the range of one more output.
 
-People's distances from the curve are sigma(x) times a standardised variable of mean 0 and variance 1: normal, or where
-a release has counted who lies above the curve, a gamma variable of that skewness, shifted (mirrored where it is
-negative). Of skewness c a gamma has shape k = 4 / c^2, and lies above its mean with probability Q(k, k), which is 1/2
-for c = 0, .406 for gamma(2), .368 for an exponential. The posterior of c given the count is computed on a grid.
+The residual of an outcome is sigma(x) times a standardised variable of mean 0 and variance 1. This variable is normal
+or, if a release has counted the outcomes above the curve, a shifted gamma variable with the skewness that the count
+implies, mirrored if it is negative. A gamma variable of skewness c has the shape k = 4 / c^2 and lies above its mean
+with probability Q(k, k), which is 0.5 for c = 0, 0.406 for gamma(2) and 0.368 for an exponential variable. The
+posterior of c given the count is computed on a grid.
 
-The curve's posterior is normal, and third cumulants add: curve and person together, of variance v + sigma^2,
-have skewness c (sigma^2 / (v + sigma^2))^(3/2), and are taken for a gamma variable of that.
+The curve's posterior is normal, and third cumulants add. The sum of curve and residual has the variance v + sigma^2 and
+the skewness c (sigma^2 / (v + sigma^2))^(3/2), and is treated as a gamma variable with these.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _LEAST_SHAPE = 1e-12
 
 
 class People(NamedTuple):
-    """How people scatter about the curve at P points, of D draws.
+    """Distribution of outcomes about the curve at P points, for D draws.
 
     Attributes:
         variance: sigma^2 (D, P), in squared model units.
@@ -74,8 +75,8 @@ class Mixture:
         variances: of f (D, M, P).
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
-        people: how people scatter at each test input, where that was measured or follows; replaces ``noise_variances``.
-        fit: of each draw, D of them, or none: quantiles are farther from the mean by ``Fit.widened``.
+        people: distribution of outcomes about the curve, if it was measured or follows; replaces ``noise_variances``.
+        fit: of each draw, D of them, or none: quantiles are farther from the mean by the factor ``Fit.widened``.
     """
 
     means: FloatArray
@@ -87,7 +88,7 @@ class Mixture:
 
     @property
     def widened(self) -> FloatArray | float:
-        """By how much quantiles are farther from the mean (D, 1)."""
+        """Factor by which quantiles are farther from the mean (D, 1)."""
         return np.array([[each.widened] for each in self.fit]) if self.fit else 1.0
 
     @property
@@ -111,7 +112,7 @@ class Mixture:
 
     @property
     def variance(self) -> FloatArray:
-        """Of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
+        """Posterior variance of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
         mean = self.mean
         variance: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
         return variance
@@ -203,11 +204,14 @@ class Joint:
 
     @property
     def widened(self) -> float:
-        """By how much curves are farther from their mean."""
+        """Factor by which curves are farther from their mean."""
         return self.fit[0].widened if self.fit else 1.0
 
     def covariance(self) -> FloatArray:
-        """Of f under the mixture (P, P): sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T)."""
+        """Posterior covariance of f under the mixture (P, P).
+
+        It is sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T).
+        """
         deviations = self.means - self.weights @ self.means
         total: FloatArray = (deviations.T * self.weights) @ deviations
         for m, weight in enumerate(self.weights):
@@ -220,8 +224,8 @@ class Joint:
         V diag(sd^2) V^T = covariance_m, eigenvalues that rounding made negative being 0.
 
         Args:
-            rng: makes up the curves; no privacy hangs on it.
-            paths: how many.
+            rng: source of the samples; privacy does not depend on it.
+            paths: number of curves.
         """
         chosen = rng.choice(len(self.weights), size=paths, p=self.weights)
         normals = rng.standard_normal((paths, len(self.X_test)))
@@ -241,18 +245,18 @@ class Joint:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureUncertainty:
-    """Quantiles of the mixture of models, privacy noise and clipping included.
+    """Quantiles of the mixture of models, privacy noise and clipping included, cut to the bounds.
+
+    Where a curve leaves the bounds, outputs are at the bound, however far it is beyond. A cut interval therefore covers
+    the curve cut to the bounds.
 
     Attributes:
         outcome: for bounds, scale and kind; its unit is that of all values.
         prediction: the mixture's, of D draws, in model units.
-        cut: the kinds of interval that are cut to the bounds. Where a curve leaves them, outputs are at the bound,
-            however far it is beyond; a cut interval holds the curve cut to the bounds.
     """
 
     outcome: Outcome
     prediction: Mixture
-    cut: tuple[IntervalTarget, ...] = ()
 
     @property
     def values(self) -> FloatArray:
@@ -260,7 +264,7 @@ class MixtureUncertainty:
         return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; kinds in ``cut`` are cut to the bounds, others may pass them as outputs may."""
+        """See ``Uncertainty``."""
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
@@ -268,8 +272,7 @@ class MixtureUncertainty:
         if self.outcome.kind == "yes/no" and of == "outputs":
             low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
-        quantiles = self._in_unit(self.prediction.quantile(probability, of))
-        return np.clip(quantiles, *self.outcome.bounds) if of in self.cut else quantiles
+        return np.clip(self._in_unit(self.prediction.quantile(probability, of)), *self.outcome.bounds)
 
     def probability_above(self, level: float, of: IntervalTarget = "function") -> FloatArray:
         """Probability (draws, P) that f, or one more output, is above a level in the output's unit."""
@@ -278,13 +281,13 @@ class MixtureUncertainty:
 
     @property
     def scatter(self) -> FloatArray:
-        """Standard deviation of people about the curve (draws, P), in the output's unit.
+        """Standard deviation of outcomes about the curve (draws, P), in the output's unit.
 
         Raises:
-            ValueError: the release holds no scatter: it was made before that was measured.
+            ValueError: the release did not measure it.
         """
         if self.prediction.people is None:
-            raise ValueError("the release holds no scatter: it was made before that was measured; publish again")
+            raise ValueError("this release did not measure how far outcomes are from the curve; Bayes cloaking does")
         return self.outcome.scale * np.sqrt(self.prediction.people.variance)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
@@ -294,12 +297,12 @@ class MixtureUncertainty:
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
     """Log density of the skewness given the number above the curve (D, 25): of z = sum_j (1{y_j > g_j} - 1/2) + noise.
 
-    Where g is off by a share of people's standard deviation, as many change sides as lie in between.
+    If g is wrong by a share of the residual standard deviation, the outcomes between g and the curve change sides.
 
     Args:
         z: released (D,).
         s: standard deviation of its noise.
-        unsure: variance of the curve over that of people, on average (D,).
+        unsure: variance of the curve over the residual variance, on average (D,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]
@@ -309,7 +312,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
 
 
 def _quantiles(probability: float) -> FloatArray:
-    """Of standardised gamma variables of skewness c times a share of it (25, 17)."""
+    """Quantiles of standardised gamma variables of skewness c times a share of it (25, 17)."""
     c = np.outer(_SKEWS, _RETAINED)
     none = c * c < _LEAST_SHAPE
     shape = 4 / np.where(none, 1.0, c) ** 2

@@ -39,11 +39,10 @@ class FittedReading:
     columns: tuple[Column, ...]
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
-        """Predictions at X_test (P, D), some rows at a time; over cells, intervals are cut to the bounds."""
-        cut: tuple[IntervalTarget, ...] = () if self.reading.filtered is None else ("outputs", "function")
+        """Predictions at X_test (P, D), some rows at a time."""
         for start in range(0, len(X_test), _ROWS):
             some = self.reading.at(X_test[start : start + _ROWS]).curve
-            yield MixtureUncertainty(outcome=self.outcome, prediction=some, cut=cut)
+            yield MixtureUncertainty(outcome=self.outcome, prediction=some)
 
 
 class NotFitted(ValueError, AttributeError):

@@ -239,9 +239,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             measured.append(found)
             predictions.append(prediction)
             statistics.append(reader.statistics(found, self.promise_for(dataset)))
-        uncertainty = MixtureUncertainty(
-            outcome=dataset.outcome, prediction=stack_draws(predictions), cut=("outputs", "function")
-        )
+        uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(predictions))
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,

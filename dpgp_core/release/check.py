@@ -142,16 +142,14 @@ class LoadedRelease:
 
 
 def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
-    """A prediction from a released statistic in the output's unit; over cells, its intervals are cut to the bounds.
+    """A prediction from a released statistic in the output's unit.
 
     Args:
         prediction: in model units.
     """
     kind: Kind = "number"
-    cut: tuple[IntervalTarget, ...] = ()
-    if isinstance(statistics, CellStatistics):
-        kind = "yes/no" if statistics.reading == "yes/no" else "number"
-        cut = ("outputs", "function")
+    if isinstance(statistics, CellStatistics) and statistics.reading == "yes/no":
+        kind = "yes/no"
     outcome = Outcome(
         name=statistics.y_name,
         unit=statistics.y_unit,
@@ -159,7 +157,7 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         kind=kind,
         scale=statistics.y_scale,
     )
-    return MixtureUncertainty(outcome=outcome, prediction=prediction, cut=cut)
+    return MixtureUncertainty(outcome=outcome, prediction=prediction)
 
 
 def load(path: str | Path) -> LoadedRelease:

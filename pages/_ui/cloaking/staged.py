@@ -66,7 +66,7 @@ def read(
         posterior, at_test = given.read(each.stages), given.at(X_test)
         parts.append(at_test.with_dispersion(at_test.predict(posterior), each.distances))
         progress(len(parts) / len(measured))
-    return MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(parts), cut=("outputs", "function"))
+    return MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(parts))
 
 
 def curves(
