@@ -1,6 +1,6 @@
-"""How many records lie in each cell: a posterior given noisy counts, or the numbers themselves where inputs are public.
+"""Numbers of records in cells: their posterior given noisy counts, or the numbers themselves if inputs are public.
 
-Counts need not be exact for a cell's sum to say much about the curve.
+A cell's sum determines much of the curve even if its count is uncertain.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Counts(NamedTuple):
     """Gaussian posterior of the numbers N of records in M cells, all public.
 
     Attributes:
-        mean: n^, of sum n (M,); below 0 by chance where few are.
+        mean: n^ (M,), whose sum is n.
         covariance: (M, M).
-        misfit: |w|^2 of the noisy counts and how many they are, see ``measurement.fit``; None where counts are public.
+        misfit: |w|^2 of the noisy counts and their number, see ``measurement.fit``; None if counts are public.
     """
 
     mean: FloatArray
@@ -68,8 +68,8 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     ``TUNING.roughness``, weighted by the evidence of z.
 
     Args:
-        B: strategy (r, M): I, each cell by itself. One planned for a smooth density errs by a tenth less where inputs
-            are even, and by two to three times as much where they stand in towns or along a curve.
+        B: strategy (r, M). Releases use B = I. A strategy planned for a smooth density has errors that are a tenth
+            smaller for even inputs, and two to three times as large for inputs in towns or along a curve.
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).
     """
@@ -102,8 +102,8 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
 def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
 
-    Where few people are in a cell, noise may say that fewer than none are, and a curve is then read from a sum over -2
-    people that were 1. Each cell's own N(m, v) is cut at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
+    In a cell with few records the noisy count may be negative, and a sum over one record would be read as one over -2.
+    Each cell's own N(m, v) is therefore truncated at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
 
         E N = m + sqrt v h,    var N = v (1 - h (h + z)).
     """
@@ -113,7 +113,7 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
 
 
 def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of N(m, v) cut at 0."""
+    """Mean and variance of N(m, v) truncated at 0."""
     sd = np.sqrt(v)
     z = np.maximum(m / sd, -_FAR)
     hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
@@ -123,9 +123,9 @@ def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _of_marginals(
     expected: FloatArray, variances: FloatArray, K: FloatArray, variance: FloatArray, n: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of such marginals, with correlations as they are in K, of the sum n.
+    """Mean and covariance of counts with these marginals, with the correlations of K and the sum n.
 
-    P keeps the sum n, taking the excess from each cell by its variance.
+    The projection P removes the excess over n from the cells in proportion to their variances.
     """
     shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
     P = np.eye(len(expected)) - taken[:, None]
@@ -135,17 +135,17 @@ def _of_marginals(
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances V (M,).
 
-    Inputs on few values leave most cells empty, and a Gaussian prior wide enough for the full ones leaves an empty cell
-    as many people as its noise says. Strategies that look for these people add them all up, with their signs, and find
-    none; no covariance says so, since n^ - N is then n^ itself. So the observation of a cell, N(m, v) with
-    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), meets another prior: empty with probability
-    pi_0, else exponential of mean 1 / r_k with probability pi_k, means being powers of two times n / M:
+    If inputs have few values, most cells are empty, and a Gaussian prior that is wide enough for the full cells leaves
+    an empty cell with as many records as its noise implies. So the observation of a cell, N(m, v) with
+    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), is combined with another prior: empty with
+    probability pi_0, or exponential with mean 1 / r_k with probability pi_k, where the means are powers of two times
+    n / M:
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
         p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),    N then normal of mean m - r_k v, cut at 0.
 
-    The pi are found by expectation and maximisation, largest under a Dirichlet prior (Dempster, Laird & Rubin 1977).
-    One mean for all took 40 people in each of 21 cells for nobody, beside 2,100 in one, which got most of them.
+    The pi are their posterior mode under a Dirichlet prior, found by expectation and maximisation (Dempster, Laird &
+    Rubin 1977). With one mean for all full cells, 21 cells of 40 records next to one of 2,100 were judged empty.
     Correlations stay as they were, and the sum is n.
     """
     M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
@@ -170,14 +170,15 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 
 
 def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[OccupiedGrid, FloatArray]:
-    """Mean positions of people in their cells, and which part of the variance within a cell stays unknown (M,).
+    """Mean locations of records in their cells, and the share of the variance within a cell that stays unknown (M,).
 
-    A cell's P = sum_j (t_j - 1/2) is read with the prior that all N share one place, P ~ N(0, N^2 / 12), which leaves
-    people who are spread as they are once noise is little. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
+    A cell's P = sum_j (t_j - 1/2) is read with the prior that all N records share one location, P ~ N(0, N^2 / 12),
+    which matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
 
         E P = share z,    m = E P / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
 
-    Of squares nothing is measured: (t - m)^2 is taken to be halfway between that of a point and of people everywhere.
+    Squares of t are not measured: the mean of (t - m)^2 is assumed to be halfway between that of records at one point
+    and that of records spread over the cell.
     """
     N = np.maximum(counts.mean, 1.0)
     prior = N**2 / 12

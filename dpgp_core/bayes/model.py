@@ -133,8 +133,9 @@ def rougher_groups(
 ) -> tuple[Model, ...]:
     """Models in which the curve of one group has more shape than those of the others, for each group in turn.
 
-    Where all groups are of one lengthscale, the largest says which: a small group that is much rougher would be read as
-    smooth, and surely so. Empty without categories, and where there are more than ``TUNING.most_rougher`` levels.
+    If all groups have one lengthscale, the largest group determines it, and a small group that is much rougher would be
+    read as smooth with unjustified certainty. Empty without categories, and with more than ``TUNING.most_rougher``
+    levels.
     """
     columns, numbers = level_columns(box), number_sides(box)
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
@@ -252,11 +253,11 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
 
 
 def always_planned_for(kernel: Kernel) -> bool:
-    """Whether plans look for such curves even if they are unlikely: without a plan for them none would be seen.
+    """Whether strategies are planned for such curves even if they are unlikely: no other plan would reveal them.
 
-    A season, which a plan for a trend averages out, and one group that is rougher than the others. Curves that are
-    nowhere differentiable are not: with 3,000 people to look for them cost smooth curves and kinks a twentieth of their
-    error, and jumps and peaks gained nothing.
+    These are periodic components, which a plan for a trend averages out, and one group that is rougher than the others.
+    Curves that are nowhere differentiable are not among them: with 3,000 people, planning for them raised the error of
+    smooth curves and kinks by a twentieth, and did not lower that of jumps and peaks.
     """
     while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
         if isinstance(kernel, Seasonal) and kernel.wave > 0:

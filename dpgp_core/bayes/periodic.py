@@ -1,6 +1,6 @@
-"""Models of periodic curves: every input that has a period may have a wave, beside the trends of the plain models.
+"""Models of periodic curves: a trend and, for every input with a period, a periodic component.
 
-Half of the weight stays with models without a wave; evidence says which it is.
+Half of the prior weight stays with models without periodic components; the evidence decides between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .tuning import TUNING
 
 
 def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """The same models of inputs that their phases may follow; unchanged where no input has a period."""
+    """The same models for inputs that are followed by their phases; unchanged if no input has a period."""
     if not periods:
         return tuple(models)
 
@@ -27,10 +27,10 @@ def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
 
 
 def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods) -> tuple[Model, ...]:
-    """The same models with a wave beside each, which has as much of the variance; unchanged where there is no period.
+    """The same models with a periodic component of equal variance in each; unchanged if no input has a period.
 
     Args:
-        models: without waves.
+        models: without periodic components.
     """
     if not periods:
         return tuple(models)
@@ -50,17 +50,16 @@ def with_waves(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """``plain`` and, of as much weight, models with waves: trends times kinds of wave times sizes times the noises.
+    """Return ``plain`` and, with the same total weight, models with periodic components.
 
-    Where inputs are categories, times the shares of groups.
-
-    Beside large waves alone a small one is taken for none, and surely so: noise hides it from a model that would rather
-    see the whole range. Trends have to be as free as those of ``plain``: once a week is seen, models without waves are
-    ruled out, and a year beside it was averaged over, if no trend could follow it.
+    There is one for each trend, lengthscale of the component, size and noise, and for each share of groups if an input
+    is a category. With large components alone, a small one would be judged absent with unjustified certainty, because
+    such models expect a large one. Trends must be as flexible as those of ``plain``: once a week is found, models
+    without periodic components are ruled out, and only a trend can then follow a year.
 
     Args:
-        plain: models without waves.
-        periods: of each input; () where none has one, and then there is nothing but ``plain``.
+        plain: models without periodic components.
+        periods: of each input; () if none has one, and then ``plain`` is returned.
         rough: share of their weight that periodic components with rough trends have, see ``rough_share``.
 
     Raises:
@@ -84,7 +83,7 @@ def with_waves(
 def _waves(
     box: Sequence[tuple[float, float]], half_range: float, periods: Periods, rough: float
 ) -> list[tuple[Kernel, float]]:
-    """Kernels and their weights."""
+    """Kernels with periodic components, and their weights."""
     columns, one_side = level_columns(box), len(number_sides(box)) == 1
     trends = TUNING.trends if one_side else TUNING.trends_of_several
     if rough and one_side and not columns:
@@ -114,7 +113,7 @@ def _waves(
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
-    """A kernel whose part that is of numbers is changed, given the periods of these inputs."""
+    """The kernel with its part for numerical inputs changed, given the periods of these inputs."""
     if isinstance(kernel, OneRougher):
         alike, own = kernel.alike, _own(periods, kernel.alike.columns)
         return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))

@@ -60,7 +60,7 @@ def _for_people(words: str) -> str:
 
 
 def reading_for(kind: Kind) -> Reading:
-    """How a release of such outcomes is to be read."""
+    """How a release of outcomes of this kind is read."""
     return "yes/no" if kind == "yes/no" else "any outcomes"
 
 
@@ -77,10 +77,10 @@ class BayesSettings:
         noise_variances: one per kernel, in squared model units; None: those of the automatic models.
         stages: number of stages, from 1 to 10; None: six, or three if there are few people for the budget.
         clip: half-width of an interval over the predictive standard deviation, > 0.
-        periods: of each input, in its unit, or None for an input that has none: a curve that repeats every week or year
-            is looked for too, and cells are divided by it. None: nothing does.
-        gap: of each strategy, as a share of the cost of privacy; a loose one costs accuracy, never privacy. Strategies
-            are planned anew in each release, so the solver stops at thirty times this gap, up to 0.3.
+        periods: of each input, in its unit, or None for an input that has none. The models then include curves that
+            repeat every week or year, and cells are divided by phase. None: no input has a period.
+        gap: relative gap of each strategy; a large one costs accuracy, never privacy. Strategies are planned anew in
+            each release, so the solver stops at thirty times this gap, up to 0.3.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -191,7 +191,7 @@ class BayesSettings:
 
         Args:
             reading: kind of outcomes that a release was made for.
-            people: how many there are; with enough of them for the budget, rough curves and small deviations from the
+            people: number of people; with enough of them for the budget, rough curves and small deviations from the
                 mean level can be seen.
         """
         noises = noise_sds_for(reading, x_box)
