@@ -97,7 +97,8 @@ def test_the_meter_counts_settings_and_stands_still(open_page):
 def test_a_threshold_is_answered_with_probabilities(seen):
     app = seen("explore_release", explore_shown="threshold", explore_level_kung="130")
     told = r"above 130 cm.*It is [\d.]+ at 0 years, [\d.]+ at [\d.]+ years and [\d.]+ at 100 years \[%\]"
-    assert re.search(told, captions(app)), captions(app)
+    described = app.get("plotly_chart")[0].proto.alt
+    assert re.search(told, described), described
     assert "probability above" in traces(app)
     shares = app.dataframe[0].value["probability above [%]"]
     assert shares.between(0, 100).all()
@@ -184,7 +185,7 @@ def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
     assert hatch.path.count("M") == empty.sum()
     above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
     assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
-    said = explore_view.caption(controls.Chosen(found, read, WHOLE, None, Refit("EQ", 50), 1))
+    said = explore_view.description(controls.Chosen(found, read, WHOLE, None, Refit("EQ", 50), 1))
     assert "band" not in said
     assert "Hatched" in said
     assert re.search(r"It is least, [\d.]+ GBP at east [\d.]+ and north [\d.]+, and most, [\d.]+ GBP at east", said)
@@ -345,7 +346,8 @@ def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
     assert not app.exception
     assert not app.error
     assert set(drawn) <= traces(app).keys()
-    assert re.search(told, captions(app)), captions(app)
+    described = app.get("plotly_chart")[0].proto.alt
+    assert re.search(told, described), described
 
 
 def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):

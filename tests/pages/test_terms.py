@@ -224,7 +224,8 @@ def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
 
 def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
     app = seen("explore_release")
-    said, curve = captions(app), numbers(traces(app)["released curve"]["y"])
+    said, curve = app.get("plotly_chart")[0].proto.alt, numbers(traces(app)["released curve"]["y"])
+    assert "lies in the band with 95 % probability" in captions(app)
     found = re.search(r"It is ([\d.]+) at 0 years, ([\d.]+) at [\d.]+ years and ([\d.]+) at 100 years \[cm\]", said)
     told = [float(each) for each in found.groups()]
     np.testing.assert_allclose(told, curve[[0, len(curve) // 3, -1]], atol=0.6)

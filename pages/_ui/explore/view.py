@@ -89,7 +89,24 @@ def metrics(chosen: Chosen) -> list[Metric]:
 
 
 def caption(chosen: Chosen) -> str:
-    """Caption of the picture, with its values and how they run."""
+    """What to see in the picture, in a sentence; and whether the released numbers object to the models."""
+    view = chosen.view
+    if view.pair is not None:
+        return "Positive where the first group is higher."
+    if view.threshold is not None:
+        seen = f"Probability that the curve is above {_with_unit(view.threshold, chosen)}."
+    elif view.centiles:
+        seen = _CENTILES.partition(". ")[0] + "." if chosen.read.knows_people else _NO_CENTILES
+    elif len(chosen.statistics.numbers) > 1:
+        seen = "Hatched: too uncertain to show." if figures.uninformative(chosen.read, view).any() else ""
+    else:
+        subject = {"function": "The curve", "outputs": "One more person"}[view.of]
+        seen = f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right."
+    return f"{seen}{misfit(chosen)}".strip()
+
+
+def description(chosen: Chosen) -> str:
+    """Description of the picture for screen readers, with its values and how they run."""
     view = chosen.view
     if view.pair is not None:
         return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
@@ -220,7 +237,7 @@ def _ends(chosen: Chosen) -> str:
     return f"It is least, {least}, and most, {most}."
 
 
-def lengthscale_caption(chosen: Chosen) -> str:
+def lengthscale_alt(chosen: Chosen) -> str:
     """How probable the likeliest lengthscales are."""
     shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.statistics)
     first, second = np.argsort(-shares)[:2]
@@ -313,7 +330,7 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
     """The picture of the view; gives its numbers, of two groups those of their difference."""
     drawn = _drawn(chosen)
     numbers = table(chosen) if chosen.view.pair is None else tables.of_figure(drawn)
-    _chart(chosen, drawn, "explored", caption(chosen), numbers)
+    _chart(chosen, drawn, "explored", description(chosen), numbers, caption(chosen))
     return numbers
 
 
@@ -321,15 +338,16 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     """How probable each lengthscale is, as bars and as a table."""
     drawn = lengthscales(chosen.statistics, chosen.read, chosen.view.lengthscale)
     numbers = tables.of_figure(drawn)
-    _chart(chosen, drawn, "explored_lengthscales", lengthscale_caption(chosen), numbers)
+    seen = "How probable each lengthscale is after the release; before, all were equally probable."
+    _chart(chosen, drawn, "explored_lengthscales", lengthscale_alt(chosen), numbers, seen)
     frame.table(numbers, "explored_likely")
 
 
 TABLE_NOTE = "Computed from released numbers: all of it may be published."
 
 
-def _chart(chosen: Chosen, drawn: go.Figure, key: str, alt: str, numbers: pd.DataFrame) -> None:
-    pictures.chart(drawn, key, alt, as_it_is(drawn, _about(chosen, alt)), numbers)
+def _chart(chosen: Chosen, drawn: go.Figure, key: str, alt: str, numbers: pd.DataFrame, caption: str) -> None:
+    pictures.chart(drawn, key, alt, as_it_is(drawn, _about(chosen, alt)), numbers, caption=caption)
 
 
 def _drawn(chosen: Chosen) -> go.Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from datasets import STUDIES, exhibit
+from datasets.plumes_2d import SHOWN_SIDE
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.accounting.tradeoff import (
     budget_tradeoff,
@@ -271,7 +272,7 @@ def excursions(chosen: ExcursionSettings) -> Script:
         "paths = sampling.release(data, X, rng, draws=count).samples  # simulated",
     )
     if study.scene == "field":
-        script.add(f"paths = {script.name(smoothed)}(paths, {excursion.SIDE})")
+        script.add(f"paths = {script.name(smoothed)}(paths, {SHOWN_SIDE})")
     written = script.of(excursion.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
         f"bayes = {written.replace('epsilon=1', 'epsilon=sampling.guarantee.budget.epsilon')}",
@@ -337,7 +338,8 @@ def _sums(chosen: HidingSettings) -> Script:
 
 def _by_hand(chosen: HidingSettings) -> Script:
     data, draw, script = cached.dataset(spend.DATASET), chosen.draw, begun(spend.DATASET)
-    places, width = (settings.current(each) for each in spend.controls(data))
+    at, wide = spend.controls(data)
+    places, width = settings.current(at), settings.current(wide)
     positions, _ = spend.read_positions(places, *data.x_box[0])
     script.add(
         f"kernel, noise = {script.of(EQ(lengthscale=spend.LENGTHSCALE))}, {spend.NOISE}",

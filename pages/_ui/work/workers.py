@@ -398,8 +398,9 @@ def sendable(error: Exception) -> Exception:
             return error
     except Exception:  # whatever its constructor or its attributes raise
         pass
-    kind = next(each for each in type(error).__mro__ if each.__module__ == "builtins")
+    kind: Any = next(each for each in type(error).__mro__ if each.__module__ == "builtins")
     try:
-        return kind(str(error))
+        plain: Exception = kind(str(error))
+        return plain
     except TypeError:  # a kind that takes more than a sentence, such as UnicodeDecodeError
         return RuntimeError(str(error))
