@@ -178,7 +178,8 @@ def _drawn(found: Explored) -> str | None:
             explore_view.answer,
             explore_view.metrics,
             explore_view.caption,
-            explore_view.lengthscale_caption,
+            explore_view.description,
+            explore_view.lengthscale_alt,
             explore_view.explain,
         ):
             said(chosen)
