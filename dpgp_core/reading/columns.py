@@ -252,7 +252,7 @@ def narrowed(fault: Fault, cell: str) -> Fault:
         return Fault.DATE
     if ways_of(cell):
         return Fault.WRITTEN
-    return next((NOTED[name] for way in NUMBERS if (name := notation_of(cell, way))), fault)
+    return NOTED.get(notation_of(cell)[0], fault)
 
 
 _SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day: ambiguous

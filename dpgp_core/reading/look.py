@@ -269,9 +269,7 @@ def _configuration(
             said.append(_either_reading(stream, name, table))
         for notation, (count, _) in column.noted.items() if column.ways else ():
             notations[notation] = READERS[notation].about
-            example = next(
-                text for text in _texts(stream, name, table) if notation_of(text, column.ways[0]) == notation
-            )
+            example = next(text for text in _texts(stream, name, table) if notation_of(text)[0] == notation)
             said.append(
                 f"{name}: {READERS[notation].about}, in {count:,} of {column.rows:,} rows, such as {example}; proposed "
                 f'as "notations"'

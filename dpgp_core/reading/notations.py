@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from .writing import as_number
+from .writing import NUMBERS, as_number
 
 _LONGEST = 40  # letters of such a number
+_DIGIT, _LETTERS = re.compile(r"[0-9]"), re.compile(r"[^\W\d_]+")
+_WORDS = frozenset(  # of all notations: any other word says at once that a cell is none of them
+    _LETTERS.findall(
+        "less more than under over above below and or up older younger ft feet foot in inch inches k m b bn mn mln mio "
+        "million billion mrd thousand tsd am pm a p h hr hrs hour hours min mins minute minutes"
+    )
+)
 _LIMIT = re.compile(
     r"(?:(?:[<>\u2264\u2265]=?|=[<>]|(?:less|more) than|under|over|above|below)\s*(?P<behind>.+)"
     r"|(?P<before>.+?)\s*(?:\+|(?:and|or) (?:over|above|more|up|older|under|below|less|younger)))",
@@ -105,17 +112,22 @@ READERS = {
 }
 
 
-def as_noted(cell: str, notations: Sequence[str], numbers: str) -> float | None:
+def as_noted(cell: str, notations: Collection[str], numbers: str) -> float | None:
     """The number that a cell means in one of some notations; None for any other text."""
-    if len(cell) > _LONGEST or not any(letter.isdigit() for letter in cell):
+    if not _may_be_noted(cell):
         return None
-    for name in notations:
-        value = READERS[name].read(cell, numbers)
-        if value is not None and math.isfinite(value):
-            return value
-    return None
+    values = (READERS[name].read(cell, numbers) for name in notations)
+    return next((value for value in values if value is not None and math.isfinite(value)), None)
 
 
-def notation_of(cell: str, numbers: str) -> str:
-    """The first notation in which a cell is a number; "" for none."""
-    return next((name for name in READERS if as_noted(cell, (name,), numbers) is not None), "")
+def notation_of(cell: str) -> tuple[str, frozenset[str]]:
+    """The first notation in which a cell is a number, and the ways of writing numbers in which it is; "" for none."""
+    if _may_be_noted(cell):
+        for name in READERS:
+            if ways := frozenset(way for way in NUMBERS if as_noted(cell, (name,), way) is not None):
+                return name, ways
+    return "", frozenset()
+
+
+def _may_be_noted(cell: str) -> bool:
+    return len(cell) <= _LONGEST and bool(_DIGIT.search(cell)) and _WORDS.issuperset(_LETTERS.findall(cell.lower()))

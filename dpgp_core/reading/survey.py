@@ -230,7 +230,7 @@ def words_of(
         text
         for text, _ in Counter(row[position] for _, row in table).most_common()
         if folded(text) not in missing
-        and (numbers is None or (as_number(text, numbers) is None and not notation_of(text, numbers)))
+        and (numbers is None or (as_number(text, numbers) is None and numbers not in notation_of(text)[1]))
         and (order is None or parsed(text, order) is None)
         and (dates or not looks_like_a_date(text))
     )
@@ -276,10 +276,11 @@ class _Cells:
                 if value is not None:
                     numbers[value] += count
                 readings.take(cell)
-            elif notations := {way: name for way in NUMBERS if (name := notation_of(cell, way))}:
-                ways, name = frozenset(notations), next(iter(notations.values()))
-                before, line = noted.get(name, (0, self.lines[cell]))
-                noted[name] = before + count, line
+            else:
+                name, ways = notation_of(cell)
+                if name:
+                    before, line = noted.get(name, (0, self.lines[cell]))
+                    noted[name] = before + count, line
             dated = has_the_form_of_a_date(cell)
             orders = {order for order in ORDERS if parsed(cell, order) is not None} if dated else set()
             dates += bool(orders)

@@ -11,7 +11,7 @@ import streamlit as st
 from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.kinds import unit_in
-from dpgp_core.reading.look import may_have_a_unit, names_people, readings_of
+from dpgp_core.reading.look import names_people, readings_of
 from dpgp_core.reading.notations import READERS
 from dpgp_core.reading.survey import Contents
 from dpgp_core.reading.writing import ANY_DATE, as_number, two_ways
@@ -88,9 +88,9 @@ def numbers(draft: Draft) -> None:
         example, mark = readings_of(draft.table.texts(name))
         thousands, fraction = two_ways(mark)
         says = {way: f"{as_number(example, way):,.15g}" for way in (thousands, fraction)}
-        question = questions.READING.of(f"{example} in {name}").among([thousands, fraction])
-        st.info(f"{plain(name)}: {plain(example)} is {says[thousands]} or {says[fraction]}?", icon=":material/rule:")
-        answer = replace(question, key=questions.READING.key).ask(format_func=lambda way: says[way])
+        label = f"{plain(name)}: {plain(example)} is {says[thousands]} or {says[fraction]}?"
+        question = questions.READING.among([thousands, fraction], label=label)
+        answer = question.ask(format_func=lambda way: says[way])
         draft.needs(f"what {plain(example)} means", answer)
         draft.way = answer or PLAIN_NUMBERS
         draft.readable &= answer is not None
@@ -101,17 +101,26 @@ def numbers(draft: Draft) -> None:
 
 
 def notations(draft: Draft) -> None:
-    """Further notations of numbers: asked where a column that is used has some."""
+    """Further notations of numbers in columns that are used: each is offered in a click."""
     found = {
-        notation: f"{READERS[notation].about}, in {count:,} of {each.rows:,} rows of {plain(name)}"
+        (name, notation): count
         for name, each in draft.used.items()
-        if each.ways and not (may_have_a_unit(each) and draft.table.unit(name)[0])
+        if each.ways and not draft.table.unit(name)[0]
         for notation, (count, _) in each.noted.items()
     }
-    if not found and not questions.NOTATIONS.answer:
-        return
-    options = list(dict.fromkeys([*found, *(questions.NOTATIONS.answer or [])]))
-    chosen = questions.NOTATIONS.among(options).ask(format_func=lambda name: found.get(name, name))
+    chosen = list(questions.NOTATIONS.answer or [])
+    for (name, notation), count in found.items():
+        if notation in chosen:
+            continue
+        rows = draft.table.survey[name].rows
+        about = f"{count:,} of {rows:,} rows of {plain(name)} hold {READERS[notation].about}. Is that right?"
+        st.info(about, icon=":material/rule:")
+        _offer(f"Yes, {notation}", {questions.NOTATIONS.key: [*chosen, notation]}, "rule")
+        draft.needs(f"how {plain(name)} is written", None)
+        draft.readable = False
+    if chosen:
+        options = list(dict.fromkeys([*chosen, *(notation for _, notation in found)]))
+        chosen = questions.NOTATIONS.among(options).ask()
     draft.writing["notations"] = tuple(chosen) or None
 
 
@@ -165,12 +174,11 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
         or_dates: whether it may be said to hold dates instead.
     """
     column = draft.table.survey[name]
-    if column.two_readings and questions.READING.answer is None:
-        return ""  # it is asked about above
-    undeclared = column.noted.keys() - {*(draft.writing.get("notations") or ())}
-    if _has_gaps() and draft.way in column.ways and not undeclared:
+    if column.two_readings and draft.way not in two_ways(column.two_readings):
+        return ""  # that is asked above, as further notations are
+    if _has_gaps() and draft.way in column.ways:
         return ""
-    problem = column.as_numbers(name, draft.way, draft.writing.get("notations") or (), or_dates=or_dates)
+    problem = column.as_numbers(name, draft.way, column.noted.keys(), or_dates=or_dates)
     beside, written = draft.table.unit(name) if problem else ("", "")
     if not beside:
         return problem
@@ -340,7 +348,7 @@ def _kind_offered(name: str, table: Table, way: str) -> bool:
     return False
 
 
-def _offer(label: str, answers: dict[str, str], icon: str) -> None:
+def _offer(label: str, answers: dict[str, Any], icon: str) -> None:
     """A button that answers questions, by their keys."""
     key = f"own_say_{next(iter(answers))}_{label}"
     st.button(plain(label), key=key, on_click=slots.set_answers, args=(answers,), icon=f":material/{icon}:")

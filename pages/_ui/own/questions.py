@@ -48,18 +48,17 @@ NUMBERS = Question(
 READING = Question(
     "reading",
     "selectbox",
-    "What does {} mean?",
+    "How are numbers read?",
     help="Every fraction of this column has exactly three digits, so that the mark before them may stand between "
     "thousands or before a fraction. Declared, never guessed.",
 )
 NOTATIONS = Question(
     "notations",
     "multiselect",
-    "Which of these are read as numbers?",
+    "Also read as numbers",
     default=[],
     help="Censored values such as <5 or 80+ count as their limit. Feet and inches are read in inches, times in hours, "
     "and 12k is 12,000. It is published with the release.",
-    look={"placeholder": "Choose"},
 )
 AS_NUMBERS, AS_GROUPS = "numbers", "groups"
 DATES: dict[str, Format] = {f"dates, as {example(order)} ({order})": order for order in ORDERS}
