@@ -46,7 +46,7 @@ def test_both_readings_are_shown_and_none_is_taken(open_page, mark, ways):
     assert example in cells
     whole, fraction = int(example.replace(mark, "")), float(example.replace(mark, "."))
     assert question.label == f"y: {example} is {whole:,} or {fraction:g}?"
-    assert f"Still to declare: what {example} means" in said(app)
+    assert f"Still needed: what {example} means" in said(app)
     assert not app.error
     assert not invited(app)
     assert released(declare(app, reading=ways[0]))["numbers"] == ways[0]
@@ -55,7 +55,7 @@ def test_both_readings_are_shown_and_none_is_taken(open_page, mark, ways):
 def test_censored_values_are_read_where_that_is_declared_and_not_offered_as_missing(open_page):
     app = filled(open_page, by_age(replaced(RATES, 3, "<5", ">90")), **FORM)
     assert "30 of 90 rows of y hold censored values, such as <5 or 80+, which count as their limit." in said(app)
-    assert "Still to declare: how y is written" in said(app)
+    assert "Still needed: how y is written" in said(app)
     assert not app.error
     assert not controls(app, "missing")
     assert not invited(app)
