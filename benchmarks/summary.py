@@ -12,7 +12,6 @@ one dot a row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
 from itertools import product
 from pathlib import Path
 
@@ -23,8 +22,8 @@ import plotly.graph_objects as go
 from benchmarks.shared.apart import ROOT
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
-from pages._ui.look.sheet import Box, svg
-from pages._ui.look.sheet_figure import drawn
+from dpgp_core.figures import sheet
+from pages._ui.look.redrawn import of_figure
 
 RESULTS = ROOT / "benchmarks" / "results"
 FIGURE = ROOT / "docs" / "figures" / "inputs_coverage.svg"
@@ -329,9 +328,8 @@ def figure() -> str:
     plot.update_yaxes(range=(-0.6, len(names) - 0.4), tickvals=list(range(len(names))))
     plot.update_yaxes(ticktext=[PLACES[name] for name in names])
     title = "Coverage of 95 % intervals of Bayes cloaking in 666 simulated settings, by distribution of the inputs"
-    content = f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#ffffff"/>'
-    content += drawn(plot, Box(20, 20, _WIDTH - 40, _HEIGHT - 40))
-    return svg(_WIDTH, _HEIGHT, content, 'font-family="Arial, sans-serif" role="img"') + "\n"
+    shape = sheet.Shape("figure", _WIDTH, _HEIGHT, 15.0)
+    return sheet.written(sheet.Sheet(title=title), of_figure(plot), shape).decode() + "\n"
 
 
 def _beside(values: pd.Series, side: int) -> np.ndarray:

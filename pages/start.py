@@ -2,8 +2,8 @@ import streamlit as st
 
 from pages._ui import menu, tour
 from pages._ui.look import frame, in_python, pictures, settings, tables, text
+from pages._ui.look.about import of_theory
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.sheet import of_theory
 from pages._ui.scripts import studies
 from pages._ui.start import brief, decision, overview, promise
 from pages._ui.work import cached
@@ -13,13 +13,14 @@ draw, prior, family = chosen.draw, chosen.prior, chosen.family
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
-say = frame.heading(brief.QUESTION, decision.sentence(draw, chosen.belief))
+said = decision.sentence(draw, chosen.belief)
+say = frame.heading(brief.QUESTION, said)
 advice = st.container()
 left, errors = st.columns(2)
 with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
     alt = brief.beliefs_alt(beliefs)
-    pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt)), caption="")
+    pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt, finding=said)), caption="")
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
     explained, who, promised, others, rest, decided, printed, python, lesson = st.tabs(overview.TABS)
@@ -32,7 +33,8 @@ with who:
 with promised:
     caption = f"{promise.TRADEOFF_ALT} {promise.FAMILY_NOTES[family]}"
     traded = cached.drawn(promise.tradeoff_figure, draw, family)
-    pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption)))
+    best = f"The best attack on a release at ε = {draw.epsilon:g}"
+    pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption, finding=best)))
     frame.table(promise.meaning_table(draw, prior, family), "attacker", promise.MEANING_NOTE)
     if family == "gaussian":
         st.markdown(promise.split_sentence(draw, settings.value_of(promise.SPLIT) / 100))

@@ -74,6 +74,7 @@ def test_its_description_is_the_projects(wheel):
     assert sorted(re.split(r"[<>=]", value)[0] for value in needed) == ["numpy", "scipy"]
     assert {value for key, value in fields if key == "Provides-Extra"} == {
         "app",
+        "figures",
         "cluster",
         "postgres",
         "test",

@@ -20,17 +20,19 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..dates import example
+from ..figures import sheet
 from ..table import Column
-from .figure import figure
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
 from .measured_files import BOUNDS, measured_files
 from .page import SCRIPT, page
+from .picture import is_map
 from .plan import LEVEL, decimals
-from .publishing import Published, is_off_scale, within_tolerance
+from .publishing import Published, finding, is_off_scale, within_tolerance
 from .specification import COLUMNS
 
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
 
+_ON_THE_CARD = (900, 380)  # px of the figure
 _BLAMED = 0.05  # false alarms at which the trade-off is quoted
 _LEAST_DELTA = 1e-12  # a pure promise holds at any
 _NOISE = (
@@ -60,12 +62,9 @@ def bundle(
     columns = published_columns(published)
     described, files = measured_files(published)
     card = release_card(published, ledger, columns)
-    picture = figure(published)
-    files = {
-        "values.csv": csv_text(columns).encode(),
-        "card.html": page(card, picture).encode(),
-        "figure.svg": picture.encode(),
-    } | files
+    on_the_card, picture = pictures(published)
+    drawn = {"figure.svg": picture} if picture else {}
+    files = {"values.csv": csv_text(columns).encode(), "card.html": page(card, on_the_card).encode()} | drawn | files
     card["statistics"] = described
     card["sha256"] = {name: digest(content) for name, content in files.items()}
     card = card if sealed is None else sealed(card)
@@ -77,6 +76,29 @@ def bundle(
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
+
+
+def pictures(published: Published) -> tuple[str, bytes]:
+    """Return the figure of a release as part of its card, and with its promise as a file; both empty if it has none.
+
+    It has none if matplotlib is not installed, or fails: the release is charged by now, and must not be lost.
+    """
+    if not sheet.can_draw():
+        return "", b""
+    spec = published.spec
+    said = "Line: released values. Band: 95 % interval for the curve. Privacy noise is included."
+    words = sheet.Sheet(
+        title=finding(published),
+        subtitle=f"{sheet.budget_of(published.guarantee)}. Released: {spec.y} by {' and '.join(spec.x)}",
+        captions=() if len(spec.numbers) > 1 else (said,),
+        foot=(sheet.promise(published.guarantee),),
+    )
+    drawn = sheet.drawing(published.plot, is_tall=is_map(spec))
+    try:
+        title = f"{spec.y}, released with differential privacy"
+        return sheet.inline(drawn, *_ON_THE_CARD, title=title), sheet.written(words, drawn)
+    except Exception:  # of another library, which may fail in any way
+        return "", b""
 
 
 def release_card(published: Published, ledger: Ledger, columns: Iterable[str]) -> dict[str, Any]:

@@ -8,18 +8,22 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
-from ..arrays import FloatArray
+from ..arrays import FloatArray, lattice
 from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.model import Model
 from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
 from ..bounds.buying import Purchase
+from ..figures.drawing import Curve, draw_curves, draw_grid
+from ..figures.sheet import new_axes
+from ..figures.ticks import dates_of
 from ..gp.uncertainty import IntervalTarget
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
@@ -30,12 +34,17 @@ from ..table import Kind, Outcome
 from .bundle import digest
 from .json_text import guarantee_from_object, read_object, spec_from_object
 from .measured_files import BOUNDS, counts_read, mapped_values, sums_read
-from .plan import decimals
-from .publishing import in_unit, values_in_unit
+from .picture import side_of, upright
+from .plan import LEVEL, decimals
+from .publishing import in_unit, known_part, values_in_unit
 from .specification import CENTILES, ReleaseSpec
+
+if TYPE_CHECKING:
+    from ..figures.drawing import Axes
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31
+_ALONG, _ACROSS = 201, 41  # points along a curve; along each side of a map
 _AGAIN = "fetch it again from whoever released it"
 
 
@@ -131,6 +140,46 @@ class LoadedRelease:
             ValueError: no model, a variance is not positive, or X does not fit.
         """
         return refit(self.statistics, kernels=kernels, noise_variances=noise_variances, X_test=X)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curve with its 95 % interval, one for each group, or a map over the first two inputs.
+
+        A map is of the first group, at the middle of further inputs. It fades where little is known. Shares of yes are
+        in per cent.
+
+        Args:
+            ax: axes of matplotlib to draw on; None for those of a new figure.
+
+        Returns:
+            the axes.
+
+        Raises:
+            ValueError: matplotlib is not installed.
+        """
+        ax, statistics, binary = ax or new_axes(), self.statistics, self.statistics.reading == "yes/no"
+        scale, unit = (100.0, "% yes") if binary else (1.0, statistics.y_unit)
+        title = f"{statistics.y_name} [{unit}]" if unit else statistics.y_name
+        sides = [side_of(each.name, each.unit, each.box, dates_of(each.unit)) for each in statistics.numbers]
+        names, bounds = list(self.levels), (scale * statistics.bounds[0], scale * statistics.bounds[1])
+        groups = [dict(zip(names, each, strict=True)) for each in product(*self.levels.values())]
+        if len(sides) == 1:
+            x, curves = np.linspace(*sides[0].ends, _ALONG), list[Curve]()
+            for number, group in enumerate(groups):
+                at = self.prediction(self.places(x, group))
+                low, high = (scale * end[0] for end in at.interval(LEVEL, "function"))
+                name, values = ", ".join(group.values()), scale * at.values[0]
+                curves.append(Curve(number=number, name=name, x=x, values=values, low=low, high=high))
+            ends = np.stack([[each.low, each.high] for each in curves])
+            draw_curves(ax, curves, sides[0], upright(title, bounds, ends))
+            return ax
+        axes = [np.linspace(*side.ends, _ACROSS) for side in sides[:2]]
+        axes += [np.array([sum(side.ends) / 2]) for side in sides[2:]]
+        at = self.prediction(self.places(lattice(axes), groups[0]))
+        low, high = at.interval(LEVEL, "function")
+        shares = known_part(high[0] - low[0], statistics.bounds[1] - statistics.bounds[0])
+        values = scale * at.values[0].reshape(_ACROSS, _ACROSS)
+        draw_grid(ax, values, shares.reshape(values.shape), sides[0], sides[1], title)
+        return ax
 
     @cached_property
     def _reading(self) -> Reading:

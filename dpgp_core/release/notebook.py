@@ -37,9 +37,8 @@ def notebook(spec: ReleaseSpec, guarantee: Guarantee) -> str:
     cells = [
         _words(f"# {_safe(spec.y)} by {_safe(' and '.join(spec.x))}: a private release", *_promise(guarantee)),
         _code(*_imports(), f'release = load("{ZIP}")', "print(release.guarantee.budget)"),
-        _words("## The released curve", "The figure is a part of the zip."),
-        _code(f'zipfile.ZipFile("{ZIP}").extract("figure.svg");'),
-        _words("![The released curve with its 95 % interval](figure.svg)"),
+        _words("## The released curve", "The curve with its 95 % interval, drawn from what was released."),
+        _code("release.plot();"),
         _words(
             "## Two further questions",
             "What is computed from released numbers spends nothing, so any question may be asked. First: where is the "
@@ -71,12 +70,12 @@ def _promise(guarantee: Guarantee) -> list[str]:
         f"**Neighbouring tables**: {_safe(guarantee.neighbours)}.",
         f"**Promise**: ε = {budget.epsilon:g} at δ = {budget.delta:g}, by {_safe(guarantee.theorem)}. It does not "
         f"cover: {_safe('; '.join(guarantee.not_covered))}.",
-        f"Put `{ZIP}` next to this notebook. It needs the library `dpgp_core` and no table.",
+        f"Put `{ZIP}` next to this notebook. It needs the library `dpgp_core`, matplotlib for the figure, and no table.",
     ]
 
 
 def _imports() -> list[str]:
-    return ["import zipfile", "", "import numpy as np", "from dpgp_core import load", ""]
+    return ["import numpy as np", "from dpgp_core import load", ""]
 
 
 def _places(spec: ReleaseSpec) -> list[str]:

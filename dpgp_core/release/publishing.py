@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,18 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..bounds.cells import MOST_UNIT
+from ..figures.sheet import new_axes
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
 from ..table import Dataset, Outcome
+from .picture import Lines, draw_release
 from .plan import LEVEL, ReleasePlan, decimals, step_within
 from .private_table import as_measured
 from .specification import CENTILES, ReleaseSpec
+
+if TYPE_CHECKING:
+    from ..figures.drawing import Axes
 
 Interval = tuple[FloatArray, FloatArray]
 _WELL = 0.75  # of the bounds' width, less than which the curve is not known
@@ -69,6 +74,37 @@ class Published:
     def guarantee(self) -> Guarantee:
         """The promise for it."""
         return self.spec.guarantee
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the released curve with its 95 % interval, one for each group, or a map of two inputs.
+
+        Drawn from released and declared values alone. Shares of yes are in per cent. Values that are too uncertain to
+        be useful are grey; a map fades where little is known.
+
+        Args:
+            ax: axes of matplotlib to draw on; None for those of a new figure.
+
+        Returns:
+            the axes.
+
+        Raises:
+            ValueError: matplotlib is not installed.
+        """
+        ax, outcome = ax or new_axes(), self.outcome
+        scale, unit = (100.0, "% yes") if outcome.kind == "yes/no" else (1.0, outcome.unit)
+        lines = Lines(
+            title=f"{outcome.name} [{unit}]" if unit else outcome.name,
+            bounds=(scale * outcome.bounds[0], scale * outcome.bounds[1]),
+            values=scale * self.values,
+            low=scale * self.curve[0],
+            high=scale * self.curve[1],
+            useful=within_tolerance(self),
+            shares=known_share(self),
+            centiles=[scale * each for each in self.centiles],
+            counts=outcome.kind == "count",
+        )
+        draw_release(ax, self.spec, lines)
+        return ax
 
 
 def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
@@ -153,7 +189,12 @@ def known_share(published: Published) -> FloatArray:
     """
     outcome = published.outcome
     low, high = (outcome.taken(end) for end in published.curve) if outcome.log else published.curve
-    return np.clip((1 - (high - low) / outcome.measured.width) / _WELL, 0.0, 1.0)
+    return known_part(high - low, outcome.measured.width)
+
+
+def known_part(widths: FloatArray, most: float) -> FloatArray:
+    """How well values are known (P,), by the widths of their intervals (P,) and of the bounds."""
+    return np.clip((1 - widths / most) / _WELL, 0.0, 1.0)
 
 
 def is_off_scale(published: Published) -> bool:
@@ -181,6 +222,21 @@ def about(spec: ReleaseSpec, error: float) -> str:
     """An error in words: ± 5 cm, or a factor of 1.2."""
     unit = f" {spec.y_unit}" if spec.y_unit else ""
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
+
+
+def finding(published: Published) -> str:
+    """How well the curve is known at a typical useful point, in a sentence that a picture has as its title."""
+    spec, (low, high), within = published.spec, published.curve, within_tolerance(published)
+    what = f"{spec.y} by {' and '.join(spec.x)}"
+    if not within.any():
+        return f"At this budget nothing useful is known about {what}"
+    if spec.log:
+        half = float(np.sqrt(np.median(high[within] / low[within])))
+    else:
+        half = float(np.median(high[within] - low[within])) / 2
+    error = about(spec, float(f"{half:.2g}")).removeprefix("± ")
+    points = "" if within.all() else f" at {math.floor(100 * within.mean())} % of the points"
+    return f"{what[0].upper()}{what[1:]} is known to within {error}{points}"
 
 
 def useful(published: Published) -> str:

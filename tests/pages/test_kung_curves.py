@@ -13,12 +13,13 @@ import datasets
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.dates import Dates
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
+from dpgp_core.figures.ticks import dates_of
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.release import CENTILES
 from pages._ui.cloaking import computed, figures, results, staged, variants
 from pages._ui.left_out import folds_of
-from pages._ui.look.plots import dates_of, mark_dates, unit_of_length
+from pages._ui.look.plots import mark_dates, unit_of_length
 from pages._ui.model import KERNELS, Design, Draw, usual
 from tests.pages.reading import numbers, page_text, traces
 

@@ -9,17 +9,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from datasets import london_hexes
+from dpgp_core.figures.sheet import Drawing, Panel, inline
 from pages._ui.cloaking import computed
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.explore import statistic as exploring
 from pages._ui.explore.statistic import ExampleDraw, Refit
-from pages._ui.look import offers, sheet_map
+from pages._ui.look import offers, redrawn
 from pages._ui.look.maps import boroughs
-from pages._ui.look.sheet import Box, Panel, side_by_side
 from pages._ui.model import Design, Draw, usual
 
 KUNG = [name for name in offers.MECHANISM.titles if name in offers.mechanisms("kung")]
@@ -98,17 +99,18 @@ def drawn(app):
     assert not app.exception
     [image] = app.get("image")
     svg = base64.b64decode(image.proto.imgs[0].url.partition("base64,")[2]).decode()
-    ET.fromstring(svg)
-    return svg, re.findall(r'font-weight="600">([^<]+)<', svg)
+    texts = [*ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+    bold = [each.text for each in texts if "font-weight: 700" in each.get("style")]
+    return svg, [each.text for each in texts], bold
 
 
 @pytest.mark.parametrize("three", ["epsilon", "kernel", "lengthscale"])
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
     app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
-    svg, titles = drawn(app)
-    assert svg.count("[times too high or too low]") == 1  # one legend
+    _, texts, titles = drawn(app)
+    assert sum("[times too high or too low]" in text for text in texts) == 1  # one legend
     assert len(titles) == 3
-    assert svg.count("Privacy noise makes a typical price") == 3
+    assert sum(text.startswith("Privacy noise makes a typical price") for text in texts) == 3
     if three == "epsilon":
         assert titles == ["ε = 0.33", "ε = 1", "ε = 3"]
     assert {each.key for each in app.get("deck_gl_json_chart")} == {"hexagons"}  # and the map itself
@@ -116,13 +118,14 @@ def test_three_maps_have_one_scale_and_one_legend(seen, three):
 
 def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
     for overlay, people in (("false", 0), ("true", 287)):
-        svg, _ = drawn(seen("kung_curves", mechanism="refined", three="epsilon", overlay=overlay))
-        assert svg.count(">150</text>") == 3
-        assert svg.count("<circle") == 3 * people
+        svg, texts, _ = drawn(seen("kung_curves", mechanism="refined", three="epsilon", overlay=overlay))
+        assert texts.count("150") == 3
+        circles = len(re.findall(r'<use [^>]*style="[^"]*stroke: #7f7f7f', svg))
+        assert circles == (3 * people + 1 if people else 0)  # and one in the legend
 
 
 def test_epsilons_side_by_side_are_a_third_one_and_three_times_the_visitors(seen):
-    _, titles = drawn(seen("kung_curves", three="epsilon", epsilon="2"))
+    _, _, titles = drawn(seen("kung_curves", three="epsilon", epsilon="2"))
     assert titles == ["ε = 0.67", "ε = 2", "ε = 6"]
 
 
@@ -134,25 +137,28 @@ def test_epsilons_side_by_side_are_a_third_one_and_three_times_the_visitors(seen
     ],
 )
 def test_lengthscales_side_by_side_span_the_domain(seen, page, titles):
-    assert drawn(seen(page, three="lengthscale"))[1] == titles
+    assert drawn(seen(page, three="lengthscale"))[2] == titles
 
 
 def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():
     """Six maps in a picture of 1,600 x 900 are in one row; in a square, in rows; three on a page beside each other."""
 
     def lefts(count, width, height):
-        places = []
-        row = [Panel("", "", lambda box: places.append(box) or "") for _ in range(count)]
-        side_by_side(row, None, Box(0, 0, width, height))
-        return len({box.left for box in places}), min(box.height for box in places)
+        axes = []
+        panels = tuple(Panel(draw=axes.append) for _ in range(count))
+        inline(Drawing(panels=panels, is_tall=True), width, height, title="")
+        return len({round(ax.bbox.x0) for ax in axes}), min(ax.bbox.height for ax in axes)
 
-    assert lefts(6, 1504, 430)[0] == 6
-    assert lefts(6, 1104, 850)[0] == 3
+    assert lefts(6, 1600, 500)[0] == 6
+    assert lefts(6, 1200, 950)[0] == 3
     assert lefts(3, 1600, 640)[0] == 3
-    assert lefts(6, 1504, 430)[1] > 250
+    assert lefts(6, 1600, 500)[1] > 200
 
     layer, around = LAYERS["noise"], boroughs()
     table = london_hexes.map_cells().assign(**{layer.column: 1.3})
-    large, small = (sheet_map.hexagons(table, layer, around, Box(0, 0, across, across)) for across in (900, 200))
-    assert 'stroke-width="3.2"' in large
-    assert 'stroke-width="3.2"' not in small
+    widths = []
+    for across in (900, 200):
+        ax = Figure(figsize=(across / 72, across / 72), dpi=72).subplots()
+        redrawn.draw_map(table, layer, around, ax)
+        widths.append(max(each.get_linewidths()[0] for each in ax.collections))
+    assert widths[0] > 2 * widths[1]

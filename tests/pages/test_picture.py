@@ -12,7 +12,10 @@ from functools import partial
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from matplotlib.figure import Figure
 
+from dpgp_core.figures import sheet
+from dpgp_core.figures.sheet import SHAPES
 from pages._ui.cloaking import cells, computed, figures
 from pages._ui.compare import compute as compare
 from pages._ui.compare import view as compared
@@ -21,10 +24,10 @@ from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
 from pages._ui.excursion.compute import Findings, View
 from pages._ui.hiding import clipping
+from pages._ui.look import about as words
 from pages._ui.look import maps as look_maps
-from pages._ui.look import offers, pictures, sheet, sheet_figure, sheet_map
+from pages._ui.look import offers, pictures, redrawn
 from pages._ui.look.plots import NON_PRIVATE, TRUTH
-from pages._ui.look.sheet import SHAPES
 from pages._ui.model import Design, Draw, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse import view as sparse_view
@@ -32,12 +35,14 @@ from pages._ui.sparse.compute import SparseSetting
 from tests.pages.test_every_page import PAGES
 
 DAY, LINK = date(2026, 1, 2), "http://localhost:8501/kung_curves?epsilon=1"
-QUESTION = "What does privacy do to a growth curve?"
+HEADLINE = "At epsilon = 1 the error is **9.3 cm**. Without privacy it is 6 cm."
 DRAW = Draw(1.0, offers.DELTA)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def published(public, shape=SHAPES[0]):
-    return sheet.publishable(QUESTION, public.about, partial(sheet_figure.drawn, public.figure()), shape, LINK, DAY)
+def published(public, shape=SHAPES[0], link=LINK):
+    drawn = redrawn.of_figure(public.figure())
+    return sheet.written(words.publishable(public.about, link, DAY), drawn, shape).decode()
 
 
 def kung():
@@ -53,10 +58,14 @@ def without_truth(result):
 
 
 def places_in(svg):
-    """Every point that is drawn (n, 2): corners of lines and areas, middles of circles."""
-    pairs = [pair for points in re.findall(r'points="([^"]*)"', svg) for pair in points.split()]
-    circles = re.findall(r'cx="([\d.-]+)" cy="([\d.-]+)"', svg)
-    return np.array([*(pair.split(",") for pair in pairs), *circles], dtype=float)
+    """Every point that is drawn (n, 2): corners of lines and areas, middles of markers."""
+    corners = re.findall(r"[ML] ([\d.-]+) ([\d.-]+)", svg)
+    markers = re.findall(r'<use [^>]*x="([\d.-]+)" y="([\d.-]+)"', svg)
+    return np.array([*corners, *markers], dtype=float)
+
+
+def said_in(svg):
+    return " ".join(each.text or "" for each in ET.fromstring(svg).iter(f"{SVG}text"))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
@@ -65,9 +74,10 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
     svg = published(figures.public_curves(result), shape)
     root = ET.fromstring(svg)
     assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
-    said = " ".join(each.text or "" for each in root.iter("{http://www.w3.org/2000/svg}text"))
+    said = said_in(svg)
     for wanted in (
-        "What does privacy do",
+        "At ε = 1 the curve is known to within",
+        "ε = 1, δ = 1e-5. !Kung heights",
         "height by age",
         "example draw 1",
         "95 %",
@@ -78,21 +88,34 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
         "Howell",
         "Licence:",
         "2026-01-02",
-        LINK,
         "noise can be drawn again",
     ):
         assert wanted in said, wanted
     assert sheet.STAMP not in said
-    for at in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)"', svg):
-        assert 0 <= float(at[1]) <= shape.height
+    for x, y in re.findall(r'<text [^>]*x="([\d.-]+)" y="([\d.-]+)"', svg):
+        assert 0 <= float(x) <= shape.width
+        assert 0 <= float(y) <= shape.height
+    assert root.find(f"{SVG}title").text.startswith("At ε = 1 the curve is known to within")
+    assert "protects outputs" in root.find(f"{SVG}desc").text
+    assert root.find(f"{SVG}metadata").text == LINK
+    assert "localhost" not in said
+
+
+def test_a_link_is_short_and_never_names_this_machine():
+    public = figures.public_curves(kung())
+    address = "https://dp.example.org/kung_curves?" + "&".join(f"growth_w_{at}=10" for at in range(40))
+    svg = published(public, link=address)
+    assert "2026-01-02. dp.example.org/kung_curves" in said_in(svg)
+    assert "growth_w" not in said_in(svg)
+    assert ET.fromstring(svg).find(f"{SVG}metadata").text == address  # the whole state
 
 
 def test_a_picture_says_that_a_claim_is_not_proven():
     public, draw = figures.public_curves(kung()), replace(DRAW, epsilon=50.0, calibration="hall")
     hall = computed.run(usual("kung"), Design("cloaking"), draw)
-    assert "Promise (proven): ε = 1, " in published(public)
+    assert "Promise (proven): ε = 1, " in said_in(published(public))
     claimed = replace(public, about=figures.about(hall, "said"))
-    assert "Promise (claimed, not proven at this epsilon): ε = 50, " in published(claimed)
+    assert "Promise (claimed, not proven at this epsilon): ε = 50, " in said_in(published(claimed))
 
 
 def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were():
@@ -106,18 +129,27 @@ def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were
 
 
 def test_no_true_point_is_among_the_points_of_the_published_curve():
-    result, box = kung(), sheet.Box(0, 0, 1500, 700)
-    drawn = places_in(sheet_figure.drawn(figures.curves(result, False), box))
-    shown = places_in(sheet_figure.drawn(figures.curves(result, True), box))
+    result = kung()
 
-    def reached(places, figure):
-        plot, *_ = sheet_figure._laid(figure, box, list(figure.data), bar=None, named=True)
-        true = plot.points(result.dataset.X[:, 0], result.dataset.y)
-        apart = np.abs(places[:, None] - true[None]).max(axis=2)
-        return int((apart.min(axis=0) <= 0.051).sum())
+    def reached(overlay):
+        figure, true = figures.curves(result, overlay), []
 
-    assert reached(shown, figures.curves(result, True)) == result.dataset.n  # the test would see them
-    assert reached(drawn, figures.curves(result, False)) == 0
+        def drawn(ax):
+            redrawn.draw(figure, ax, named=False)
+            true.append(ax)
+
+        svg = sheet.written(sheet.Sheet(title="Points"), sheet.drawing(drawn)).decode()
+        [ax] = true
+        places = places_in(svg) * [1, -1] + [0, 900]  # from the lower edge
+        points = np.column_stack([result.dataset.X[:, 0], result.dataset.y])
+        (low, left), (west, east) = (ax.bbox.y0, ax.bbox.x0), ax.get_xlim()
+        bottom, top = ax.get_ylim()
+        wanted = (points - [west, bottom]) / [east - west, top - bottom] * [ax.bbox.width, ax.bbox.height] + [left, low]
+        apart = np.abs(places[:, None] - wanted[None]).max(axis=2)
+        return int((apart.min(axis=0) <= 0.01).sum())
+
+    assert reached(True) == result.dataset.n  # the test would see them
+    assert reached(False) == 0
 
 
 def london():
@@ -127,7 +159,8 @@ def london():
 def map_of(result, kind, overlay):
     table = cells.cell_table(result, overlay)
     layer = cells.layer_of(kind, table)
-    return sheet_map.drawn(table[layer.columns], layer, look_maps.boroughs(), sheet.Box(0, 0, 1500, 700))
+    drawn = redrawn.of_map(table[layer.columns], layer, look_maps.boroughs())
+    return sheet.written(sheet.Sheet(title="Map"), drawn)
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
@@ -148,7 +181,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
     layer = cells.layer_of("truth", cells.cell_table(result, True))
     assert not layer.private
     with pytest.raises(ValueError, match="nothing of this figure may be published"):
-        pictures.written(pictures.Drawn(lambda box: "", "said"), QUESTION, True, SHAPES[0], LINK)
+        pictures.written(pictures.Drawn(sheet.drawing(lambda ax: None), "said"), HEADLINE, True, SHAPES[0], LINK)
 
 
 def test_the_published_paths_know_no_truth():
@@ -157,7 +190,8 @@ def test_the_published_paths_know_no_truth():
     other = replace(explored, truth=explored.truth[::-1] + 1)
     for make in (exceeded.curve, exceeded.sets):
         one, two = (
-            sheet_figure.drawn(make(Findings(each, None)), sheet.Box(0, 0, 900, 500)) for each in (explored, other)
+            sheet.written(sheet.Sheet(title="Paths"), redrawn.of_figure(make(Findings(each, None))))
+            for each in (explored, other)
         )
         assert one == two
 
@@ -185,11 +219,12 @@ def test_a_published_release_of_compare_knows_no_truth():
 
 def test_the_screen_is_stamped_across():
     result = kung()
-    draw = partial(sheet_figure.drawn, figures.curves(result, True))
-    svg = sheet.on_screen(QUESTION, "said", draw, SHAPES[0], LINK, DAY)
-    assert svg.count(sheet.STAMP) == 3
-    assert svg.count("<circle") == result.dataset.n
-    ET.fromstring(svg)
+    drawn = redrawn.of_figure(figures.curves(result, True))
+    svg = sheet.written(words.on_screen(HEADLINE, "said", LINK, DAY), drawn).decode()
+    assert said_in(svg).count(sheet.STAMP) == 3
+    assert ET.fromstring(svg).find(f"{SVG}title").text == "At epsilon = 1 the error is 9.3 cm"
+    markers = re.findall(r'<use [^>]*style="[^"]*stroke: #7f7f7f', svg)
+    assert len(markers) == result.dataset.n
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
@@ -215,41 +250,28 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_dr
         ET.fromstring(pictures.written(drawn, key, False, SHAPES[0], LINK))
         if drawn.about is not None:
             for shape in SHAPES:
-                svg = pictures.written(drawn, key, True, shape, LINK)
-                ET.fromstring(svg)
-                assert "nan" not in re.sub(r"<text.*?</text>", "", svg), key
+                svg = pictures.written(drawn, key, True, shape, LINK).decode()
+                title = ET.fromstring(svg).find(f"{SVG}title").text
+                assert not title.endswith("?"), "a title says what is found"
+                assert "nan" not in re.sub(r"<(text|title|desc)\b.*?</\1>", "", svg), key
 
 
 def test_what_fades_on_the_screen_fades_in_the_picture():
     figure = go.Figure().add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale="Viridis", showscale=False)
     fade = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]
     figure.add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale=fade, showscale=False)
-    svg = sheet_figure.drawn(figure, sheet.Box(0, 0, 900, 500))
-    tiles = re.findall(r'<rect [^>]*fill="(rgb[^"]*)"(?: fill-opacity="([^"]*)")?/>', svg)
-    assert tiles == [
-        ("rgb(68,1,84)", ""),
-        ("rgb(253,231,37)", ""),
-        ("rgb(128,128,128)", "0"),
-        ("rgb(128,128,128)", "0.85"),
-    ]
+    ax = Figure().subplots()
+    redrawn.draw(figure, ax)
+    tiles = np.concatenate([mesh.get_array()[0] for mesh in ax.collections]) * [255, 255, 255, 1]
+    wanted = [(68, 1, 84, 1), (253, 231, 37, 1), (128, 128, 128, 0), (128, 128, 128, 0.85)]
+    np.testing.assert_allclose(tiles, wanted, atol=1e-6)
 
 
 def test_what_is_written_above_bars_side_by_side_stands_above_its_own():
     figure = clipping.figure(clipping.errors(clipping.Clip(0, 100, 60), DRAW))
-    svg = sheet_figure.drawn(figure, sheet.Box(0, 0, 1200, 600))
-    bars = {
-        float(x) + float(width) / 2: float(y)
-        for x, y, width in re.findall(r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="[\d.]+" fill', svg)
-    }
-    labels = re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)" [^>]*text-anchor="middle"[^>]*font-weight="600">', svg)
-    assert len(labels) == 6
-    for x, y in labels:
-        near = min(bars, key=lambda middle: abs(middle - float(x)))
-        assert abs(near - float(x)) < 0.2
-        assert 0 < bars[near] - float(y) < 20
-
-
-def test_an_address_ends_where_the_other_lines_of_a_picture_do():
-    address = "http://localhost:8501/kung_curves?" + "&".join(f"growth_w_{at}=10" for at in range(40))
-    assert max(map(len, sheet.wrapped(address, 20, 1500))) <= 1500 / (0.58 * 20)  # as measured in a browser
-    assert max(map(len, sheet.wrapped("a few words " * 40, 20, 1500))) > 1500 / (0.58 * 20)
+    ax = Figure().subplots()
+    redrawn.draw(figure, ax)
+    tops = {(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in ax.patches}
+    assert len(tops) == 6
+    assert {label.xy for label in ax.texts} == tops
+    assert {label.get_va() for label in ax.texts} == {"bottom"}

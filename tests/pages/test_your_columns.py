@@ -13,8 +13,8 @@ import pytest
 
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.release import CHOICES, bundle, ledger_from_json
-from dpgp_core.release.figure import COLOURS
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui.explore import statistic
 from pages._ui.ledgers.store import Account

@@ -13,12 +13,14 @@ import streamlit as st
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
+from dpgp_core.figures.sheet import Panel
 from dpgp_core.linalg import dense_of
 from pages._ui.cloaking import cells, computed, variants, words
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, settings, sheet_map, text
+from pages._ui.look import frame, pictures, redrawn, settings, text
 from pages._ui.look import maps as look_maps
+from pages._ui.look.about import About, of_inputs
 from pages._ui.look.controls import HERE, Switch
 from pages._ui.look.maps import Layer
 from pages._ui.look.pictures import as_it_is
@@ -37,7 +39,6 @@ from pages._ui.look.plots import (
     input_axis,
     named_lines,
 )
-from pages._ui.look.sheet import Panel, of_inputs
 from pages._ui.model import Design
 from pages._ui.work import cached
 
@@ -172,15 +173,19 @@ def moving_alt(directions: Directions, result: Result) -> str:
 def show_curves(result: Result) -> None:
     """A section: the directions along the curve, in motion, and in numbers."""
     st.subheader("The shapes the noise takes")
-    directions, about = directions_of(result), partial(of_inputs, result.dataset)
+    directions = directions_of(result)
     still, alt = cached.drawn(figure, directions, result, of="directions"), alt_text(directions, result)
-    pictures.chart(still, "directions", alt, as_it_is(still, about(alt)))
+    pictures.chart(still, "directions", alt, as_it_is(still, _about(result, alt)))
     above = st.container()
     motion, alt = cached.drawn(moving, directions, result, of="moving"), moving_alt(directions, result)
-    pictures.chart(motion, "moving", alt, as_it_is(motion, about(alt)))
+    pictures.chart(motion, "moving", alt, as_it_is(motion, _about(result, alt)))
     variants.player({"moving": motion}, above, "A moving picture", FRAMES, _SECONDS)
     with st.expander("Table of the directions"):
         frame.table(table(directions, result), "directions", _NOTE)
+
+
+def _about(result: Result, alt: str) -> About:
+    return of_inputs(result.dataset, alt, finding=alt)
 
 
 # on a map
@@ -210,8 +215,8 @@ def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.Dat
     for at, (shape, share, most) in enumerate(each, 1):
         rows = labels.assign(**{_MOVE: np.exp(shape).round(4)})
         said = f"Changing {unit} changes others by at most {text.factor_of(float(most))}."
-        draw = partial(sheet_map.hexagons, rows, layer, around, named=False)
-        yield Panel(f"{at}: {text.percent(float(share))}", said, draw), rows.assign(direction=at)
+        panel = redrawn.map_panel(rows, layer, around, f"{at}: {text.percent(float(share))}", said)
+        yield panel, rows.assign(direction=at)
 
 
 SWITCH = Switch("directions", "The shapes the noise takes", section=HERE)
@@ -226,13 +231,13 @@ def show_maps(ours: Result) -> None:
         result = computed.run(ours.model, Design("cloaking"), ours.draw)
         st.caption("Bayes cloaking has no single noise matrix; this shows plain cloaking.")
     directions = directions_of(result)
-    about = partial(of_inputs, result.dataset)
-    below, alt = partial(sheet_map.across, scale_of(directions.shapes)), alt_text(directions, result)
+    below, alt = partial(redrawn.draw_scale, scale_of(directions.shapes), False), alt_text(directions, result)
     panels, rows = zip(*maps(directions, result), strict=True)
-    pictures.panels(panels, below, "directions", alt, pd.concat(rows), about(alt), caption="")
+    about, of = _about(result, alt), result.settings
+    pictures.panels(panels, below, "directions", alt, pd.concat(rows), about, caption="", of=of, are_maps=True)
     frames, alt = turning(directions, result.draw.seed, MAP_FRAMES), moving_alt(directions, result)
     labels, layer = cells.map_cells(result.scene), scale_of(frames)
     st.html(variants.buttons("A moving map", "One draw"))
-    pictures.moving_map(labels, layer, np.exp(frames), "moving_map", alt, about(alt))
+    pictures.moving_map(labels, layer, np.exp(frames), "moving_map", alt, _about(result, alt), of=of)
     with st.expander("Table of the directions"):
         frame.table(table(directions, result), "directions_table", _NOTE)

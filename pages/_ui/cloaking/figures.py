@@ -17,7 +17,9 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking import computed, words
 from pages._ui.cloaking.results import LEVEL, HeldOutErrors, Result
 from pages._ui.cloaking.staged import Growth
-from pages._ui.look import offers, pictures, settings, sheet, text
+from pages._ui.look import about as pictured
+from pages._ui.look import offers, pictures, settings, text
+from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, Range
 from pages._ui.look.pictures import Public
 from pages._ui.look.plots import (
@@ -38,7 +40,6 @@ from pages._ui.look.plots import (
     named_lines,
     rows_named_inside,
 )
-from pages._ui.look.sheet import About
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.work import cached
 
@@ -346,4 +347,5 @@ def about(result: Result, shows: str) -> About:
     first, count = result.draw.seed, result.draw.draws
     drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
     made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"
-    return sheet.of_release(result.dataset, result.guarantee, made, shows)
+    finding = words.finding(result)
+    return pictured.of_release(result.dataset, result.guarantee, made, shows, finding=finding)

@@ -14,16 +14,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
+from dpgp_core.figures.sheet import Draw, Panel
 from pages._ui import session
 from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import at_records
-from pages._ui.look import frame, pictures, pin, settings, sheet_figure, sheet_map, text
+from pages._ui.look import frame, pictures, pin, redrawn, settings, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import HERE, Menu, Switch, menu
 from pages._ui.look.maps import Layer
-from pages._ui.look.sheet import Draw, Panel
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
@@ -102,7 +102,7 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
             yield f"lengthscale {length:g} {shipped.unit}", result
 
 
-Side = tuple[str, Result, Draw, pd.DataFrame]  # one of three: its title, release, picture and numbers
+Side = tuple[Result, Panel, pd.DataFrame]  # one of three: its release, picture and numbers
 
 
 def curves(ours: Result, overlay: bool) -> None:
@@ -110,11 +110,11 @@ def curves(ours: Result, overlay: bool) -> None:
     three: list[Side] = []
     for title, result in _chosen_three(ours):
         figure = figures.curves(result, overlay)
-        draw = partial(sheet_figure.drawn, figure, named=False)
-        three.append((title, result, draw, words.rows_of(figure, result)))
+        panel = Panel(draw=partial(redrawn.draw, figure, named=False), title=title, caption=f"{words.within(result)}.")
+        three.append((result, panel, words.rows_of(figure, result)))
     if three:
         alt, unit = "The same data at three settings, on the same axes.", f" All in {ours.dataset.y_unit}."
-        _show("three_curves", three, partial(sheet_figure.names_of, figure), alt, not overlay, unit)
+        _show("three_curves", three, partial(redrawn.draw_names, figure), alt, not overlay, unit)
 
 
 def maps(ours: Result, kind: str, overlay: bool) -> None:
@@ -126,33 +126,27 @@ def maps(ours: Result, kind: str, overlay: bool) -> None:
         return
     layer = cells.layer_of(kind, *tables)
     three: list[Side] = [
-        (title, result, partial(sheet_map.hexagons, table, layer, around, named=False), table)
+        (result, redrawn.map_panel(table, layer, around, title, f"{words.within(result)}."), table)
         for (title, result), table in zip(found, tables, strict=True)
     ]
     alt = f"{layer.title} at three settings, in the same colours."
-    _show("three_maps", three, partial(sheet_map.across, layer), alt, layer.private)
+    below = partial(redrawn.draw_scale, layer, any(layer.unsure(table).any() for table in tables))
+    _show("three_maps", three, below, alt, layer.private, of=kind)
 
 
-def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, unit: str = "") -> None:
+def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, unit: str = "", of: str = "") -> None:
     """All three with a legend ``below`` them, and how far a typical value is from the truth in each."""
-    panels = [Panel(title, f"{_within(result)}.", draw) for title, result, draw, _ in three]
-    numbers = pd.concat([rows.assign(setting=title) for title, _, _, rows in three])
+    panels = [panel for _, panel, _ in three]
+    numbers = pd.concat([rows.assign(setting=panel.title) for _, panel, rows in three])
     alt += "".join(f" {panel.title}: {panel.caption}" for panel in panels)
     about = None
     if public:  # three releases about the same people: together they cost more than each
-        last = figures.about(three[-1][1], alt)
+        last = figures.about(three[-1][0], alt)
         many = f"{last.release} Three releases, each with its own promise; all three together cost more."
-        about = replace(last, release=many)
-    pictures.panels(panels, below, key, alt + unit, numbers, about, caption="")
-
-
-def _within(result: Result) -> str:
-    """How far a typical value is from the truth, in words."""
-    intervals, at_map = result.intervals, result.scene.is_map
-    half = at_records(result, intervals.blur if at_map else intervals.curve.half)
-    if at_map:
-        return f"Privacy noise makes a typical price {words.up_to(half)}"
-    return f"The curve is within {words.size(result, half)} (95 %)"
+        found = words.within(*(result for result, _, _ in three), of=[panel.title for panel in panels])
+        about = replace(last, release=many, finding=found)
+    settings_of = (of, public, *((panel.title, result.settings) for result, panel, _ in three))
+    pictures.panels(panels, below, key, alt + unit, numbers, about, caption="", of=settings_of, are_maps=bool(of))
 
 
 MANY = 20  # draws that the button asks for: one of those the sidebar offers
@@ -217,7 +211,7 @@ def play_map(ours: Result) -> Result:
     caption = "Published prices of one release after another: they flicker where privacy noise is large."
     about = figures.about(many, caption)
     labels = cells.map_cells(many.scene)
-    pictures.moving_map(labels, layer, prices, "played_map", caption, about, seconds=_SECONDS)
+    pictures.moving_map(labels, layer, prices, "played_map", caption, about, seconds=_SECONDS, of=many.settings)
     return many
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,11 @@ def size(result: Result, value: float) -> str:
 
 def up_to(half: float) -> str:
     """How far a price may be off, from half of an interval of its logarithm."""
-    return f"up to {times(math.exp(min(half, 20.0)))} {TIMES}"
+    return f"up to {times(_factor(half))} {TIMES}"
+
+
+def _factor(half: float) -> float:
+    return math.exp(min(half, 20.0))
 
 
 class Uncertain(NamedTuple):
@@ -122,6 +127,24 @@ def spent(label: str, guarantee: Guarantee, what: str) -> Metric:
     """Epsilon and delta of releases, named ``what``."""
     delta = text.small(guarantee.budget.delta)
     return Metric(label, f"ε = {text.at_most(guarantee.proven_epsilon)}", f"{what}, δ = {delta}")
+
+
+def within(*results: Result, of: Sequence[str] = ()) -> str:
+    """How far a typical value is from the truth, from releases alone; ``of``: what differs, if there are several."""
+    is_map = results[0].scene.is_map
+    ends = [each.intervals.blur if is_map else each.intervals.curve.half for each in results]
+    halves = [at_records(each, half) for each, half in zip(results, ends, strict=True)]
+    many = [times(_factor(half)) if is_map else size(results[0], half) for half in halves]
+    said = ", ".join(map("{} ({})".format, many, of)) if of else many[0]
+    if is_map:
+        return f"Privacy noise makes a typical price up to {said} {TIMES}"
+    return f"The curve is known to within {said}"
+
+
+def finding(result: Result) -> str:
+    """The same with epsilon, as the title of a picture."""
+    said = within(result)
+    return f"At ε = {result.draw.epsilon:g} {said[0].lower()}{said[1:]}"
 
 
 def method(result: Result) -> str:

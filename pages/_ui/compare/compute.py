@@ -302,6 +302,15 @@ def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: 
     return note
 
 
+def finding(release: Drawn, scene: Scene, dataset: Dataset, epsilon: float) -> str:
+    """How well a typical value is known by one draw, in a sentence; its interval is part of the release."""
+    if release.curve is None:
+        return f"At ε = {epsilon:g} the curve is published without an interval"
+    half = float(np.median(np.diff(release.curve, axis=0))) / 2
+    within = text.factor_of(half) if scene.labels is not None else f"{text.number(half)} {dataset.y_unit}"
+    return f"At ε = {epsilon:g} a typical value of the curve is known to within {within}"
+
+
 def _settings_of(name: str) -> frozenset[str]:
     """The settings that a contender is built from: those that make another mechanism of it when they are moved."""
     one = Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)

@@ -29,7 +29,8 @@ from pages._ui.compare.contenders import (
     scale_of,
 )
 from pages._ui.left_out import FOLDS, without_privacy
-from pages._ui.look import frame, offers, pictures, pin, settings, sheet
+from pages._ui.look import about as pictured
+from pages._ui.look import frame, offers, pictures, pin, settings
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
 from pages._ui.look.offers import of_datasets, whole
 from pages._ui.look.pictures import Public
@@ -301,7 +302,9 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
     drawn = compute.release(contest, name, epsilon)
     caption = compute.caption(drawn, scene, data, name, epsilon)
     guarantee = contender(contest, name, epsilon).guarantee
-    about = sheet.of_release(data, guarantee, f"{CONTENDERS[name].title}, example draw {compute.SEED}", caption)
+    made = f"{CONTENDERS[name].title}, example draw {compute.SEED}"
+    finding = compute.finding(drawn, scene, data, epsilon)
+    about = pictured.of_release(data, guarantee, made, caption, finding=finding)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")
     if scene.labels is None:
         parts = drawn, scene, data, cloaking.curve_without_privacy(model.dataset), name

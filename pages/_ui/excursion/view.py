@@ -17,12 +17,13 @@ from pages._ui import session
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findings, View
 from pages._ui.excursion.figures import LAYERS
-from pages._ui.look import offers, pictures, settings, sheet, text
+from pages._ui.look import about as pictured
+from pages._ui.look import offers, pictures, settings, text
+from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, SIDE, TOP, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, path_controls
 from pages._ui.look.pictures import Public, as_it_is
 from pages._ui.look.settings import Settings, carried
-from pages._ui.look.sheet import About
 from pages._ui.look.text import Metric, at_most
 from pages._ui.work import cached
 
@@ -323,4 +324,6 @@ def _map(found: Findings, numbers: pd.DataFrame) -> None:
 
 def _about(explored: Explored, shows: str) -> About:
     made = f"{_paths(explored, kind='posterior ')}, example draw"
-    return sheet.of_release(explored.dataset, explored.guarantee, made, shows)
+    epsilon = at_most(explored.guarantee.budget.epsilon)
+    finding = f"Where the threshold is exceeded, by {_paths(explored, kind='posterior ')} at ε = {epsilon}"
+    return pictured.of_release(explored.dataset, explored.guarantee, made, shows, finding=finding)

@@ -9,9 +9,10 @@ import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference
+from dpgp_core.figures.drawing import COLOURS
+from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Released
 from dpgp_core.release import CENTILES
-from dpgp_core.release.figure import COLOURS
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered, shares_of
 from pages._ui.look.plots import (
@@ -24,7 +25,6 @@ from pages._ui.look.plots import (
     axis,
     band,
     centile_lines,
-    dates_of,
     draw_line,
     finish,
     fit_axis,

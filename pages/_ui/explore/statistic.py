@@ -15,6 +15,7 @@ import numpy as np
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.reading import Difference, difference
+from dpgp_core.figures.ticks import dates_of
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
 from dpgp_core.measurement.statistics import CellStatistics, Statistics
@@ -27,7 +28,6 @@ from pages._ui.cloaking import computed as cloaking
 from pages._ui.cloaking.results import Numbers
 from pages._ui.explore import posterior
 from pages._ui.explore.posterior import Filtered
-from pages._ui.look.plots import dates_of
 from pages._ui.model import Budget
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached

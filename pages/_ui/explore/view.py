@@ -12,6 +12,7 @@ import streamlit as st
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
+from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Released, Statistics
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Column
@@ -20,10 +21,11 @@ from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import candidates, difference, lengthscales, picture
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.explore.statistic import POINTS, ExampleDraw, Refit
-from pages._ui.look import frame, pictures, sheet, tables
+from pages._ui.look import about as described
+from pages._ui.look import frame, pictures, tables
+from pages._ui.look.about import About
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.plots import axis, dates_of
-from pages._ui.look.sheet import About
+from pages._ui.look.plots import axis
 from pages._ui.look.text import Metric, at_most, number, percent, plain, small
 from pages._ui.model import Model
 from pages._ui.work import cached
@@ -343,6 +345,7 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     frame.table(numbers, "explored_likely")
 
 
+_LEVEL = 0.95  # of the interval that the title of a picture names
 TABLE_NOTE = "Computed from released numbers: all of it may be published."
 
 
@@ -365,11 +368,16 @@ def _difference(chosen: Chosen) -> Difference:
 
 def _about(chosen: Chosen, shows: str) -> About:
     guarantee, statistics = chosen.explored.guarantee, chosen.statistics
+    low, high = chosen.read.interval(_LEVEL, "function")
+    half = f"{number(float(np.median(high - low)) / 2)} {statistics.y_unit}".strip()
+    finding = f"At ε = {at_most(guarantee.budget.epsilon)} the curve of {statistics.y_name} is known to within {half}"
     if chosen.example is not None:
         data = cached.dataset(chosen.example.dataset)
-        return sheet.of_release(data, guarantee, f"Bayes cloaking, example draw {chosen.example.draw}", shows)
+        made = f"Bayes cloaking, example draw {chosen.example.draw}"
+        return described.of_release(data, guarantee, made, shows, finding=finding)
     inputs = " and ".join(statistics.x_names)
-    return About(f"Published: {statistics.y_name} by {inputs}; Bayes cloaking.", shows, guarantee, taught=False)
+    released = f"Published: {statistics.y_name} by {inputs}; Bayes cloaking."
+    return About(finding, released, shows, guarantee, taught=False)
 
 
 def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
@@ -396,5 +404,8 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
         "Knowing it costs nothing more; the choice above costs its own epsilon."
     )
     made = f"Bayes cloaking, example draw {example.draw}"
-    about = sheet.of_release(cached.dataset(example.dataset), example.mechanism.guarantee, made, alt)
+    data, guarantee = cached.dataset(example.dataset), example.mechanism.guarantee
+    likeliest = f"{lengths[best]} {unit}".strip()
+    finding = f"At ε = {example.epsilon:g} the likeliest lengthscale is {likeliest}"
+    about = described.of_release(data, guarantee, made, alt, finding=finding)
     pictures.chart(picture, "choice_free", alt, as_it_is(picture, about))

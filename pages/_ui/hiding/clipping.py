@@ -15,9 +15,9 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
 from pages._ui.look import frame, text
+from pages._ui.look.about import of_theory
 from pages._ui.look.controls import HERE, Slider
 from pages._ui.look.plots import PRIVATE, RISK, finish
-from pages._ui.look.sheet import of_theory
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 
@@ -77,7 +77,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
     with container:
-        steps.chart(figure(clipped), "clip", of_theory(ALT))
+        steps.chart(figure(clipped), "clip", of_theory(ALT, finding=lead(clip, clipped)))
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
         for kind, each in clipped.items()

@@ -20,9 +20,9 @@ from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Numbers
 from pages._ui.hiding import steps
 from pages._ui.look import frame, settings, tables, text
+from pages._ui.look.about import About, of_release
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
-from pages._ui.look.sheet import About, of_release
 from pages._ui.look.text import Metric
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
@@ -228,7 +228,8 @@ def _against_epsilon(data: Dataset, measured: Measured) -> None:
 
 
 def _about(data: Dataset, budget: Budget, shows: str) -> About:
-    return of_release(data, budget.mechanism.guarantee, f"Bayes cloaking, example draw {NUMBER}", shows)
+    made = f"Bayes cloaking, example draw {NUMBER}"
+    return of_release(data, budget.mechanism.guarantee, made, shows, finding=shows)
 
 
 def measured_at(budget: Budget) -> Measured:

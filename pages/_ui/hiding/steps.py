@@ -15,10 +15,10 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
 from pages._ui.look import offers, pictures, settings, sidebar
+from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, Control, menu
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.settings import carried
-from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import Promise, ReleaseSettings
 from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached

@@ -25,9 +25,9 @@ from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
 from pages._ui.look import frame, settings, text
+from pages._ui.look.about import of_inputs, of_theory
 from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
-from pages._ui.look.sheet import of_inputs, of_theory
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
@@ -246,10 +246,10 @@ def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
     )
     with left:
         picture = cached.drawn(curves_figure, points, draw, covered)
-        steps.chart(picture, "two_curves", of_theory(alt), caption=caption)
+        steps.chart(picture, "two_curves", of_theory(alt, finding=lead(points)), caption=caption)
     with right:
         plane = cached.drawn(plane_figure, points, covered)
-        steps.chart(plane, "two_plane", of_theory(_ELLIPSES if covered else _LINES))
+        steps.chart(plane, "two_plane", of_theory(_ELLIPSES if covered else _LINES, finding=lead(points)))
 
 
 def _everybody(result: Result) -> None:
@@ -280,7 +280,7 @@ def _of_inputs(
     result: Result, draw: Callable[[Result], go.Figure], key: str, alt: str, numbers: pd.DataFrame | None = None
 ) -> None:
     """A figure that no output enters."""
-    steps.chart(cached.drawn(draw, result, of=key), key, of_inputs(result.dataset, alt), numbers)
+    steps.chart(cached.drawn(draw, result, of=key), key, of_inputs(result.dataset, alt, finding=alt), numbers)
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:

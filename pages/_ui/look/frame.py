@@ -72,12 +72,12 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     Returns:
         a function that replaces them by others, once these are computed: all are read aloud, as one.
     """
-    pictures.set_question(question)
     st.title(question, anchor=False)
     with st.container(key="answer"):
         spot = st.empty()
 
     def say(answer: str) -> None:
+        pictures.set_title(answer)
         spot.markdown(f'<div role="status" aria-live="polite">\n\n{answer}\n\n</div>', unsafe_allow_html=True)
 
     say(answer)

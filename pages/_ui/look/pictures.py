@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,15 +17,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.figures import sheet
+from dpgp_core.figures.sheet import SHAPES, Draw, Drawing, Kind, Panel, Shape
 from pages._ui import session
-from pages._ui.look import maps, plots, settings, sheet, sheet_figure, sheet_map, tables
+from pages._ui.look import about as words
+from pages._ui.look import maps, plots, redrawn, settings, tables
+from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, Search
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import axis
-from pages._ui.look.sheet import SHAPES, About, Draw, Panel, Shape
 from pages._ui.work import cached
 
-_QUESTION: ContextVar[str] = ContextVar("question", default="")
+_TITLE: ContextVar[str] = ContextVar("title", default="")  # of the screen: the page's headline sentence
 _LATER: ContextVar[list[Callable[[], None]]] = ContextVar("later")  # what shows the opened pictures
 PUBLISHED, SCREEN = "What may be published", "The screen, stamped"
 _SHAPE_TITLES = {f"{shape.width:,} × {shape.height:,} px": shape for shape in SHAPES}
@@ -53,19 +56,19 @@ class Drawn(NamedTuple):
         public: from the release alone; None where the screen shows nothing else, so that it needs no stamp.
     """
 
-    screen: Draw
+    screen: Drawing
     caption: str
     about: About | None = None
-    public: Draw | None = None
+    public: Drawing | None = None
 
 
 def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
     """Of a plotly figure."""
-    screen = partial(sheet_figure.drawn, figure)
+    screen = redrawn.of_figure(figure)
     if public is None:
         return Drawn(screen, caption)
     published = public.figure()
-    return Drawn(screen, caption, public.about, None if published is figure else partial(sheet_figure.drawn, published))
+    return Drawn(screen, caption, public.about, None if published is figure else redrawn.of_figure(published))
 
 
 def as_it_is(figure: go.Figure, about: About) -> Public:
@@ -73,14 +76,14 @@ def as_it_is(figure: go.Figure, about: About) -> Public:
     return Public(lambda: figure, about)
 
 
-def set_question(question: str) -> None:
-    """The title of every picture of this page."""
-    _QUESTION.set(question)
+def set_title(headline: str) -> None:
+    """The title of pictures of this screen: the first of the page's headline sentences, which says what it finds."""
+    _TITLE.set(headline)
 
 
 def begin() -> None:
     """A page begins."""
-    _QUESTION.set("")
+    _TITLE.set("")
     _LATER.set([])
 
 
@@ -96,25 +99,32 @@ def button(key: str, made: Callable[[], Drawn]) -> None:
         "Picture", type="tertiary", icon=":material/image:", key=f"picture_{key}", on_change="rerun"
     ) as box:
         if box.open:
-            _LATER.get().append(partial(_show, key, made, st.container(), _QUESTION.get()))
+            _LATER.get().append(partial(_show, key, made, st.container()))
 
 
-def written(drawn: Drawn, question: str, publish: bool, shape: Shape, address: str) -> str:
-    """The picture as SVG.
+def written(drawn: Drawn, title: str, publish: bool, shape: Shape, address: str, kind: Kind = "svg") -> bytes:
+    """The picture as a file; ``title``: of the screen.
 
     Raises:
         ValueError: nothing of it may be published.
     """
     day = datetime.now(UTC).date()
     if not publish:
-        return sheet.on_screen(question, drawn.caption, drawn.screen, shape, address, day)
+        return sheet.written(words.on_screen(title, drawn.caption, address, day), drawn.screen, shape, kind)
     if drawn.about is None:
         raise ValueError(f"nothing of this figure may be published; take {SCREEN!r}")
-    return sheet.publishable(question, drawn.about, drawn.public or drawn.screen, shape, address, day)
+    return sheet.written(words.publishable(drawn.about, address, day), drawn.public or drawn.screen, shape, kind)
 
 
-def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: str) -> None:
-    drawn = made()
+_KINDS: dict[str, tuple[Kind, str]] = {
+    "SVG": ("svg", "image/svg+xml"),
+    "PNG": ("png", "image/png"),
+    "PDF": ("pdf", "application/pdf"),
+}
+
+
+def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator) -> None:
+    drawn, headline = made(), _TITLE.get()
     with spot:
         if drawn.about is None:
             st.caption(_NONE_TO_PUBLISH)
@@ -124,27 +134,27 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator, question: s
             "Size", list(_SHAPE_TITLES), default=next(iter(_SHAPE_TITLES)), required=True, key=f"picture_size_{key}"
         )
         shape = _SHAPE_TITLES[title]
-        svg = written(drawn, question, kind == PUBLISHED, shape, settings.link())
+        make = partial(written, drawn, headline, kind == PUBLISHED, shape, settings.link())
         name = f"{key}-{'published' if kind == PUBLISHED else 'with-true-data'}-{shape.name}"
         with st.container(key=f"sheet_{key}"):
-            st.image(svg, width="stretch")
+            st.image(make("svg").decode(), width="stretch")
             with st.container(horizontal=True):
-                st.download_button(
-                    "SVG",
-                    svg,
-                    f"{name}.svg",
-                    "image/svg+xml",
-                    key=f"picture_svg_{key}",
-                    icon=":material/download:",
-                    on_click="ignore",
-                )
-                st.html(f'<button class="save-png" data-name="{name}.png">PNG</button>', width="content")
+                for label, (ending, mime) in _KINDS.items():
+                    st.download_button(
+                        label,
+                        partial(make, ending),  # made when it is asked for
+                        f"{name}.{ending}",
+                        mime,
+                        key=f"picture_{ending}_{key}",
+                        icon=":material/download:",
+                        on_click="ignore",
+                    )
 
 
 _HEXAGON = "hexagon"  # in the address
 _MOST_ROWS = 2000  # of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
-_FRAME = sheet.Box(0, 0, 600, 500)  # of a moving map
+_FRAME = (600, 500)  # px of a moving map
 PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
 _CALM = 2.0  # seconds of a frame where a browser wants reduced motion
 
@@ -210,6 +220,9 @@ def panels(
     numbers: pd.DataFrame,
     about: About | None,
     caption: str | None = None,
+    *,
+    of: Hashable,
+    are_maps: bool = False,
 ) -> None:
     """Several drawings beside each other, at the same scale, with one caption, table and picture.
 
@@ -217,13 +230,21 @@ def panels(
         below: their legend.
         about: of the releases, where no true data are drawn; else None.
         caption: as of ``chart``.
+        of: the settings that determine the drawings.
+        are_maps: whether each is about as tall as wide.
     """
-    draw, (width, height) = partial(sheet.side_by_side, rows, below), _PANELS
-    high = height * -(-len(rows) // _ROW)
+    drawing, dark = Drawing(panels=tuple(rows), legend=below, is_tall=are_maps), st.context.theme.type == "dark"
     with st.container(key=f"panels_{key}"):
-        picture = sheet.bare(draw, width, high, st.context.theme.type == "dark")
+        picture = cached.value("Drawing", _inline, key, of, dark, given=(drawing, alt), here=True)
         st.image(picture, width="stretch", alt=None if caption is None else alt)
-    _caption(key, alt if caption is None else caption, lambda: numbers, lambda: Drawn(draw, alt, about))
+    _caption(key, alt if caption is None else caption, lambda: numbers, lambda: Drawn(drawing, alt, about))
+
+
+def _inline(drawing: Drawing, alt: str, key: str, of: Hashable, dark: bool) -> str:
+    """Several drawings as SVG within a page, light text where the page is dark; the last three determine it."""
+    (width, height), ink = _PANELS, "#e8e8e8" if dark else "#1a1a1a"
+    rows = -(-len(drawing.panels) // _ROW)
+    return sheet.inline(drawing, width, height * rows, title=alt, type_=20.0, ink=ink)
 
 
 def _caption(key: str, caption: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
@@ -288,8 +309,7 @@ def hexagon_map(
             st.html(maps.legend(layer, hatched=bool(layer.unsure(cells).any())))
 
     def drawn() -> Drawn:
-        draw = partial(sheet_map.drawn, cells[layer.columns], layer, around)
-        return Drawn(draw, alt, about if layer.private else None)
+        return Drawn(redrawn.of_map(cells[layer.columns], layer, around), alt, about if layer.private else None)
 
     _caption(key, alt if caption is None else caption, lambda: cells, drawn)
 
@@ -302,6 +322,8 @@ def moving_map(
     alt: str,
     about: About,
     seconds: float = 0.16,
+    *,
+    of: Hashable,
 ) -> None:
     """Frames of a map in the same colours, one after another while a player's Play is checked, with its legend.
 
@@ -310,29 +332,37 @@ def moving_map(
         frames: values (frames, hexagons).
         about: of the numbers, none of which is true data.
         seconds: that a frame is shown for; more where a browser wants reduced motion.
+        of: the settings that determine the frames.
     """
     around = cached.value("Drawing the boroughs", maps.boroughs)
     first = cells.assign(**{layer.column: frames[0].round(4)})
     with st.container(key=f"moving_{key}"):
-        st.html(_frames_style(key, sheet_map.strip(cells, layer, frames, around, _FRAME), len(frames), seconds))
+        given = cells, layer, frames, around
+        strip = cached.value("Drawing", _strip, key, of, given=given, here=True)
+        st.html(_frames_style(key, strip, len(frames), seconds))
         st.html(
             f'<div class="moving {key}" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>'
         )
         st.html(maps.legend(layer, hatched=False))
-    draw = partial(sheet_map.drawn, first, layer, around)
-    _caption(key, alt, lambda: first, lambda: Drawn(draw, alt, about))
+    _caption(key, alt, lambda: first, lambda: Drawn(redrawn.of_map(first, layer, around), alt, about))
 
 
-def _frames_style(key: str, strip: str, count: int, seconds: float) -> str:
+def _strip(
+    cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: maps.Boroughs, key: str, of: Hashable
+) -> bytes:
+    """The frames as one bitmap; the last two arguments determine it."""
+    return redrawn.strip(cells, layer, frames, around, *_FRAME)
+
+
+def _frames_style(key: str, strip: bytes, count: int, seconds: float) -> str:
     """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
-    image = base64.b64encode(strip.encode()).decode()
-    window = f".moving.{key}"
+    image, window, (width, height) = base64.b64encode(strip).decode(), f".moving.{key}", _FRAME
     return (
         f"<style>{window} {{ --frame: {seconds:g}s; }} "
         f"@media (prefers-reduced-motion: reduce) {{ {window} {{ --frame: {_CALM:g}s; }} }} "
         f"@keyframes moving-map {{ from {{ background-position: 0 0; }} to {{ background-position: 0 100%; }} }} "
-        f"{window} {{ max-width: {_FRAME.width:g}px; aspect-ratio: {_FRAME.width:g} / {_FRAME.height:g}; "
-        f"background: url(data:image/svg+xml;base64,{image}) 0 0 / 100% {100 * count}%; }} "
+        f"{window} {{ max-width: {width}px; aspect-ratio: {width} / {height}; "
+        f"background: url(data:image/png;base64,{image}) 0 0 / 100% {100 * count}%; }} "
         f"{PLAYED} {window} {{ animation: moving-map steps({count}, jump-none) infinite; "
         f"animation-duration: calc(var(--frame) * {count}) !important; }} "
         f"body:has(.player-pause:checked) {window} {{ animation-play-state: paused; }}</style>"

@@ -11,8 +11,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.dates import ISO, Dates, parsed
-from dpgp_core.release.figure import marks
+from dpgp_core.dates import Dates
+from dpgp_core.figures.ticks import dates_of, marks
 from dpgp_core.table import Dataset
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
@@ -49,7 +49,6 @@ def faded(colour: str, opacity: float) -> str:
 
 HEIGHT = 470
 _MEDIAN = 50
-_DAYS = re.compile(r"days since (\d{4}-\d{2}-\d{2})")
 _AIR = 0.04  # share of the drawn range that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
 LESSON = 17  # px of type that is read from the last row
@@ -196,13 +195,6 @@ def centile_lines(
         )
         figure.update_layout(margin={"r": _NUMBER})
     figure.update_xaxes(range=[float(x[0]), float(x[-1])])  # else plotly makes room for the numbers inside
-
-
-def dates_of(unit: str) -> Dates | None:
-    """The dates of an input whose unit names the first day; None for a number."""
-    days = _DAYS.fullmatch(unit)
-    first = None if days is None else parsed(days[1], ISO)
-    return None if first is None else Dates(name="input", first=first.isoformat())
 
 
 def unit_of_length(unit: str) -> str:

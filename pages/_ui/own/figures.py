@@ -14,10 +14,12 @@ from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes.reading import Difference, difference
+from dpgp_core.figures.drawing import COLOURS
+from dpgp_core.figures.ticks import are_years, marks
 from dpgp_core.gp.regression import Inference
 from dpgp_core.release import CENTILES, Published, ReleaseSpec
 from dpgp_core.release.bundle import safe_text
-from dpgp_core.release.figure import COLOURS, Group, are_years, groups_of, marks
+from dpgp_core.release.picture import Group, groups_of
 from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,

@@ -17,13 +17,13 @@ from dpgp_core.release import Published, ReleaseSpec, foreseen
 from dpgp_core.release.check import CARD
 from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
 from dpgp_core.release.private_table import large_delta, probably_wrong, to_owner
-from dpgp_core.release.publishing import within_tolerance
+from dpgp_core.release.publishing import finding, within_tolerance
 from pages._ui.explore.statistic import EXPLORED, Upload
 from pages._ui.ledgers.state import DELIVERIES, Issued
 from pages._ui.ledgers.store import Account
 from pages._ui.look import pictures
+from pages._ui.look.about import About
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.sheet import About
 from pages._ui.look.text import at_least, number, plain
 from pages._ui.own import figures, ledger, upload
 from pages._ui.own.slots import (
@@ -295,7 +295,8 @@ def _apart(issued: Issued, published: Published) -> None:
 
 def _about(published: Published, shows: str) -> About:
     spec = published.spec
-    return About(f"Published: {spec.y} by {' and '.join(spec.x)}.", shows, published.guarantee, taught=False)
+    released = f"Published: {spec.y} by {' and '.join(spec.x)}."
+    return About(finding(published), released, shows, published.guarantee, taught=False)
 
 
 def _explore(issued: Issued) -> None:

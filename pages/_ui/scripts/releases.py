@@ -12,6 +12,7 @@ import streamlit as st
 from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.bayes.reading import refit
+from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.release import CENTILES, ReleaseSpec, bundle, notebook, plan_release, publish, read_table, spec_to_json
@@ -24,7 +25,6 @@ from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.posterior import NOISES, models_of, shares_of
 from pages._ui.look.in_python import Script
-from pages._ui.look.plots import dates_of
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import Budget, mechanism_of, usual
 from pages._ui.work import cached

@@ -14,7 +14,9 @@ from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
-from pages._ui.look import offers, sheet, text
+from pages._ui.look import about as pictured
+from pages._ui.look import offers, text
+from pages._ui.look.about import About
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import of_datasets
 from pages._ui.look.plots import (
@@ -35,7 +37,6 @@ from pages._ui.look.plots import (
     ticked,
 )
 from pages._ui.look.settings import carried
-from pages._ui.look.sheet import About
 from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.look.text import Metric
@@ -257,7 +258,9 @@ def question(fits: Fits) -> str:
 def about(fits: Fits, guarantee: Guarantee) -> About:
     """Caption of the fits where their picture goes."""
     made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
-    return sheet.of_release(fits.dataset, guarantee, made, fit_alt(fits))
+    hidden = " and ".join([*fits.dataset.x_names, fits.dataset.y_name])
+    finding = f"Three methods that hide {hidden} at ε = {guarantee.budget.epsilon:g}"
+    return pictured.of_release(fits.dataset, guarantee, made, fit_alt(fits), finding=finding)
 
 
 def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import segno
 
+from dpgp_core.figures import sheet
 from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, pictures, sheet_figure, text
-from pages._ui.look.sheet import Box
+from pages._ui.look import frame, pictures, redrawn, text
 from pages._ui.start import decision
 from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
 
@@ -26,7 +26,7 @@ body { font: 10pt/1.35 system-ui, sans-serif; color: #1a1a1a; max-width: 178mm; 
 h1 { font-size: 15pt; margin: 0 0 .3rem } h2 { font-size: 11pt; margin: .6rem 0 .1rem } p { margin: .4rem 0 }
 table { border-collapse: collapse; width: 100% } th { text-align: left; font-weight: 600; width: 22% }
 th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
-.figure { max-height: 46mm; display: block; margin: auto }
+.figure svg { max-height: 46mm; width: 100%; display: block; margin: auto }
 .foot { display: flex; margin-top: .5rem; gap: 1rem; align-items: center; font-size: 8.5pt; overflow-wrap: anywhere }
 .foot svg { flex: 0 0 30mm; width: 30mm; height: 30mm } svg { max-width: 100% }
 @media print { body { margin: 0; padding: 0 } }
@@ -35,10 +35,8 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 
 def _picture(name: str, figure: go.Figure) -> str:
     """A figure of the page, drawn by the same hand as its picture to take along."""
-    return (
-        f'<svg class="figure" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{html.escape(name)}">'
-        f"{sheet_figure.drawn(figure, Box(0, 0, _WIDTH, _HEIGHT))}</svg>"
-    )
+    svg = sheet.inline(redrawn.of_figure(figure), _WIDTH, _HEIGHT, title=name, type_=20.0)
+    return f'<div class="figure">{svg}</div>'
 
 
 def _bold(sentence: str) -> str:

@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages._ui.look import in_python, plots, text
+from pages._ui.look.about import About
 from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
-from pages._ui.look.sheet import About
 from pages._ui.start.decision import TICKS
 
 NOTE = (
@@ -67,7 +67,13 @@ DEPLOYMENTS = (
 )
 
 
-ABOUT = About("", NOTE, None, basis="Budgets as their publishers state them; the table on the page names each source.")
+_SPAN = min(each.epsilon for each in DEPLOYMENTS), max(each.epsilon for each in DEPLOYMENTS)
+ABOUT = About(
+    f"Others have published data at budgets from ε = {_SPAN[0]:g} to {_SPAN[1]:g}",
+    "",
+    NOTE,
+    basis="Budgets as their publishers state them; the table on the page names each source.",
+)
 
 
 def strip(epsilon: float) -> go.Figure:

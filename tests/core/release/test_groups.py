@@ -2,16 +2,19 @@
 
 import io
 import json
-import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from dpgp_core.bayes.reading import difference
+from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import foreseen, plan_release, read_table, spec_from_json
-from dpgp_core.release.figure import COLOURS, figure, groups_of
+from dpgp_core.release.bundle import pictures
+from dpgp_core.release.picture import groups_of
 from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of
 
 LEVELS = ("women, girls", "men, boys")
@@ -56,7 +59,8 @@ def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mecha
     assert card["values"]["columns"]["sex"] == "input, one of women, girls, men, boys"
     page = files["card.html"].decode()
     assert "each sex (women, girls, men, boys)" in page
-    assert files["figure.svg"].decode().count("<polygon") == 2
+    picture = files["figure.svg"].decode()
+    assert all(f">{level}</text>" in picture for level in LEVELS)
     statistics = statistics_from_files(card["statistics"], files["statistics.npz"])
     assert statistics.x_levels == (None, LEVELS)
     found = difference(statistics, LEVELS[1], LEVELS[0], np.array([[45.0, 0.0]]))
@@ -106,11 +110,15 @@ def test_levels_are_taken_out_and_longitude_comes_first_at_once():
         np.testing.assert_array_equal(own[:, [3, 0, 2]], group.X)
 
 
+def drawn(published):
+    return published.plot(Figure(figsize=(10, 5), dpi=72).subplots())
+
+
 def test_a_curve_for_each_group_and_who_is_who():
-    drawn = figure(make_published(of_groups(), [1.0] * 12))
-    assert drawn.count("<polygon") == 3
-    assert "women &amp; g" in drawn
-    assert ">men</text>" in drawn
+    ax = drawn(make_published(of_groups(), [1.0] * 12))
+    assert len(ax.collections) == len(ax.lines) == 3
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*GROUPS, "95 % interval for the curve"]
+    assert [line.get_color() for line in ax.lines] == list(COLOURS[:3])
 
 
 def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look():
@@ -121,7 +129,8 @@ def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look():
     for i, group in enumerate(groups):
         np.testing.assert_array_equal(group.rows, np.arange(80)[i::20])
         np.testing.assert_array_equal(group.X[:, 0], np.linspace(0, 100, 4))
-    assert len({(group.colour, group.dash) for group in groups}) == 20
+    lines = drawn(make_published(of_groups(x_levels=(None, levels)), [1.0] * 80)).lines
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 20
     assert "#0072B2" not in COLOURS  # the blue of what is not private
 
 
@@ -134,18 +143,21 @@ def test_a_map_says_of_which_group_it_is():
         grid=(3, None, 3),
         lengthscale=(2.0, None, 2.0),
     )
-    drawn = figure(make_published(spec, [1.0] * 18))
-    assert "of men, released" in drawn
-    assert ">north [km]</text>" in drawn
+    ax = drawn(make_published(spec, [1.0] * 18))
+    [bar] = ax.child_axes
+    assert bar.get_ylabel() == "height [cm] of men"
+    assert ax.get_ylabel() == "north [km]"
 
 
 def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_other():
     spec = of_groups(centiles=True, y_bounds=(0.0, 20.0))
     found = make_published(spec, [1.0] * 12)
     found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))
-    assert figure(found).count("<polyline") == 15
-    numbers = re.findall(r'y="([\d.]+)" text-anchor="end" font-size="11"[^>]*fill="([^"]+)">(\d+)<', figure(found))
-    assert sorted(int(number) for *_, number in numbers) == sorted([3, 15, 50, 85, 97] * 3)
-    assert {colour for _, colour, _ in numbers} == set(COLOURS[:3])
-    heights = sorted(float(height) for height, *_ in numbers)
+    _, picture = pictures(found)
+    root = ElementTree.fromstring(picture)
+    texts = [each for each in root.iter("{http://www.w3.org/2000/svg}text") if "font-weight: 700" in each.get("style")]
+    numbers = [each for each in texts if (each.text or "").isdigit()]
+    assert sorted(int(each.text) for each in numbers) == sorted([3, 15, 50, 85, 97] * 3)
+    assert all(any(colour.lower() in each.get("style") for colour in COLOURS[:3]) for each in numbers)
+    heights = sorted(float(each.get("y")) for each in numbers)
     assert min(np.diff(heights)) > 10

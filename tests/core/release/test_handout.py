@@ -9,17 +9,20 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 
 from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
-from dpgp_core.dates import Dates
+from dpgp_core.figures.ticks import MOST
 from dpgp_core.release import CHOICES
-from dpgp_core.release.figure import MOST, are_years, figure, marks
+from dpgp_core.release.bundle import pictures
 from dpgp_core.release.page import page
+from dpgp_core.release.publishing import finding
 from tests.core.release.worlds import make_published, make_spec, make_table, make_zip, zip_of
 
 PAGE = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td"}
-PICTURE = {"svg", "path", "polygon", "line", "text", "g", "rect"}
+PICTURE = {"svg", "title", "defs", "style", "clippath", "path", "use", "text", "g", "rect"}
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -28,13 +31,14 @@ class Read(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.attributes, self.words, self.inside = set(), set(), [], []
+        self.tags, self.attributes, self.targets, self.words, self.inside = set(), set(), set(), [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
         self.attributes |= {name for name, _ in attrs}
-        if tag not in ("meta", "path", "polygon", "line", "rect"):
+        self.targets |= {value for name, value in attrs if name.endswith("href")}
+        if tag not in ("meta", "path", "use", "rect"):
             self.inside.append(tag)
 
     def handle_endtag(self, tag):
@@ -101,10 +105,13 @@ def test_words_of_a_visitor_are_only_words():
     shown = " ".join(read.words)
     for words in (f"y{NASTY}", f"w{NASTY}", f"v{NASTY}"):
         assert words in shown
-    # it stands by itself
+    # it stands by itself: what it refers to are parts of the figure
     assert not {"src", "href"} & read.attributes
-    assert re.findall(r"https?://[^\"]*", text) == ["http://www.w3.org/2000/svg"]  # a name, never fetched
-    assert not any(each in text for each in ("@import", "url("))
+    assert all(target.startswith("#") for target in read.targets)
+    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of languages, never fetched
+    assert set(re.findall(r"https?://[^\"]*", text)) == names
+    assert "@import" not in text
+    assert text.count("url(") == text.count("url(#")
 
 
 def test_what_was_spent_is_rounded_up():
@@ -155,119 +162,128 @@ TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (
 
 
 def drawn(published):
-    return ElementTree.fromstring(figure(published))
+    """The axes of a release, on a figure of its own."""
+    return published.plot(Figure(figsize=(10, 5), dpi=72).subplots())
 
 
-def words(root):
-    return " ".join(each.text for each in root.iter(f"{SVG}text"))
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def cells_of(root):
-    return [each for each in root.iter(f"{SVG}rect") if each.get("width") != "12"]
+def cells_of(ax):
+    """Edges along both sides, and the colours (up, across, 4), of a map."""
+    [mesh] = [each for each in ax.collections if isinstance(each, QuadMesh)]
+    corners = mesh.get_coordinates()
+    return corners[0, :, 0], corners[:, 0, 1], np.asarray(mesh.get_array())
 
 
 def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use():
     spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
-    root = drawn(make_published(spec, (1, 1, 1, 9, 1)))
-    lines = [(line.get("stroke"), line.get("stroke-dasharray")) for line in root.iter(f"{SVG}line")]
-    assert lines == [("#E69F00", None)] * 2 + [("#8a8a8a", "2 3")] * 2
-    [band] = root.iter(f"{SVG}polygon")
-    corners = np.array([pair.split(",") for pair in band.get("points").split()], dtype=float)
-    assert corners.shape == (10, 2)
-    middle = [float(line.get("y1")) for line in root.iter(f"{SVG}line")]
-    low, high = corners[:4, 1], corners[:-5:-1, 1]
-    assert (high < middle).all()  # the axis points down
-    assert (middle < low).all()
-    assert (np.diff(middle) < 0).all()  # the values rise
-    assert "dotted grey: of no use" in words(root)
-    assert "height [cm]" in words(root)
-    assert "age [years]" in words(root)
-    assert "grey" not in words(drawn(make_published(spec, (1,) * 5)))
+    ax = drawn(make_published(spec, (1, 1, 1, 9, 1)))
+    uncertain, curve = ax.lines
+    assert (curve.get_color(), uncertain.get_color()) == ("#E69F00", "#8a8a8a")
+    np.testing.assert_array_equal(np.isfinite(curve.get_ydata()), [True, True, True, False, True])
+    np.testing.assert_array_equal(np.isfinite(uncertain.get_ydata()), [False, False, True, True, True])
+    [band] = ax.collections
+    corners = band.get_paths()[0].vertices
+    for x, low, high in ((0.0, 0.5, 1.5), (75.0, -0.5, 8.5)):
+        assert {low, high} <= set(corners[corners[:, 0] == x, 1])
+    assert legend_of(ax) == ["released curve", "95 % interval for the curve", "too uncertain to be useful"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("age [years]", "height [cm]")
+    assert len(legend_of(drawn(make_published(spec, (1,) * 5)))) == 2
 
 
 def test_a_map_has_a_cell_a_point_and_grey_ones():
     spec = make_spec(**TWO, grid=(2, 3), tolerance=2.0)
-    root = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)))
-    cells = cells_of(root)
-    assert [each.get("fill") for each in cells].count("#8a8a8a") == 1
-    assert cells[2].get("fill") == "#8a8a8a"
-    assert len(cells) == 6
-    assert (cells[0].get("fill"), cells[5].get("fill")) == ("#440154", "#fde725")  # least and most
-    assert float(cells[0].get("y")) > float(cells[1].get("y"))  # the second input points up
-    assert "weight [kg]" in words(root)
+    ax = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)))
+    across, up, colours = cells_of(ax)
+    np.testing.assert_allclose(across, [0, 50, 100])
+    np.testing.assert_allclose(up, [0, 22.5, 67.5, 90])  # the second input points up
+    grey = np.array([0x8A, 0x8A, 0x8A, 0xFF]) / 255
+    is_grey = np.abs(colours - grey).max(axis=2) < 1e-6
+    assert np.argwhere(is_grey).tolist() == [[2, 0]]
+    least, most = colours[0, 0, :3], colours[2, 1, :3]
+    np.testing.assert_allclose(least, np.array([68, 1, 84]) / 255, atol=0.01)
+    np.testing.assert_allclose(most, np.array([253, 231, 37]) / 255, atol=0.01)
+    assert legend_of(ax) == ["too uncertain to be useful"]
+    assert ax.get_ylabel() == "weight [kg]"
+    assert drawn(make_published(spec, (1,) * 6)).get_legend() is None
     three = {"x": ("a", "b", "c"), "x_units": ("", "", ""), "x_box": ((0, 1),) * 3, "lengthscale": (1, 1, 1)}
-    spec = make_spec(**three, grid=(2, 2, 3))  # the third stands at its middle
-    assert len(cells_of(drawn(make_published(spec, [1] * 12)))) == 4
+    spec = make_spec(**three, grid=(2, 2, 3))  # the third is at its middle
+    assert cells_of(drawn(make_published(spec, [1] * 12)))[2].shape == (2, 2, 4)
 
 
 def test_a_kilometre_is_as_long_up_as_across():
-    def size(**changed):
-        spec = make_spec(grid=(2, 2), **changed)
-        cells = cells_of(drawn(make_published(spec, [1] * 4)))
-        x, y = ([float(each.get(side)) for each in cells] for side in "xy")
-        right, bottom = (
-            max(at + float(each.get(size)) for at, each in zip(start, cells, strict=True))
-            for start, size in ((x, "width"), (y, "height"))
-        )
-        return (right - min(x)) / (bottom - min(y))
+    def ratio(**changed):
+        return drawn(make_published(make_spec(grid=(2, 2), **changed), [1] * 4)).get_aspect()
 
     two = {"x": ("east", "north"), "lengthscale": (5, 5)}
-    assert size(**two, x_units=("km", "km"), x_box=((0, 60), (10, 40))) == pytest.approx(2, rel=1e-2)
-    assert size(**two, x_units=("km", "km"), x_box=((0, 10), (0, 40))) == pytest.approx(0.25, rel=1e-2)
-    assert size(**two, x_units=("km", "years"), x_box=((0, 10), (0, 40))) == pytest.approx(514 / 226, rel=1e-2)
+    assert ratio(**two, x_units=("km", "km"), x_box=((0, 60), (10, 40))) == 1
+    assert ratio(**two, x_units=("km", "km"), x_box=((0, 10), (0, 40))) == 1
+    assert ratio(**two, x_units=("km", "years"), x_box=((0, 10), (0, 40))) == "auto"
+    assert ratio(**two, x_units=("km", "km"), x_box=((0, 10), (0, 51))) == "auto"  # a thin strip shows nothing
     # a degree of longitude at 60 degrees north is half as long as one of latitude
     degrees = {"x_units": ("degrees", "degrees"), "coordinates": ("east", "north"), "x_box": ((0, 4), (59.5, 60.5))}
-    assert size(**two, **degrees) == pytest.approx(2, rel=1e-2)
+    assert ratio(**two, **degrees) == pytest.approx(2, rel=1e-2)
 
 
 @pytest.mark.parametrize("bounds", [(1e9, 1e9 + 2), (-1e-9, 1e-9), (0.0, 1e15)])
 def test_any_bounds_are_drawn_with_few_round_ticks(bounds):
-    root = drawn(make_published(make_spec(grid=(3,), y_bounds=bounds), (1, 1, 1)))
-    assert 4 <= len(list(root.iter(f"{SVG}text"))) <= 18
-    assert not any("nan" in " ".join(each.attrib.values()) for each in root.iter())
+    published = make_published(make_spec(grid=(3,), y_bounds=bounds), (1, 1, 1))
+    assert 1 <= len(drawn(published).get_yticks()) <= MOST + 1
+    _, picture = pictures(published)
+    assert b"nan" not in picture
+    ElementTree.fromstring(picture)
 
 
 def test_shares_of_yes_are_drawn_in_per_cent():
     spec = make_spec(mechanism="bayes", y_kind="yes/no", y_bounds=(0.0, 1.0), y_unit="", grid=(3,))
     published = make_published(spec, (0.1, 0.1, 0.1))
     published = replace(published, values=published.values / 4, curve=tuple(end / 4 for end in published.curve))
-    shown = words(drawn(published))
-    assert "height [% yes]" in shown
-    assert {"40", "60"} <= set(shown.split())  # .25 to .75
+    ax = drawn(published)
+    assert ax.get_ylabel() == "height [% yes]"
+    np.testing.assert_allclose(ax.lines[-1].get_ydata(), [25, 50, 75])
 
 
-DAY = Dates(name="day", first="2019-03-15")
+def test_the_figure_says_what_was_found_at_which_budget_and_what_is_protected():
+    published = make_published(make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0)), (1, 1, 1, 9, 1))
+    on_the_card, picture = pictures(published)
+    root = ElementTree.fromstring(picture)
+    said = " ".join(each.text for each in root.iter(f"{SVG}text"))
+    found = "Height by age is known to within 0.5 cm at 80 % of the points"
+    for wanted in (found, "ε = 1, δ = 1e-5", "protects outputs"):
+        assert wanted in said
+    assert root.find(f"{SVG}title").text == found
+    assert "Promise (proven)" in root.find(f"{SVG}desc").text
+    card = ElementTree.fromstring(on_the_card)
+    assert card.find(f"{SVG}title").text == "height, released with differential privacy"
+    assert card.get("role") == "img"
 
 
 @pytest.mark.parametrize(
-    ("days", "texts"),
+    ("changed", "widths", "said"),
     [
-        (3, ["2019-03-15", "2019-03-16", "2019-03-17", "2019-03-18"]),
-        (45, ["2019-03-15", "2019-03-25", "2019-04-04", "2019-04-14", "2019-04-24"]),
-        (140, ["2019-04", "2019-05", "2019-06", "2019-07", "2019-08"]),
-        (500, ["2019-07", "2020-01", "2020-07"]),
-        (1825, ["2020", "2021", "2022", "2023", "2024"]),
-        (5000, ["2020", "2025", "2030"]),
+        ({"tolerance": 0.1}, (1, 1, 1), "At this budget nothing useful is known about height by age"),
+        ({"log": True, "y_bounds": (0.5, 20.0)}, (0.5, 0.5, 0.5), "Height by age is known to within a factor of 1.1"),
     ],
 )
-def test_dates_have_first_days_of_months_or_years(days, texts):
-    found = marks(0.0, float(days), DAY)
-    assert [text for _, text in found] == texts
-    assert all(DAY.day(place).isoformat().startswith(text) and 0 <= place <= days for place, text in found)
+def test_the_title_says_what_was_found(changed, widths, said):
+    assert finding(make_published(make_spec(grid=(3,), **changed), widths)) == said
 
 
-def test_every_length_of_dates_has_a_few_marks():
-    for days in (*range(1, 900, 7), 4000, 40_000, 400_000, 2_900_000):
-        assert 1 <= len(marks(0.0, float(days), Dates(name="day", first="0001-03-15"))) <= MOST
+def test_a_release_is_not_lost_if_no_figure_can_be_drawn(monkeypatch):
+    published = make_published(make_spec(grid=(3,)), (1, 1, 1))
 
+    def broken(*_):
+        raise OSError("no fonts")
 
-def test_numbers_are_round_and_years_and_counts_whole():
-    assert marks(0.0, 100.0) == [(each, f"{each:g}") for each in (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)]
-    assert marks(1984.0, 1986.0, whole=True) == [(1984.0, "1984"), (1985.0, "1985"), (1986.0, "1986")]
-    assert (1984.5, "1984.5") in marks(1984.0, 1986.0)
-    assert [text for _, text in marks(1900.0, 2000.0, whole=True)] == ["1900", "1920", "1940", "1960", "1980", "2000"]
-    assert are_years("year", "", (1984.0, 1988.0))
-    assert are_years("t", "years", (1984.0, 1988.0))
-    assert not are_years("age", "years", (0.0, 100.0))
-    assert not are_years("price", "", (1000.0, 2000.0))
-    assert not are_years("year", "", (0.0, 2000.0))
+    with monkeypatch.context() as patch:
+        patch.setattr("dpgp_core.figures.sheet.written", broken)
+        assert pictures(published) == ("", b"")
+    monkeypatch.setattr("dpgp_core.figures.sheet.find_spec", lambda name: None)  # as where matplotlib is not installed
+    files = make_zip(make_spec())
+    assert "figure.svg" not in files
+    assert "figure.svg" not in json.loads(files["release.json"])["sha256"]
+    assert "<svg" not in files["card.html"].decode()
+    with pytest.raises(ValueError, match=r"a picture needs matplotlib; install it with pip install 'dpgp\[figures\]'"):
+        published.plot()
