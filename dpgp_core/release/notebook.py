@@ -70,7 +70,7 @@ def _promise(guarantee: Guarantee) -> list[str]:
         f"**Neighbouring tables**: {_safe(guarantee.neighbours)}.",
         f"**Promise**: ε = {budget.epsilon:g} at δ = {budget.delta:g}, by {_safe(guarantee.theorem)}. It does not "
         f"cover: {_safe('; '.join(guarantee.not_covered))}.",
-        f"Put `{ZIP}` next to this notebook. It needs the library `dpgp_core`, matplotlib for the figure, and no table.",
+        f"Put `{ZIP}` next to this notebook. It needs the library `dpgp_core`, matplotlib, and no table.",
     ]
 
 

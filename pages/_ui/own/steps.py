@@ -314,14 +314,17 @@ def _explore(issued: Issued) -> None:
 def download(issued: Issued, again: bool = False) -> None:
     """The zip of a release, and out of it card and figure."""
     with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
-        card, figure, release_json = (archive.read(name) for name in ("card.html", "figure.svg", CARD))
+        card, release_json = archive.read("card.html"), archive.read(CARD)
+        figure = archive.read("figure.svg") if "figure.svg" in archive.namelist() else None
     whole = f"Download {plain(issued.name)}{' again' if again else ''}"
     with st.container(horizontal=True):
-        for label, content, name, mime, icon in (
+        for label, content, name, mime, icon in [
             (whole, issued.bundle, "release.zip", "application/zip", "download"),
             ("Its card, to print", card, "card.html", "text/html", "print"),
             ("Its figure (SVG)", figure, "figure.svg", "image/svg+xml", "image"),
-        ):
+        ]:
+            if content is None:  # matplotlib drew none
+                continue
             key = f"own_{name}_{again}"
             st.download_button(label, content, name, mime, icon=f":material/{icon}:", key=key, on_click="ignore")
     about = read_object(release_json, CARD)
