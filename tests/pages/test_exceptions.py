@@ -14,7 +14,12 @@ from tests import structure
 from tests.pages.work import beat, break_processes, raise_unreadable
 from tests.waiting import PATIENCE, wait_until
 
-ARGUMENTS = {str: "row 3 has 2 fields, the header 3", int: 130, Sequence[int]: [3, 17]}
+ARGUMENTS = {
+    str: "row 3 has 2 fields, the header 3",
+    int: 130,
+    Sequence[int]: [3, 17],
+    tuple[str, ...]: ("2023", "2024"),
+}
 
 
 def exceptions():
