@@ -58,7 +58,7 @@ def test_all_exceptions_are_found():
     assert {kind.__module__.partition(".")[0] for kind in EXCEPTIONS} == {"dpgp_core", "pages"}
 
 
-def test_an_exception_that_cannot_be_read_arrives_as_its_built_in_kind_with_its_sentence():
+def test_an_unreadable_exception_arrives_with_its_sentence():
     pool = Workers(2)
     try:
         with pytest.raises(ValueError, match="row 3 has 2 fields") as raised:
@@ -70,7 +70,7 @@ def test_an_exception_that_cannot_be_read_arrives_as_its_built_in_kind_with_its_
     assert sendable(error) is error
 
 
-def test_processes_that_break_are_renewed_and_other_visitors_work_is_done_again(tmp_path):
+def test_work_lost_with_broken_processes_is_repeated(tmp_path):
     pool = Workers(2)
     try:
         other = pool.submit(beat, str(tmp_path), 1.0, owner="another visitor")

@@ -184,19 +184,19 @@ def of_exploration(app, found):
 
 SLOW = pytest.mark.full
 STATES = [  # page, what is compared, addresses
-    ("kung_curves", of_curve, {"mechanism": "bayes"}),
+    ("kung_curves", of_curve, {"mechanism": "bayes"}, SLOW),
     ("kung_curves", of_curve, {"mechanism": "refined", "epsilon": "3", "draws": "3"}),
     ("kung_curves", of_curve, {"mechanism": "cloaking", "objective": "logdet", "lengthscale_years": "15"}),
     ("london_noise_map", of_map, {"mechanism": "cloaking"}),
     ("london_noise_map", of_map, {"mechanism": "refined", "epsilon": "2", "draw": "4"}),
-    ("london_noise_map", of_map, {"mechanism": "bayes"}),
+    ("london_noise_map", of_map, {"mechanism": "bayes"}, SLOW),
     ("excursion_sets", of_excursion, {}),
     ("excursion_sets", of_excursion, {"paths": "3", "r": "2", "epsilon": "3"}),
-    ("excursion_sets", of_excursion, {"excursion": "london", "draw": "2"}),
+    ("excursion_sets", of_excursion, {"excursion": "london", "draw": "2"}, SLOW),
     ("lengthscale_choice", of_choice, {}),
-    ("lengthscale_choice", of_choice, {"epsilon": "0.2", "choice_by": "permute_and_flip"}),
-    ("lengthscale_choice", of_choice, {"selection_epsilon": "5", "kernel": "Matern32"}),
-    ("compare", of_comparison, {}),
+    ("lengthscale_choice", of_choice, {"epsilon": "0.2", "choice_by": "permute_and_flip"}, SLOW),
+    ("lengthscale_choice", of_choice, {"selection_epsilon": "5", "kernel": "Matern32"}, SLOW),
+    ("compare", of_comparison, {}, SLOW),
     ("compare", of_comparison, {"epsilon": "0.5"}, SLOW),
     ("compare", of_comparison, {"epsilon": "5"}, SLOW),
     ("sparse_dp_gp", of_sparse, {}),
@@ -205,7 +205,7 @@ STATES = [  # page, what is compared, addresses
     ("sparse_dp_gp", of_sparse, {"sparse_view": "choice"}, SLOW),
     ("attack", of_attack, {}),
     ("attack", of_attack, {"attack_on": "gp_prior", "epsilon": "5", "shadows": "3000"}),
-    ("attack", of_attack, {"attack_on": "paths", "shadows": "1000"}),
+    ("attack", of_attack, {"attack_on": "paths", "shadows": "1000"}, SLOW),
     ("start", of_decision, {"decide_by": "refined"}),
     ("start", of_decision, {"epsilon": "2", "prior": "25"}, SLOW),
     ("start", of_decision, {"family": "laplace", "epsilon": "0.5"}),
@@ -217,7 +217,7 @@ STATES = [  # page, what is compared, addresses
     ("explore_release", of_exploration, {"explore_shown": "threshold", "explore_level_kung": "130", "epsilon": "2"}),
     ("explore_release", of_exploration, {"explore_of": "outputs", "explore_level": "80", "explore_points": "100"}),
     ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_points": "50"}),
-    ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_shown": "difference"}),
+    ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_shown": "difference"}, SLOW),
 ]
 
 

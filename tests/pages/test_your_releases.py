@@ -68,7 +68,7 @@ def test_the_result_stands_above_the_button_and_is_announced(open_page):
     assert order.index(chart) < order.index(button)
 
 
-def test_what_is_left_is_explained_where_it_is_not_the_difference(open_page):
+def test_what_is_left_of_the_budget_is_explained(open_page):
     app = press(declared(open_page, total=2.0, epsilon=1.0), "Make release 1")
     [left] = [each.value for each in app.metric if each.label == "Left"]
     assert float(left.removeprefix("ε = ")) > 1.5

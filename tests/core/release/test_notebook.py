@@ -68,7 +68,7 @@ def test_its_cells_run_and_agree_with_the_published_values(tmp_path, kind):
     assert printed.count("\n") >= 7
 
 
-def test_it_states_the_promise_and_how_the_next_release_is_made():
+def test_it_states_promise_configuration_and_command():
     spec = make_spec(**NUMBERS)
     text = notebook(spec, spec.guarantee)
     words = "\n\n".join(sources(text, "markdown"))
