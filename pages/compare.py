@@ -8,15 +8,15 @@ from pages._ui.work import cached
 
 chosen = settings.chosen(view.CompareSettings)
 contest, epsilon = chosen.contest, chosen.draw.epsilon
-cards = ["integral_bins", "bayes_cells" if chosen.inputs_too else "sparse"]
+cards = ["integral_bins", "bayes_cells"]
 
 if chosen.overlay:
     target, one = view.target(contest), view.release_of()
-    compared = view.growing(contest, epsilon, target, chosen.names)
+    compared = view.growing(contest, epsilon, target)
     kept = view.pinned_comparison(compared)
     best, in_words = words.ranking(compared)[0], compared.scale.with_unit
     frame.heading(view.QUESTION, words.lead(compared))
-    frame.overlay_banner("It takes the true data to know an error.")
+    frame.overlay_banner(words.NOT_PRIVATE)
     picture = cached.drawn(view.errors, compared, chosen.every)
     if kept is not None:
         picture = view.with_pinned(picture, kept, compared)

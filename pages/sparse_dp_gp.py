@@ -39,7 +39,7 @@ elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 else:
     if view == "errors":
-        curves = cached.value("Releasing at every epsilon", compute.errors_against_epsilon, setting)
+        curves = compute.curves(setting)
         both = [picture(sparse_view.against_epsilon, curves, each, without) for each in ("error", "likelihood")]
     else:
         choices = cached.value("Choosing hyperparameters", compute.choose_hyperparameters, setting)

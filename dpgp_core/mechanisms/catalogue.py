@@ -78,7 +78,6 @@ class Entry:
         private_inputs: set up so, it protects inputs too.
         max_inputs: most input columns it then takes.
         simulated: draws in comparisons; fewer where each is a fit of its own.
-        on_request: compared on request only, since it takes long.
         look: colour and dash of its line.
         banded: its spread over draws is drawn too.
     """
@@ -93,7 +92,6 @@ class Entry:
     private_inputs: bool = False
     max_inputs: int = 10
     simulated: int = 60
-    on_request: bool = False
     look: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
 
@@ -151,8 +149,7 @@ _ROWS = (
         private_inputs=True,
         max_inputs=3,
         simulated=4,
-        on_request=True,
-        look=("guarantee", "solid"),
+        look=("private", "dashdot"),
     ),
     Entry(
         id="bayes",

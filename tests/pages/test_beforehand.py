@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from benchmarks.server.first_results import change
 from datasets import EXHIBITS
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui import left_out, opening
 from pages._ui.compare import compute, contenders, words
 from pages._ui.compare.compute import concerning
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, USUAL
+from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, CURVE_EPSILONS
 from pages._ui.look import offers
 from pages._ui.model import Budget
 from pages._ui.work import beforehand, cached, jobs
 from pages._ui.work.jobs import Jobs
 
-DRAWS = {name: CONTENDERS[name].simulated for name in USUAL}  # read before other tests have fewer
+DRAWS = {name: CONTENDERS[name].simulated for name in BY_WAIT}  # read before other tests have fewer
 ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
 PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
 LONG = {  # functions that take seconds: of a first visit none of them is left
@@ -40,9 +43,9 @@ def used(monkeypatch):
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("contest", compute.opened(), ids=lambda each: each.model.dataset)
 def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
-    for name in USUAL:
+    for name in BY_WAIT:
         found = compute.curve(contest, name)
-        if name != "bayes":
+        if name not in ("bayes", "bayes_cells"):
             assert found is beforehand.kept()[beforehand.name_of(contenders.curve, (concerning(contest, name), name))]
         assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
         assert np.isfinite(found.errors).all()
@@ -54,9 +57,10 @@ def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
 @pytest.mark.parametrize("name", [each.name for each in EXHIBITS.values() if each.cross_validated])
 def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
     monkeypatch.setattr(left_out, "parts_of", pytest.fail)
-    for epsilon in CURVE_EPSILONS:
-        found = left_out.simulated_errors(Budget(name, epsilon, offers.DELTA))
-        assert len(found.errors) == DRAWS["bayes"]
+    protected = get_args(Protects) if name == compute.opened()[0].model.dataset else ["outputs"]
+    for epsilon, protects in product(CURVE_EPSILONS, protected):
+        found = left_out.simulated_errors(Budget(name, epsilon, offers.DELTA, protects))
+        assert len(found.errors) == DRAWS["bayes"] == DRAWS["bayes_cells"]
         assert not found.errors.flags.writeable
 
 

@@ -43,8 +43,7 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "compare",
         "Which method has the smallest error?",
-        rf"At epsilon = {N}: [^,]+, {N} cm\**\. Next is [^,]+, {N} cm\. Without privacy: {N} cm\. For an error of "
-        rf"{N} cm you need epsilon = {N}",
+        rf"At ε = {N}, [^,]+ has the smallest error, {N} cm\**\. For an error of {N} cm you need ε = {N}, with [^,]+\.",
     ),
     (
         "lengthscale_choice",
@@ -55,8 +54,7 @@ PAGES = (  # where it is opened, its title, and a pattern of its first sentences
     (
         "sparse_dp_gp",
         "What if the inputs must be hidden too?",
-        rf"Hiding both at epsilon = {N}, the error is {N} arbitrary units\** with Bayes cloaking, {N} with our sparse "
-        rf"GP and {N} with the paper's\. Without privacy it is {N}\.",
+        rf"Hiding both at ε = {N}, Bayes cloaking has an error of {N} arbitrary units\**, and our sparse GP of {N}\.",
     ),
     (
         "london_noise_map",
@@ -202,8 +200,7 @@ def chart(app, name):
 @pytest.mark.full
 def test_compare_tells_each_curve_at_three_budgets(seen):
     app = seen("compare")
-    said = captions(app)
-    drawn = traces(app)
+    said, drawn = app.get("plotly_chart")[0].proto.alt, traces(app)
     for name in FIRST:
         title = CONTENDERS[name].title
         x, y = (numbers(drawn[title][along]) for along in "xy")

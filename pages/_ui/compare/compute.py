@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import product
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from datasets import EXHIBITS, exhibit
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.evaluation.errors import epsilon_on_curve
@@ -22,9 +24,9 @@ from pages._ui.cloaking.cells import LAYERS, public_cells, released_prices
 from pages._ui.cloaking.results import LEVEL, Scene
 from pages._ui.compare import contenders
 from pages._ui.compare.contenders import (
+    BY_WAIT,
     CONTENDERS,
     CURVE_EPSILONS,
-    USUAL,
     Contest,
     Curve,
     Possible,
@@ -203,21 +205,20 @@ LESSON_DELTA = 0.01  # to which Compare's first lesson leads
 def opening_curves() -> Iterator[Wish]:
     """Their curves, each whole; and those of Bayes cloaking for all data sets, and at the delta of a lesson."""
     for contest in opened():
-        for name in USUAL:
+        for name in BY_WAIT:
             if not _budgets(contest, name):
                 yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
     names = [each.name for each in EXHIBITS.values() if each.cross_validated]
     for name, delta in [*((name, offers.DELTA) for name in names), (names[0], LESSON_DELTA)]:
-        for epsilon in CURVE_EPSILONS:
-            yield left_out.opening_errors(Budget(name, epsilon, delta))
+        for epsilon, protects in product(CURVE_EPSILONS, get_args(Protects)):
+            yield left_out.opening_errors(Budget(name, epsilon, delta, protects))
 
 
 def foresee(contest: Contest, names: Sequence[str]) -> None:
     """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
     ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
-        likely = [name for name in names if each == contest or name in USUAL]
-        ahead |= {(concerning(each, name), name): None for name in likely}
+        ahead |= {(concerning(each, name), name): None for name in names}
     cached.wish(*(wish for each in ahead if _whole(*each) is None for wish in _wishes(*each)))
 
 

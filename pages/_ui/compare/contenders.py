@@ -54,11 +54,13 @@ class Contest:
 CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
 """Rows of the catalogue by name, in order of the table."""
 
-BY_WAIT = tuple(sorted(CONTENDERS, key=lambda name: (CONTENDERS[name].on_request, CONTENDERS[name].kind.automatic)))
-"""Names in the order of computing: those whose curve takes longest come last."""
 
-USUAL = tuple(name for name in BY_WAIT if not CONTENDERS[name].on_request)
-"""Those of them that need not be asked for."""
+def _wait(name: str) -> tuple[bool, bool]:
+    return CONTENDERS[name].kind.automatic, CONTENDERS[name].private_inputs
+
+
+BY_WAIT = tuple(sorted(CONTENDERS, key=_wait))
+"""Names in the order of computing: those whose curve takes longest come last."""
 
 
 def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:

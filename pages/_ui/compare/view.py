@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,7 +23,6 @@ from pages._ui.compare.contenders import (
     BY_WAIT,
     CONTENDERS,
     CURVE_EPSILONS,
-    USUAL,
     Contest,
     contender,
     scale_of,
@@ -59,10 +58,6 @@ from pages._ui.model import Model
 from pages._ui.work import cached
 
 _METHODS = "Methods"  # section of the sidebar
-_INPUTS_TOO = (
-    "A dozen seconds where it is new, a minute with two inputs: every draw plans its stages anew. Two draws, so its "
-    "standard error is wide."
-)
 DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
 
 
@@ -97,9 +92,6 @@ class CompareSettings(Promise):
     every: bool = carried(
         Switch("all_methods", "All methods in the picture", help="The table always has all.", section=_METHODS)
     )
-    inputs_too: bool = carried(
-        Switch("inputs_too", "Bayes cloaking, inputs too", help=_INPUTS_TOO, section=_METHODS, looks=True)
-    )
     bins: int = carried(
         Slider(
             "bins",
@@ -127,11 +119,6 @@ class CompareSettings(Promise):
         """Settings of the comparison."""
         model = Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
         return Contest(model, float(self.delta), self.bins, self.inducing)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The contenders."""
-        return BY_WAIT if self.inputs_too else USUAL
 
 
 def target(contest: Contest) -> float:
@@ -170,9 +157,9 @@ def take_point() -> None:
 
 
 _COLOURS = {"private": PRIVATE, "other": OTHER, "truth": TRUTH, "guarantee": GUARANTEE, "bins": BINS}
-FIRST = ("bayes", "refined", "published", "sparse", "integral_bins")
-"""Contenders that are drawn at first, each in a colour of its own."""
-_OWN = {"refined": REFINED, "sparse": SPARSE, "integral_bins": BINS, "published": OTHER, "bayes_cells": "#3B3B3B"}
+FIRST = ("bayes", "bayes_cells", "refined", "published", "sparse", "integral_bins")
+"""Contenders that are drawn at first."""
+_OWN = {"refined": REFINED, "sparse": SPARSE, "integral_bins": BINS, "published": OTHER}
 _DIAMOND = {"size": 8, "symbol": "diamond"}
 _TICKS = tuple(step * 10.0**power for power in range(-4, 5) for step in (1, 2, 5))
 _X_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
@@ -181,19 +168,19 @@ _HEIGHT = 520  # px
 
 def _line(name: str) -> dict[str, str]:
     entry = CONTENDERS[name]
-    return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in FIRST else entry.look[1]}
+    return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in _OWN else entry.look[1]}
 
 
 def _short(name: str) -> str:
     """A title of a few letters: a telephone has little room beside a picture."""
     entry = CONTENDERS[name]
     short = entry.title.partition(" (")[0].removeprefix("Cloaking, ")
-    return entry.title if entry.on_request else f"{short[0].upper()}{short[1:]}"
+    return "Bayes, inputs too" if name == "bayes_cells" else f"{short[0].upper()}{short[1:]}"
 
 
 def drawn_first(names: Iterable[str], every: bool) -> list[str]:
-    """The contenders that are drawn: all, or at first at most five, and those on request."""
-    return [name for name in names if every or name in FIRST or CONTENDERS[name].on_request]
+    """The contenders that are drawn: all, or at first a few."""
+    return [name for name in names if every or name in FIRST]
 
 
 def errors(compared: Compared, every: bool = False) -> go.Figure:
@@ -287,9 +274,8 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
 def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | None) -> None:
     """The curves; with a contender chosen (``name``), one of its releases beside them."""
     columns = [st.container()] if name is None else st.columns([3, 2])
-    caption = f"{alt_text} {words.ERRORS_CAPTION}"
     with columns[0]:
-        pictures.clickable(picture, CHART, caption, words.CLICK, take_point)
+        pictures.clickable(picture, CHART, alt_text, words.CLICK, take_point, caption=words.ERRORS_CAPTION)
     if name is not None:
         with columns[1]:
             _release(compared.contest, name, compared.epsilon)
@@ -345,11 +331,9 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
     ]
 
 
-def growing(contest: Contest, epsilon: float, target: float, names: Sequence[str]) -> Compared:
-    """Curves in the order of the table; until the slowest is done, question, answer and picture of the others.
-
-    ``names`` are in the order of computing.
-    """
+def growing(contest: Contest, epsilon: float, target: float) -> Compared:
+    """Curves in the order of the table; until the slowest is done, question, answer and picture of the others."""
+    names = BY_WAIT
     compute.foresee(contest, names)
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as they come

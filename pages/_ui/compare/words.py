@@ -86,13 +86,11 @@ def ranking(compared: Compared) -> list[Ranked]:
 
 
 def lead(compared: Compared) -> str:
-    """The answer once every curve is there: the best, the next, without privacy, and epsilon for the target."""
-    best, runner_up = ranking(compared)[:2]
-    in_words = compared.scale.with_unit
+    """The answer once every curve is there: the best, and epsilon for the target."""
+    best = ranking(compared)[0]
     return (
-        f"At epsilon = {compared.epsilon:g}: {best.title}, **{in_words(best.error)}**. "
-        f"Next is {runner_up.title}, {in_words(runner_up.error)}. "
-        f"Without privacy: {in_words(compared.nonprivate)}. {_reachable(compared)}"
+        f"At ε = {compared.epsilon:g}, {best.title} has the smallest error, "
+        f"**{compared.scale.with_unit(best.error)}**. {_reachable(compared)}"
     )
 
 
@@ -108,7 +106,7 @@ def so_far(compared: Compared, name: str, folds: int, of: int) -> str:
     if not done:
         return f"{coming}."
     return (
-        f"{len(done)} of {of} methods are done. Of those **{done[0].title}** has the smallest error at epsilon = "
+        f"{len(done)} of {of} methods are done. Of those **{done[0].title}** has the smallest error at ε = "
         f"{compared.epsilon:g}, {compared.scale.with_unit(done[0].error)}. {coming}."
     )
 
@@ -133,9 +131,9 @@ def _reachable(compared: Compared) -> str:
     """The inverse question in words."""
     cheapest, target = _cheapest(compared), compared.scale.with_unit(compared.target)
     if cheapest is None:
-        return f"For an error of {target} no epsilon up to 100 is enough."
+        return f"For an error of {target} no ε up to 100 is enough."
     by = CONTENDERS[cheapest[0]].title
-    return f"For an error of {target} you need epsilon = {text.at_most(cheapest[1])}, with {by}."
+    return f"For an error of {target} you need ε = {text.at_most(cheapest[1])}, with {by}."
 
 
 def front(compared: Compared) -> frozenset[str]:
@@ -152,8 +150,7 @@ def front(compared: Compared) -> frozenset[str]:
 
 
 ERRORS_CAPTION = (
-    "Bands hold 80 in 100 simulated releases. All hide outcomes; those with diamonds hide inputs too. Above epsilon "
-    "= 1 the 2018 method has no proven guarantee."
+    "All hide outcomes; those with diamonds hide inputs too. Above ε = 1 the method of 2018 has no proven guarantee."
 )
 CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
@@ -183,11 +180,12 @@ SO_FAR = "Error against epsilon, so far."
 _DRAWS = {name: entry.simulated for name, entry in CONTENDERS.items()}
 _MANY = max(_DRAWS.values())
 _FEWER = ", ".join(f"{CONTENDERS[name].title} {draws}" for name, draws in _DRAWS.items() if draws < _MANY)
+NOT_PRIVATE = "Errors are computed from true data, so they are not private."
 TABLE_NOTE = (
-    "It takes the true data to know an error. ★: no other method that keeps its promise has a smaller error and "
+    f"{NOT_PRIVATE} ★: no other method that keeps its promise has a smaller error and "
     "protects as much. ± standard error: of the mean over the draws. Interval score: half the width of the range for "
-    "one more person, plus 20 times how far people fall outside it. Smaller is better. Choosing by looking at this "
-    "table is not private."
+    "one more person, plus 20 times how far people fall outside it. Smaller is better. Bands of the "
+    "figure hold 80 % of simulated releases. Choosing by looking at this table is not private."
 )
 EXPLANATION = [
     (
@@ -197,7 +195,7 @@ EXPLANATION = [
     ),
     (
         "Bayes cloaking (inputs too)",
-        "the same on public cells, for whoever's inputs are private: on request, in the sidebar",
+        "the same on public cells, where inputs are private too",
     ),
     (
         "Error",

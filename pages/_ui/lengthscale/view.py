@@ -152,7 +152,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     chosen = share >= _NEVER
     printed = [[f"{each:.0f}" if each >= _NEVER else "" for each in row] for row in share]
     for j, i in enumerate(best):  # of each column
-        printed[i][j] = f"{printed[i][j]}<br>★".removeprefix("<br>")
+        printed[i][j] += " ★"
     figure = go.Figure(
         go.Heatmap(
             z=np.where(chosen, share, np.nan),  # nothing is drawn where it would print as 0

@@ -101,7 +101,7 @@ def comparison(chosen: CompareSettings) -> Script:
     script = begun(contest.model.dataset)
     _folds(script)
     script.add("mechanisms = {  # by title, with the number of simulated releases")
-    for name in (each for each in FIRST if each in chosen.names):
+    for name in FIRST:
         entry = CONTENDERS[name]
         mechanism = as_declared(contender(contest, name, epsilon))
         script.add(f"    {script.of(entry.title)}: ({script.of(mechanism)}, {entry.simulated}),")

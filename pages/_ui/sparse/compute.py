@@ -16,7 +16,8 @@ from datasets import exhibit
 from datasets.exhibits import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.comparison import Held, error_without_privacy, left_out, without_privacy
+from dpgp_core.evaluation import comparison
+from dpgp_core.evaluation.comparison import Held, error_without_privacy, without_privacy
 from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import IntervalTarget
@@ -32,9 +33,10 @@ from dpgp_core.selection.hyperparameters import (
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset
+from pages._ui import left_out
 from pages._ui.cloaking.results import along_first
 from pages._ui.left_out import FOLDS, folds_of
-from pages._ui.model import Draw
+from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
 from pages._ui.work.cached import Wish
 
@@ -122,7 +124,7 @@ class _About:
 
 def parts(dataset: Dataset) -> list[Held]:
     """Each public fold: the people to fit, and those left out."""
-    return left_out(dataset, folds_of(dataset))
+    return comparison.left_out(dataset, folds_of(dataset))
 
 
 GRID_POINTS = 161
@@ -369,9 +371,32 @@ def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], N
     return Choices(setting.dataset, errors, shares, lengthscales)
 
 
+def is_compared(name: str) -> bool:
+    """Whether other pages have errors about the same records; then this page has the same ones."""
+    return exhibit(name).cross_validated and defaults(name).load is None
+
+
+def _bayes_errors(setting: SparseSetting, epsilons: Sequence[float]) -> FloatArray:
+    """Errors of Bayes cloaking as every page has them (E,). Not private."""
+    budgets = (Budget(setting.dataset, each, setting.delta, "inputs and outputs") for each in epsilons)
+    errors = (left_out.simulated_errors(each) for each in budgets)
+    return np.array([each.errors.mean() for each in errors if each is not None])
+
+
 def fits(setting: SparseSetting) -> Fits:
     """Private and plain fits."""
-    return cached.value("Fitting the sparse model", fit, setting)
+    found = cached.value("Fitting the sparse model", fit, setting)
+    if not is_compared(setting.dataset):
+        return found
+    return replace(found, rmse=found.rmse | {"bayes": float(_bayes_errors(setting, [setting.epsilon])[0])})
+
+
+def curves(setting: SparseSetting) -> Curves:
+    """Errors at every epsilon."""
+    found = cached.value("Releasing at every epsilon", errors_against_epsilon, setting)
+    if not is_compared(setting.dataset):
+        return found
+    return replace(found, rmse=found.rmse | {"bayes": _bayes_errors(setting, CURVE_EPSILONS)})
 
 
 def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
@@ -383,4 +408,7 @@ def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:
     """The error when nothing is hidden, or ``plain``, that of the sparse Gaussian process, if less. Not private."""
-    return min(plain, cached.value("Fitting without privacy", best_without_privacy, setting.dataset))
+    name = setting.dataset
+    if is_compared(name):
+        return min(plain, left_out.without_privacy(name, usual(name)))
+    return min(plain, cached.value("Fitting without privacy", best_without_privacy, name))

@@ -210,16 +210,16 @@ def choice_errors(choices: Choices) -> go.Figure:
 
 PAIRS: dict[SparseView, tuple[tuple[str, str], tuple[str, str]]] = {  # keys and captions of the views with errors
     "errors": (
-        ("sparse_errors", "Error against epsilon. Smaller epsilon hides more."),
+        ("sparse_errors", "Smaller ε hides more."),
         (
             "sparse_likelihood",
-            "How likely the people left out are, by what was published: error and width together. More is better.",
+            "Error and width of intervals together. More is better.",
         ),
     ),
     "choice": (
         (
             "sparse_choice",
-            "Error after a private choice of lengthscale and spread. Choosing by evidence costs nothing more.",
+            "Choosing by evidence costs nothing more.",
         ),
         ("sparse_shares", "Which lengthscale each method chooses."),
     ),
@@ -267,14 +267,13 @@ def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
     """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
     if without is None:
         return (
-            f"Hiding both at epsilon = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's "
-            "inputs are as well as their outcome."
+            f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's inputs "
+            "are as well as their outcome."
         )
     unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
     return (
-        f"Hiding both at epsilon = {setting.epsilon:g}, the error is **{error['bayes']} {unit}** with Bayes cloaking, "
-        f"{error['ours']} with our sparse GP and {error['paper']} with the paper's. Without privacy it is "
-        f"{text.number(without)}."
+        f"Hiding both at ε = {setting.epsilon:g}, Bayes cloaking has an error of **{error['bayes']} {unit}**, and our "
+        f"sparse GP of {error['ours']}."
     )
 
 
@@ -335,8 +334,8 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
         (
             "Error",
             f"root mean square on people left out, in {FOLDS} public parts; {REPEATS} releases about the others each, "
-            f"{BAYES_DRAWS} of Bayes cloaking. Without privacy: Bayes cloaking's models on the exact outputs, or "
-            "the sparse GP itself where that does better",
+            f"{BAYES_DRAWS} of Bayes cloaking, or the releases of Compare. Without privacy: Bayes cloaking's models on "
+            "the exact outputs, or the sparse GP itself where that does better",
         ),
     ]
 
@@ -363,7 +362,7 @@ def fit_alt(fits: Fits) -> str:
 def table_note(view: str, released: Sequence[Guarantee]) -> str:
     """Note on the table; on the first view it has three releases, and their cost together."""
     if view != "fits":
-        return "It takes the true data to know an error."
+        return "Errors are computed from true data, so they are not private."
     delta = released[0].budget.delta
     together = Ledger(entries=[("", each) for each in released]).epsilon(delta)
     return (

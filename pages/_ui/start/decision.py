@@ -268,7 +268,7 @@ FAMILY: Menu[Family] = menu(
 MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the recommended one first
     "Method",
     "decide_by",
-    {name: entry.title for name, entry in CONTENDERS.items() if name != "published" and not entry.on_request},
+    {name: entry.title for name, entry in CONTENDERS.items() if name not in ("published", "bayes_cells")},
     section="What is released",
 )
 _PRIOR = Slider(
