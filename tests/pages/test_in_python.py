@@ -16,6 +16,7 @@ from dpgp_core.release import CHOICES, spec_to_json
 from pages._ui import menu
 from pages._ui.cloaking.cells import released_prices
 from pages._ui.compare import contenders
+from pages._ui.compare.view import FIRST
 from pages._ui.look.in_python import TITLE
 from tests.pages.own import declared, spec_of
 from tests.pages.reading import numbers, traces
@@ -111,7 +112,7 @@ def of_choice(app, found):
 def of_comparison(app, found):
     shown = app.dataframe[0].value.set_index("mechanism")
     error = next(name for name in shown if name.startswith("error ["))
-    assert len(found["errors"]) == 5
+    assert len(found["errors"]) == len(FIRST)
     for title, value in found["errors"].items():
         same(value, shown.loc[title, error], 3)
 
