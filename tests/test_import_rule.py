@@ -82,7 +82,7 @@ def test_package_imports_only_what_it_may(package):
 TOUCHES = {  # one module opens a table by its path; the command line needs one for files, and a zip made in memory
     "dpgp_core/reading/csv_file.py": {"pathlib", "open"},
     "dpgp_core/reading/rows.py": {"io"},
-    "dpgp_core/reading/conversion.py": {"io"},
+    "dpgp_core/reading/conversion.py": {"io", "os"},
     "dpgp_core/reading/kinds.py": {"io"},
     "dpgp_core/release/files.py": {"os", "pathlib", "open"},
     "dpgp_core/release/ledger_file.py": {"os", "pathlib"},

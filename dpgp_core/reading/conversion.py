@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import sys
 import zipfile
@@ -58,6 +59,8 @@ class Converted(NamedTuple):
 
 def main() -> None:
     """Convert the file behind a line of options on standard input; write a line of results, and behind it the text."""
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints does not get among the results
     options = json.loads(sys.stdin.buffer.readline())
     _limit(options["memory"], options["seconds"])
     text, answer = b"", dict[str, Any]()
@@ -74,7 +77,8 @@ def main() -> None:
             "refused": f"the file is {options['name']}, and is broken or not of a version that is read; save it "
             "again, or as CSV in UTF-8"
         }
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + text)
+    with results:
+        results.write(json.dumps(answer).encode() + b"\n" + text)
 
 
 def _limit(memory: int, seconds: int) -> None:

@@ -320,3 +320,14 @@ def test_numbers_of_a_file_with_types_are_not_ambiguous():
         assert found["numbers"] == "1234.5"
         table = read_csv(io.BytesIO(content), x=["age"], y="metres", y_bounds=(0, 3), x_box=[(0, 100)])
         assert {*table.y} == {1.755, 2.0}
+
+
+def test_what_a_library_prints_is_no_result(monkeypatch):
+    monkeypatch.setattr(
+        kinds,
+        "_CHILD",
+        "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dpgp_core.reading import conversion as c; "
+        "import os; read = c.READERS['workbook']; "
+        "c.READERS['workbook'] = lambda *given: os.write(1, b'zqsecret') and read(*given); c.main()",
+    )
+    assert text(workbook(["a", "b"], [1, 2])) == "a,b\n1,2\n"
