@@ -26,17 +26,19 @@ TOLD = {
     "kung_curves": (
         'heading "What does privacy do to a growth curve?" [level=1]',
         "status",
-        "Bayes cloaking publishes one woman's or girl's height with an error of",
-        'figure "Chart: height [cm] by age [years]. The text below it tells it."',
-        "Orange line: the published curve, from # at # years by # at #",
+        "refined cloaking predicts one woman's or girl's height to within",
+        'figure "Chart: height [cm] by age [years]. Orange line: the published curve, # cm at #, # cm at #, # cm at # '
+        "years.",
         "It is ± # cm at # years and ± # cm at #",
+        "Inner band: # % interval for the average.",
     ),
     "london_noise_map": (
         'heading "Where does privacy blur the map?" [level=1]',
         "status",
-        "Bayes cloaking gets one hexagon's median price wrong by",
-        "Sharpest:",
-        "Most blurred:",
+        "refined cloaking predicts one hexagon's median price to within",
+        "Lowest:",
+        "Highest:",
+        "Lowest in",
     ),
 }
 WIDTHS = """() => [...document.querySelectorAll(".stMain .js-plotly-plot")].filter(each => each.offsetParent)

@@ -63,7 +63,7 @@ def test_play_shows_each_draw_in_turn_and_pause_holds_it(visit, motion):
     page.keyboard.press("ArrowDown")
     held = seen(page)
     page.wait_for_timeout(HELD)
-    assert seen(page) == seen(page, "curves_paper") == held
+    assert seen(page) == seen(page, "curves_beside") == held
     page.get_by_label("All together").check()
     assert seen(page) == (set(range(DRAWS)), {0})
     assert told == []
@@ -119,6 +119,6 @@ def test_moving_a_record_moves_the_two_point_picture(visit):
     page = visit.open("how_cloaking_works")
     sentence = page.get_by_text("of the variance of noise in all")
     before = sentence.inner_text()
-    page.get_by_text("Move the two people").click()
+    page.get_by_text("Move the two groups").click()
     move(page, "Person 1 at")
     assert sentence.inner_text() != before

@@ -148,9 +148,8 @@ def caption(table: pd.DataFrame, layer: Layer) -> str:
     by_borough = _borough_values(table, layer)
     if layer.hides is not None and layer.unsure(table).all():
         return f"Every hexagon is hatched: {layer.hides.meaning}."
-    ends = ((name, value_text(float(by_borough[name]), layer)) for name in (by_borough.idxmin(), by_borough.idxmax()))
-    (low, least), (high, most) = ends
-    return f"Lowest in {low} ({least}), highest in {high} ({most})."
+    least, most = (value_text(float(value), layer) for value in (by_borough.min(), by_borough.max()))
+    return f"Lowest in {by_borough.idxmin()} ({least}), highest in {by_borough.idxmax()} ({most})."
 
 
 def alt_text(table: pd.DataFrame, layer: Layer) -> str:

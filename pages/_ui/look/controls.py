@@ -158,9 +158,9 @@ class Menu(Control[V]):
         raise self.wrong()
 
     @property
-    def written_titles(self) -> dict[str, str]:
+    def written_titles(self) -> Mapping[str, str]:
         """The title for everything that an address may say."""
-        return {**self.titles, **{name: self.titles[value] for name, value in self.earlier.items()}}
+        return dict(self.titles) | {name: self.titles[value] for name, value in self.earlier.items()}
 
     def widget_value(self, value: V) -> str:
         """Its title."""
