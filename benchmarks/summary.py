@@ -329,7 +329,7 @@ def figure() -> str:
     plot.update_yaxes(ticktext=[PLACES[name] for name in names])
     title = "Coverage of 95 % intervals of Bayes cloaking in 666 simulated settings, by distribution of the inputs"
     shape = sheet.Shape("figure", _WIDTH, _HEIGHT, 15.0)
-    return sheet.written(sheet.Sheet(title=title), of_figure(plot), shape).decode() + "\n"
+    return sheet.written(sheet.Sheet(title=title), of_figure(plot), shape).decode()
 
 
 def _beside(values: pd.Series, side: int) -> np.ndarray:
