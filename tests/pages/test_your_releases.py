@@ -272,7 +272,7 @@ def with_mechanism(app: AppTest, name: str) -> AppTest:
 
 def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
     app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
-    assert "which is all that was used of inputs and outputs" in captions(app)
+    assert "which is all that was used of inputs and outputs" in app.get("plotly_chart")[0].proto.alt
     assert not app.exception
     app = with_mechanism(app, "cloaking")
     assert "no release protects inputs, whatever its own card says" in said(app)
@@ -281,7 +281,7 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
     assert "**1 released**" in page_text(app)
     app = press(press(app, "Treat inputs as public from now on"), "Make release 2")
     assert ledger_from_json(last_zip(app).read("release.json")).inputs_public
-    assert "and from what is public here: the settings and the inputs" in captions(app)
+    assert "and from what is public here: the settings and the inputs" in app.get("plotly_chart")[0].proto.alt
     assert "Inputs count as public in this ledger" in page_text(app)  # on the card too
     assert "**2 released**" in page_text(app)
 

@@ -224,6 +224,13 @@ def released(published: Published) -> go.Figure:
 
 
 def released_caption(spec: ReleaseSpec) -> str:
+    """What to see in the figure, in a sentence."""
+    if len(spec.numbers) > 1:
+        return "Colours fade where little is known."
+    return "The band holds the curve with 95 % probability if the model is right."
+
+
+def released_alt(spec: ReleaseSpec) -> str:
     """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
     lines = _ABOUT_FADING if not one else _ABOUT_CENTILES if spec.centiles else ""

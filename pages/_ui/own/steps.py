@@ -269,8 +269,9 @@ def _show(issued: Issued, published: Published) -> None:
         st.success(sentence, icon=":material/verified_user:")
     else:
         st.warning(sentence, icon=":material/blur_on:")
-    figure, caption = figures.released(published), figures.released_caption(spec)
-    pictures.chart(figure, "own_released_chart", caption, as_it_is(figure, _about(published, caption)))
+    figure, alt = figures.released(published), figures.released_alt(spec)
+    seen, public = figures.released_caption(spec), as_it_is(figure, _about(published, alt))
+    pictures.chart(figure, "own_released_chart", alt, public, caption=seen)
     if len(spec.levels) == len(spec.numbers) == 1:
         _apart(issued, published)
     st.dataframe(figures.greyed(published), hide_index=True, key="own_values")
@@ -290,7 +291,11 @@ def _apart(issued: Issued, published: Published) -> None:
         of, doing = (hashlib.sha256(issued.bundle).hexdigest(), first, second), "Comparing two groups"
         compared = OWN_APART.made(of, lambda: cached.of_one_session(doing, figures.apart, published, first, second))
         figure = figures.difference_figure(compared, spec, f"{first} less {second}")
-        pictures.chart(figure, "own_apart_chart", _APART, as_it_is(figure, _about(published, _APART)))
+        seen, public = (
+            "The groups differ where the band does not reach the line.",
+            as_it_is(figure, _about(published, _APART)),
+        )
+        pictures.chart(figure, "own_apart_chart", _APART, public, caption=seen)
 
 
 def _about(published: Published, shows: str) -> About:
