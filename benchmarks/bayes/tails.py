@@ -4,8 +4,8 @@
     python -m benchmarks bayes_tails --worlds costs --sizes 3000 --protects outputs --repeats 10
 
 costs: one in ten pays anything, and the amounts are log-normal (bounds 0 to 5,000). rare: 1 to 4 in 100 answer yes,
-which is not declared as yes/no. uneven: the standard deviation of people is 1 in one half of the inputs and 10 in the
-other. cohorts: two equally large groups of people, 14 apart. far_out: 3 in 100 are at 600, all others lie below 60.
+which is not declared as yes/no. uneven: the standard deviation of people is 10 in the middle fifth of the inputs and
+1 elsewhere. cohorts: two equally large groups of people, 14 apart. far_out: 3 in 100 are at 600, all others lie below 60.
 
 The curve, repeats, error and coverage are as in `outcomes`; +- is the standard error of the coverage. half_width is the
 mean half-width of the 95 % intervals of the curve.
@@ -45,7 +45,9 @@ def _cohorts(u: FloatArray, x: FloatArray) -> FloatArray:
 TAILS = {
     "costs": World(_costs, (0.0, 5000.0)),
     "rare": World(lambda u, x: (u > 0.99 - 0.03 * x).astype(float), (0.0, 1.0)),
-    "uneven": World(lambda u, x: 30 + wage(x) + np.where(x < 0.5, 1.0, 10.0) * stats.norm.ppf(u), (0.0, 100.0)),
+    "uneven": World(
+        lambda u, x: 30 + wage(x) + np.where(np.abs(x - 0.5) < 0.1, 10.0, 1.0) * stats.norm.ppf(u), (0.0, 100.0)
+    ),
     "cohorts": World(_cohorts, (0.0, 60.0)),
     "far_out": WORLDS["far_out"],
 }

@@ -86,16 +86,18 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
     return Ends(low, high, np.where(whole, np.inf, np.maximum(np.minimum(centre - low, high - centre), 0.0)))
 
 
-def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) -> FloatArray:
+def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: float) -> FloatArray:
     """beta(c) for an expected noise variance, of the shape of half_width."""
-    sd = math.sqrt(noise_variance)
+    sd = np.sqrt(noise_variance)
     decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
-    share = TUNING.bias + (1 - TUNING.bias) * min(noise_variance / half_range**2, 1.0) ** 2
+    share = TUNING.bias + (1 - TUNING.bias) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
     beta: FloatArray = share * sd * decay
     return beta
 
 
-def bias_of(half_width: FloatArray, residuals: ResidualVariance, half_range: float) -> FloatArray:
+def bias_of(
+    half_width: FloatArray, residuals: ResidualVariance, half_range: float, scatter: FloatArray | float = 1.0
+) -> FloatArray:
     """beta(c) of each column (M,), possible outliers included.
 
     A share p of outliers at a distance of sigma / sqrt(p) contributes p (sigma / sqrt(p) - c) to the mean beyond c.
@@ -103,8 +105,9 @@ def bias_of(half_width: FloatArray, residuals: ResidualVariance, half_range: flo
     Args:
         half_width: c (M,).
         residuals: posterior of the residual variance.
+        scatter: residual variance in each column over its mean (M,).
     """
-    near = bias_sd(half_width, residuals.variance, half_range)
+    near = bias_sd(half_width, residuals.variance * np.asarray(scatter), half_range)
     if not residuals.outliers.any():
         return near
     square = max(1 - residuals.outliers.sum(), 0.0) * near**2

@@ -90,11 +90,9 @@ def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]
     )
 
 
-def dispersion_of(scaled: Mixture, usual: float, threshold: float) -> LocalDispersion:
-    """Posterior of E a / A from the prediction of 2 (a / A - usual) at P places."""
-    mean = scaled.mean[0]
-    square = np.einsum("m,mp->p", scaled.weights[0], scaled.variances[0] + scaled.means[0] ** 2)
-    return LocalDispersion(usual + mean / 2, np.maximum(square - mean**2, 0.0) / 4, threshold)
+def dispersion_of(mean: FloatArray, variance: FloatArray, usual: float, threshold: float) -> LocalDispersion:
+    """Posterior of E a / A from mean and variance of 2 (a / A - usual) at P places (P,)."""
+    return LocalDispersion(usual + mean / 2, np.maximum(variance, 0.0) / 4, threshold)
 
 
 def with_dispersion(prediction: Mixture, dispersion: LocalDispersion, distances: Distances, n: float) -> Mixture:

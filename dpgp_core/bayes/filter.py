@@ -7,6 +7,7 @@ released numbers: it plans each stage, reads the noisy answer, and predicts the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -199,7 +200,8 @@ class Filter:
         """Posterior after the squared residuals of a stage; the same if there are none."""
         if squares is None:
             return posterior
-        curve_mse = np.maximum(self.mean_square(posterior, squares.g) - self._noise_variance(posterior), 0.0)
+        noise = self.models.in_columns(self._noise_variance(posterior))
+        curve_mse = np.maximum(self.mean_square(posterior, squares.g) - noise, 0.0)
         threshold = np.sqrt(squares.high)
         more = log_density(self.half_range, curve_mse, threshold, self.counts.mean, squares.s, squares.z)
         return self._weighed(posterior._replace(log_densities=posterior.log_densities + more))
@@ -287,7 +289,7 @@ class Filter:
     def mean_square(self, posterior: Posterior, g: FloatArray) -> FloatArray:
         """E (y - g)^2 over the records of each column (M,), for g at the nodes (F,)."""
         state, centre = posterior.state, self.columns.averages(g)
-        variance = state.variance_over_cells + state.noise_variance[:, None]
+        variance = state.variance_over_cells + self.models.in_columns(state.noise_variance)
         return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_cells - centre) ** 2))
 
     def curve(self, posterior: Posterior) -> FloatArray:
@@ -461,7 +463,7 @@ class Filter:
         of_sums = unit * self.models.change_points.cells - TG @ state.change_points.G
         K += state.change_points.covariance(of_sums, of_sums)
         F += state.change_points.covariance(of_sums, state.effects_over_cells)
-        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * state.noise_variance[:, None]
+        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * self.models.in_columns(state.noise_variance)
         return Moments(K + linear.rest, own, F, state.variance_over_cells)
 
     # ---- local dispersion
@@ -485,10 +487,40 @@ class Filter:
 
     def read_distances(self, distances: Distances) -> LocalDispersion:
         """E a at the test inputs, from noisy sums of distances. Spends nothing."""
+        read, usual = self._distances_read(distances)
+        scaled = self.dispersion_filter().predict(read)
+        mean = scaled.mean[0]
+        square = np.einsum("m,mp->p", scaled.weights[0], scaled.variances[0] + scaled.means[0] ** 2)
+        return dispersion_of(mean, square - mean**2, usual, distances.threshold)
+
+    def _distances_read(self, distances: Distances) -> tuple[Posterior, float]:
+        """Posterior of 2 (a / A - usual) given noisy sums of distances, and the expected a / A."""
         filtered, usual = self.dispersion_filter(), float(usual_distance(distances.sd / distances.threshold))
         query = filtered.distance_query(distances.B, usual, distances.s, distances.z)
-        posterior = filtered.after(filtered.begin(), query)
-        return dispersion_of(filtered.predict(posterior), usual, distances.threshold)
+        return filtered.after(filtered.begin(), query), usual
+
+    def with_local_noise(
+        self, posterior: Posterior, stages: Sequence[StageMeasurement], distances: Distances | None
+    ) -> Posterior:
+        """Posterior given the same stages, read again with the local dispersion as noise variance. Spends nothing.
+
+        Where the dispersion hardly differs between columns, the posterior stays as it is.
+        """
+        if distances is None or self.is_binary:
+            return posterior
+        read, usual = self._distances_read(distances)
+        weights, state = read.weights[read.state.index], read.state
+        mean = weights @ state.mean_over_cells
+        square = weights @ (state.variance_over_cells + state.mean_over_cells**2)
+        of_curve = self.mean_square(posterior, self.curve(posterior))
+        of_curve = np.maximum(of_curve - self.models.in_columns(self._noise_variance(posterior)), 0.0)
+        found = dispersion_of(mean, square - mean**2, usual, distances.threshold)
+        local, share = found.about_curve(of_curve), self.people / self.people.sum()
+        scatter = np.maximum(local / (share @ local), TUNING.least_scatter)
+        uneven = math.sqrt(share @ (scatter - 1) ** 2) > TUNING.uneven
+        if not uneven or share @ (found.mean - share @ found.mean) ** 2 < share @ found.variance:
+            return posterior
+        return replace(self, models=replace(self.models, scatter=scatter)).read(stages)
 
     def with_dispersion(self, prediction: Mixture, distances: Distances | None) -> Mixture:
         """The same prediction at the test inputs, with the local dispersion of outcomes there."""

@@ -119,7 +119,8 @@ class Reading:
         assert self.measured is not None
         assert self.measured.counts is not None
         filtered = self.filtered.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
-        return filtered, filtered.read(self.measured.stages)
+        posterior = filtered.read(self.measured.stages)
+        return filtered, filtered.with_local_noise(posterior, self.measured.stages, self.measured.distances)
 
 
 def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True) -> Reading:

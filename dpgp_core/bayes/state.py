@@ -100,6 +100,7 @@ class ModelSet:
         left_out: variance of f about phi a over a cell (K, M), where locations are known; else None.
         even: means of phi over cells that are filled evenly (K, M, k), where locations were measured; else None.
         unknown: share of the variance within a cell that measured locations leave open (M,), or None.
+        scatter: noise variance in each column over its mean (M,); None where it is the same in all.
     """
 
     grid: CellGrid | Clusters
@@ -120,6 +121,7 @@ class ModelSet:
     left_out: FloatArray | None = None
     even: FloatArray | None = None
     unknown: FloatArray | None = None
+    scatter: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -128,6 +130,11 @@ class ModelSet:
     def rank(self) -> int:
         """Number k of features, padding included."""
         return int(self.cells.shape[2])
+
+    def in_columns(self, noise_variance: FloatArray | float) -> FloatArray:
+        """Noise variances in each column (..., M), whose mean over the records is given (...,)."""
+        even = np.ones(self.grid.size) if self.scatter is None else self.scatter
+        return np.multiply.outer(noise_variance, even)
 
     def kernels_of(self, index: IndexArray) -> Iterator[tuple[int, IndexArray]]:
         """Each kernel among some models, and the rows of ``index`` that have it."""
@@ -419,7 +426,7 @@ def _norms(rows: FloatArray) -> FloatArray:
 def prior_state(models: ModelSet, counts: Counts) -> State:
     """The state before any residual is measured."""
     A, k, M = len(models), models.rank, models.grid.size
-    eta = (1 + KAPPA) * counts.numbers * models.noise_variance[:, None]
+    eta = (1 + KAPPA) * counts.numbers * models.in_columns(models.noise_variance)
     prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
     of_kernel = np.stack([column_norms(star.T) for star in models.star])
     change_points = models.change_points.before(models.change_point_variances)
@@ -480,9 +487,10 @@ def linearise(
     k, M, n = models.rank, models.grid.size, counts.mean
     u, centre, middle = high - low, (low + high) / 2, models.grid.averages(g)
     low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
-    low, high, beta = low - middle, high - middle, bias_of(half_width, residuals, half_range)
+    beta = bias_of(half_width, residuals, half_range, models.in_columns(1.0))
+    low, high = low - middle, high - middle
     shift, V, v, within = moments or curve_moments(state, g)
-    noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
+    noise = models.in_columns(state.noise_variance if noise_variance is None else noise_variance)
     one = clipped(shift, v + within + noise, low, high)
     common = _common(one, shift, v, within + noise, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
