@@ -199,7 +199,9 @@ def field(found: Findings) -> go.Figure:
 def overlap(found: Findings) -> go.Figure:
     """IoU of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     explored, bayes = found.explored, found.bayes
-    lines = [(explored.everything_iou, "colouring everything", TRUTH), (found.best, "without privacy", NON_PRIVATE)]
+    lines = [(explored.everything_iou, "colouring everything", TRUTH)]
+    if found.best is not None:
+        lines.append((found.best, "without privacy", NON_PRIVATE))
     if bayes is not None:
         lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE))
     lines.sort(key=lambda line: line[0])
