@@ -120,5 +120,5 @@ def test_moving_a_record_moves_the_two_point_picture(visit):
     sentence = page.get_by_text("of the variance of noise in all")
     before = sentence.inner_text()
     page.get_by_text("Move the two groups").click()
-    move(page, "Person 1 at")
+    move(page, "Group 1 at")
     assert sentence.inner_text() != before

@@ -211,7 +211,7 @@ def read(pattern, app):
 def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
     app = seen("kung_curves", mechanism="refined", epsilon="1", growth_x_kung="30", within_kung="5.0")
     assert not app.exception
-    shown = read(r"with a chance of \*\*([\d.]+) in 100\*\*", app)
+    shown = read(r"with a probability of \*\*([\d.]+) %\*\*", app)
     result = computed.run(usual("kung"), Design("refined"), Draw(1.0, DELTA))
     many = computed.run(usual("kung"), Design("refined"), Draw(1.0, DELTA, draws=400, seed=1))
     grid = many.scene.grid
@@ -226,7 +226,8 @@ def test_how_much_wider_the_range_is_than_without_privacy(seen):
     wider = []
     for epsilon in ("0.3", "1", "10"):
         app = seen("kung_curves", mechanism="refined", epsilon=epsilon, growth_x_kung="30")
-        wider.append(read(r"\*\*([\d.]+) times\*\* as wide as without privacy", app))
+        equal = "97th centile is as wide as without privacy" in page_text(app)
+        wider.append(1.0 if equal else read(r"\*\*([\d.]+) times\*\* as wide as without privacy", app))
     assert wider[0] > wider[1] >= wider[2] >= 0.9
     hidden = seen("kung_curves", mechanism="refined", overlay="false")
     assert "as wide as without privacy" not in page_text(hidden)

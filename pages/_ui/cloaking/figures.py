@@ -309,11 +309,9 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
         f"{of} with a probability of **{text.number(chance)} %**."
     )
     if plain is not None:
-        ratio = chart.width(x) / plain.width(x)
-        if text.number(ratio) == "1":
-            near += " The range from the 3rd to the 97th centile is as wide as without privacy."
-        else:
-            near += f" The range from the 3rd to the 97th centile is **{text.number(ratio)} times** as wide as without."
+        ratio = text.number(chart.width(x) / plain.width(x))
+        wider = "" if ratio == "1" else f"**{ratio} times** "
+        near += f" The range from the 3rd to the 97th centile is {wider}as wide as without privacy."
     st.markdown(near)
 
 

@@ -107,7 +107,7 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
     figure, x = go.Figure(), data.X[order, 0]
     rows = measured.strategies[stage - 1][:, order].round(4)
     for index, row in enumerate(rows, 1):
-        draw_line(figure, x, row, f"number {index}", faded(PRIVATE, 0.35), width=0.8)
+        draw_line(figure, x, row, f"number {index}", faded(PRIVATE, 0.6), width=1)
     for index, row in enumerate(rows):
         draw_line(figure, x, row, "", PRIVATE, width=2.6, legendgroup=DRAWS, hoverinfo="skip")
         figure.data[-1].opacity = float(index == 0)  # the others have their turns
