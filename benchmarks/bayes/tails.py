@@ -4,8 +4,8 @@
     python -m benchmarks bayes_tails --worlds costs --sizes 3000 --protects outputs --repeats 10
 
 costs: one in ten pays anything, and the amounts are log-normal (bounds 0 to 5,000). rare: 1 to 4 in 100 answer yes,
-which is not declared as yes/no. uneven: the standard deviation of people is 10 in the middle fifth of the inputs and
-1 elsewhere. cohorts: two equally large groups of people, 14 apart. far_out: 3 in 100 are at 600, all others lie below 60.
+which is not declared as yes/no. uneven: the standard deviation of people is 10 in the middle fifth of the inputs and 1
+elsewhere. cohorts: two equally large groups of people, 14 apart. far_out: 3 in 100 are at 600, all others lie below 60.
 
 The curve, repeats, error and coverage are as in `outcomes`; +- is the standard error of the coverage. half_width is the
 mean half-width of the 95 % intervals of the curve.
