@@ -30,28 +30,6 @@
     setTimeout(() => box().scrollIntoView(), 500);
   }, 200);
 
-  // A picture as PNG: the SVG beside the button, drawn as large as it says it is.
-  addEventListener("click", event => {
-    const button = event.target.closest?.("button.save-png");
-    const shown = button?.closest("[class*=st-key-sheet_]")?.querySelector("img");
-    if (!shown) return;
-    const image = new Image();
-    image.onload = () => {
-      const canvas = document.createElement("canvas");
-      canvas.width = image.naturalWidth;
-      canvas.height = image.naturalHeight;
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob(blob => {
-        const link = document.createElement("a");
-        link.href = URL.createObjectURL(blob);
-        link.download = button.dataset.name || "picture.png";
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      }, "image/png");
-    };
-    image.src = shown.src;
-  });
-
   // The name of an own table stays in the browser: streamlit gets the file as "table", and the page shows the true name
   // by its style sheet, unless the uploader refuses the file. One that is dropped or pasted takes the way of one that is chosen.
   const LARGEST = 5 * 2 ** 20;
