@@ -59,7 +59,7 @@ def test_censored_values_are_read_where_that_is_declared_and_not_offered_as_miss
     assert not app.error
     assert not controls(app, "missing")
     assert not invited(app)
-    app = press(app, "Yes, censored")
+    app = press(app, "Yes, read y so")
     assert not app.error
     assert controls(app, "notations")[0].value == ["censored"]
     assert "90 rows read." in "\n".join(each.value for each in app.markdown)
@@ -100,6 +100,7 @@ def test_a_declaration_that_fits_less_than_half_of_the_table_is_released_only_if
     app = filled(open_page, by_age(RATES), **FORM | changes)
     assert "the declaration is probably wrong, as it fits less than half of the table" in said(app)
     assert not invited(app)
+    assert "No release: see above" in [each.label for each in app.button if each.disabled]
     [insists] = [each for each in app.checkbox if each.key == "own_anyway"]
     app = insists.check().run()
     assert len(invited(app)) == 1

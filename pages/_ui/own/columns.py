@@ -115,7 +115,7 @@ def notations(draft: Draft) -> None:
         rows = draft.table.survey[name].rows
         about = f"{count:,} of {rows:,} rows of {plain(name)} hold {READERS[notation].about}. Is that right?"
         st.info(about, icon=":material/rule:")
-        _offer(f"Yes, {notation}", {questions.NOTATIONS.key: [*chosen, notation]}, "rule")
+        _offer(f"Yes, read {name} so", {questions.NOTATIONS.key: [*chosen, notation]}, "rule")
         draft.needs(f"how {plain(name)} is written", None)
         draft.readable = False
     if chosen:

@@ -195,8 +195,9 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
     spec, made = prepared.plan.spec, OWN_RELEASED.find()
     result = st.container()  # above the button, where the visitor looks when it is pressed
     because = recount_reason(spec, account)
-    because_not = protection_refusal(spec, account) or _not_insisted_on(prepared)
-    earlier, nothing_left = account.ledger.entries, account.left < _NOTHING_LEFT
+    refused = protection_refusal(spec, account)
+    because_not = refused or _not_insisted_on(prepared)
+    earlier, nothing_left = account.ledger.entries, bool(refused) and account.left < _NOTHING_LEFT
     label = f"Make release {len(earlier) + 1}: spends ε = {spec.epsilon:g}"
     if because_not:
         label = "No release: nothing is left" if nothing_left else "No release: see above"
@@ -225,7 +226,7 @@ def _not_insisted_on(prepared: Prepared) -> str:
     return (
         ""
         if not wrong or st.checkbox(_ANYWAY, key="own_anyway")
-        else f"Nothing is released, because {wrong}".rstrip(".")
+        else f"Nothing is released yet, because {wrong.partition(':')[0]}"
     )
 
 
