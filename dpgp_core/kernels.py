@@ -160,6 +160,30 @@ class LevelAndCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SumOfKernels:
+    """k_1(x, x') + k_2(x, x') + ...: a curve that is the sum of independent ones.
+
+    Args:
+        parts: the kernels k_i, each of all inputs; at least one.
+    """
+
+    parts: tuple[Kernel, ...]
+
+    @property
+    def variance(self) -> float:
+        """Of all parts together, in squared model units."""
+        return sum(part.variance for part in self.parts)
+
+    def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
+        return np.sum([part(X, Z) for part in self.parts], axis=0)
+
+    def diagonal(self, X: FloatArray) -> FloatArray:
+        """Prior variances, shape (n,)."""
+        return np.sum([part.diagonal(X) for part in self.parts], axis=0)
+
+
+@dataclass(frozen=True, kw_only=True)
 class AcrossLevels:
     """k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]): curves of several groups that have a share rho in common.
 

@@ -95,6 +95,9 @@ class Clusters:
     def index(self, X: FloatArray) -> IndexArray:
         """The cluster that holds each X (n, D), or the nearest one, 0 ... M - 1."""
         L, found = lifted_into(self.sides, X, self.periods), np.empty(len(X), dtype=np.intp)
+        if self.dim == 1:  # intervals in ascending order: the nearest one is found between their ends
+            low, high = self.ends[:, :, 0]
+            return np.searchsorted((high[:-1] + low[1:]) / 2, L[:, 0]).astype(np.intp)
         widths, (low, high), step = [b - a for a, b in self.sides], self.ends, max(_BLOCK // self.size, 1)
         for first in range(0, len(L), step):
             some = slice(first, first + step)

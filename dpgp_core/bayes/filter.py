@@ -231,7 +231,8 @@ class Filter:
         """The models that are read further: all but those whose noise variance the squared residuals have ruled out.
 
         There is always one. All kernels stay: at one noise variance they share its probability, see
-        ``residuals.model_weights``.
+        ``residuals.model_weights``. Before the last stage, evidence rules out kernels that turn out to be right: where
+        those below a probability of 1e-6 were left out, errors on planes rose by up to a factor of two.
         """
         candidates = posterior.state.index
         noises, of_noise = np.unique(self.models.noise_variance[candidates], return_inverse=True)
@@ -392,9 +393,10 @@ class Filter:
         queries = self.intervals(posterior, *(self.clip * times for times in TUNING.widths))
         moments = curve_moments(posterior.state.only(active), self.curve(posterior))
         of_likeliest = moments.only(np.searchsorted(active, index))
-        linears = [self.linearised(posterior, query, of_likeliest, index) for query in queries]
-        B = self._strategy(posterior, linears[0], shares, s, gap=TUNING.rough_gap, max_iterations=TUNING.rough_steps).B
-        return queries[self._width(posterior, linears, shares, B, s)], B, moments
+        few = posterior._replace(state=posterior.state.only(index))
+        linears = [self.linearised(few, query, of_likeliest, index) for query in queries]
+        B = self._strategy(few, linears[0], shares, s, gap=TUNING.rough_gap, max_iterations=TUNING.rough_steps).B
+        return queries[self._width(few, linears, shares, B, s)], B, moments
 
     def _width(
         self, posterior: Posterior, linears: Sequence[Linear], shares: FloatArray, B: FloatArray, s: float
@@ -460,9 +462,12 @@ class Filter:
         K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
         K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
         F = unit * prior - TG @ state.rows_over_cells
-        of_sums = unit * self.models.change_points.cells - TG @ state.change_points.G
-        K += state.change_points.covariance(of_sums, of_sums)
-        F += state.change_points.covariance(of_sums, state.effects_over_cells)
+        if len(self.models.change_points.sharp):
+            of_state, gain = state.covariance_of_change_points, linear.gain[:, :, None]
+            of_sums = unit * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
+            K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
+            K += of_sums[..., 2 * M :] @ linear.bias.T
+            F += of_sums[..., :M]
         own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * self.models.in_columns(state.noise_variance)
         return Moments(K + linear.rest, own, F, state.variance_over_cells)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, OneRougher, Stationary
+from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, OneRougher, Stationary, SumOfKernels
 from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
 from .tuning import TUNING, PriorComponent
@@ -92,6 +92,8 @@ def curve_models(
     if rough:
         kept = (curve for curve in TUNING.rough_curves if curve.lengthscale >= TUNING.rough_with_groups or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
+    if len(number_sides(box)) >= 3:
+        curves = [curve for curve in curves if curve.lengthscale >= TUNING.shortest_of_three]
     level = TUNING.level * TUNING.curve_variance * half_range**2
     models = (
         Model(
@@ -103,6 +105,41 @@ def curve_models(
         for noise in noise_sds
     )
     return across_levels(models, box)
+
+
+def models_of_inputs(
+    box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = TUNING.noise_sds
+) -> tuple[Model, ...]:
+    """Models in which one of several inputs matters most, or in which the effects of the inputs add up.
+
+    ``curve_models`` have one lengthscale, over the sides of the box, for all inputs. A curve that varies quickly with
+    one input and hardly with the others would be measured as if it varied quickly with all. Empty for a single input,
+    and where there are categories.
+    """
+    sides = [high - low for low, high in number_sides(box)]
+    if len(sides) < 2 or level_columns(box):
+        return ()
+    variance, inputs = TUNING.curve_variance * half_range**2, range(len(sides))
+
+    def along(d: int, share: float, others: float, variance: float) -> Kernel:
+        scales = [(share if each == d else others) * side for each, side in enumerate(sides)]
+        return EQ(variance=variance, lengthscale=scales)
+
+    scales = [share for share in TUNING.scales_of_inputs if len(sides) < 3 or share >= TUNING.shortest_of_three]
+    curves = [along(d, share, TUNING.slow, variance) for share in scales for d in inputs]
+    joint = TUNING.joint_share
+    for share in scales:
+        parts = (along(d, share, TUNING.constant, (1 - joint) * variance / len(sides)) for d in inputs)
+        curves.append(SumOfKernels(parts=(*parts, along(0, share, share, joint * variance))))
+    return tuple(
+        Model(
+            kernel=LevelAndCurve(level=TUNING.level * variance, curve=curve),
+            noise_variance=(noise * half_range) ** 2,
+            weight=TUNING.weight_of_inputs,
+        )
+        for curve in curves
+        for noise in noise_sds
+    )
 
 
 def across_levels(
@@ -209,7 +246,9 @@ def models_of(
     """
     rougher = rougher_groups(box, half_range, noise_sds)
     if not kernels:
-        return curve_models(box, half_range, noise_sds, rough) + rougher
+        return (
+            curve_models(box, half_range, noise_sds, rough) + models_of_inputs(box, half_range, noise_sds) + rougher
+        )
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
     around = (models_around(*each, box, half_range, noise_sds, rough) for each in zip(kernels, noises, strict=True))
     return tuple(model for family in around for model in family) + rougher

@@ -19,7 +19,7 @@ from ..accounting.guarantee import (
 from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
-from ..levels import level_columns
+from ..levels import level_columns, number_sides
 from ..measurement.statistics import CellStatistics, Reading
 from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
@@ -51,7 +51,9 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tup
     """Noise standard deviations of the mixture, over half the range; fewer if there are groups."""
     if level_columns(x_box):
         return TUNING.yes_no_sds_of_groups if reading == "yes/no" else TUNING.noise_sds_of_groups
-    return TUNING.yes_no_sds if reading == "yes/no" else TUNING.noise_sds
+    if reading == "yes/no":
+        return TUNING.yes_no_sds
+    return TUNING.noise_sds_of_three if len(number_sides(x_box)) >= 3 else TUNING.noise_sds
 
 
 def _for_people(words: str) -> str:

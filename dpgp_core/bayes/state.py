@@ -169,10 +169,14 @@ class State:
         rows: (A, R, N), of R numbers released so far.
         rows_over_cells: the same for the means of f over the cells (A, R, M).
         rows_over_even: the same for its means over cells filled evenly (A, R, M); (A, R, 0) where these are the same.
-        star_variance: variance of f at the nodes of ``grid.star`` (A, M (1 + 2 sides)).
-        log_evidences: log p(z of all stages | model, share) for each of ``TUNING.place_shares`` (A, 4).
+        counted: number of rows that the next two have counted; the others are, at the first use, of the models then
+            read.
+        covariance_before: covariance of the means of f over the cells, after the rows counted (A, M, M).
+        star_variance_before: variance of f at the nodes of ``grid.star``, after the rows counted (A, M (1 + 2 sides)).
+        log_evidences: log p(z of all stages | model, share) for each of ``PLACE_SHARES`` (A, 4).
         squares: |w|^2 of each stage with w = L^-1 (z - E z) (A, S); of the counts first, if they were noisy.
         change_points: posterior of the change points.
+        effects: what a unit of each change point adds to the means of f over the cells (A, M, J).
         log_evidence: log p(z | model) of every model (m,); of one that is not read any more, of the stages before.
     """
 
@@ -183,10 +187,13 @@ class State:
     rows: FloatArray
     rows_over_cells: FloatArray
     rows_over_even: FloatArray
-    star_variance: FloatArray
+    counted: int
+    covariance_before: FloatArray
+    star_variance_before: FloatArray
     log_evidences: FloatArray
     squares: FloatArray
     change_points: ChangePointState
+    effects: FloatArray
     log_evidence: FloatArray
 
     @property
@@ -211,19 +218,14 @@ class State:
         if np.array_equal(index, self.index):
             return self
         rows = np.searchsorted(self.index, index)
-        return replace(
-            self,
-            index=index,
-            mean=self.mean[rows],
-            prior=self.prior[rows],
-            rows=self.rows[rows],
-            rows_over_cells=self.rows_over_cells[rows],
-            rows_over_even=self.rows_over_even[rows],
-            star_variance=self.star_variance[rows],
-            log_evidences=self.log_evidences[rows],
-            squares=self.squares[rows],
-            change_points=self.change_points.only(rows),
-        )
+        shared = ("index", "log_evidence")  # the others have the axis of the models that are read
+        arrays = {
+            name: each[rows] for name, each in vars(self).items() if isinstance(each, np.ndarray) and name not in shared
+        }
+        computed = {name: arrays.pop(name) for name in set(arrays) - set(self.__dataclass_fields__)}
+        found = replace(self, index=index, change_points=self.change_points.only(rows), **arrays)
+        vars(found).update(computed)  # properties that were computed before are not computed again
+        return found
 
     @property
     def misfit(self) -> FloatArray:
@@ -269,15 +271,32 @@ class State:
         return mean
 
     @cached_property
-    def effects_over_cells(self) -> FloatArray:
-        """Effect of a unit of each change point on the means of f over the cells (A, M, J)."""
-        return np.asarray(self.models.change_points.cells - self.rows_over_cells.swapaxes(1, 2) @ self.change_points.G)
-
-    @cached_property
     def variance_over_cells(self) -> FloatArray:
         """Variance of the mean of f over each cell (A, M)."""
         prior = np.diagonal(self.models.prior_over_cells, axis1=1, axis2=2)[self.label]
-        return prior - _norms(self.rows_over_cells) + self.change_points.variance(self.effects_over_cells)
+        return prior - _norms(self.rows_over_cells) + self.change_points.variance(self.effects)
+
+    @cached_property
+    def smooth_covariance(self) -> FloatArray:
+        """Covariance of the means of f over the cells, but for what change points add (A, M, M)."""
+        rows = self.rows_over_cells[:, self.counted :]
+        return np.asarray(self.covariance_before - rows.swapaxes(1, 2) @ rows)
+
+    @cached_property
+    def star_variance(self) -> FloatArray:
+        """Variance of f at the nodes of ``grid.star``, but for what change points add (A, M (1 + 2 sides))."""
+        variance, later = self.star_variance_before.copy(), self.rows[:, self.counted :, : self.models.rank]
+        for label, rows in self.models.kernels_of(self.index):
+            star = self.models.star[label]
+            variance[rows] -= _norms(later[rows, :, : star.shape[1]] @ star.T)
+        return variance
+
+    @cached_property
+    def covariance_of_change_points(self) -> FloatArray:
+        """What change points add to the covariance of (means of f over the cells, eta, b) (A, 2 M + q, 2 M + q)."""
+        others = -self.rows[:, :, self.models.rank :].swapaxes(1, 2) @ self.change_points.G
+        every = np.concatenate([self.effects, others], axis=1)
+        return self.change_points.covariance(every, every)
 
     def _mean(self, phi: FloatArray, shapes: FloatArray) -> FloatArray:
         """Mean of f where its features (A, n, k) and its change points (n, J) are these: (A, n)."""
@@ -438,20 +457,23 @@ def prior_state(models: ModelSet, counts: Counts) -> State:
         rows=np.zeros((A, 0, prior.shape[1])),
         rows_over_cells=np.zeros((A, 0, M)),
         rows_over_even=np.zeros((A, 0, 0 if models.even is None else M)),
-        star_variance=of_kernel[models.label],
+        counted=0,
+        covariance_before=models.prior_over_cells[models.label],
+        star_variance_before=of_kernel[models.label],
         log_evidences=np.zeros((A, len(TUNING.place_shares))),
         squares=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
         change_points=change_points,
+        effects=np.broadcast_to(models.change_points.cells, (A, *models.change_points.cells.shape)),
         log_evidence=change_points.log_evidence,
     )
 
 
 def curve_moments(state: State, g: FloatArray) -> CurveMoments:
     """Posterior moments of f - g, for g at the nodes (F,)."""
-    models, grid, effects = state.models, state.models.grid, state.effects_over_cells
+    models, grid = state.models, state.models.grid
     shift = state.mean_over_cells - grid.averages(g)
-    smooth = models.prior_over_cells[state.label] - state.rows_over_cells.swapaxes(1, 2) @ state.rows_over_cells
-    V = smooth + state.change_points.covariance(effects, effects)
+    smooth = state.smooth_covariance
+    V = smooth + state.change_points.covariance(state.effects, state.effects)
     v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
     square = state.star_variance + (state.mean_at_star - g[grid.star.ravel()]) ** 2
     square = square.reshape(len(square), grid.size, -1)
@@ -560,12 +582,10 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
         white, log_densities = white[..., 0], np.where(good[:, None], log_densities, -_FAILED)
     of_f = Q[..., :k]
     even = of_f @ models.even[state.label].swapaxes(1, 2) if models.even is not None else of_f[..., :0]
-    star_variance = state.star_variance.copy()
-    for label, rows in models.kernels_of(state.index):
-        star = models.star[label]
-        star_variance[rows] -= _norms(of_f[rows, :, : star.shape[1]] @ star.T)
-    variances = models.change_point_variances[state.index]
-    change_points = models.change_points.after(state.change_points, G.astype(float), white, variances)
+    change_points = models.change_points.after(
+        state.change_points, G.astype(float), white, models.change_point_variances[state.index]
+    )
+    over_cells = of_f @ linear.cells.swapaxes(1, 2)
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.place_shares))
@@ -574,12 +594,15 @@ def updated_state(state: State, linear: Linear, B: FloatArray, s: float, z: Floa
         state,
         mean=state.mean + (white[:, None] @ Q)[:, 0],
         rows=np.concatenate([state.rows, Q], axis=1),
-        rows_over_cells=np.concatenate([state.rows_over_cells, of_f @ linear.cells.swapaxes(1, 2)], axis=1),
+        rows_over_cells=np.concatenate([state.rows_over_cells, over_cells], axis=1),
         rows_over_even=np.concatenate([state.rows_over_even, even], axis=1),
-        star_variance=star_variance,
+        counted=state.rows.shape[1],
+        covariance_before=state.smooth_covariance,
+        star_variance_before=state.star_variance,
         log_evidences=log_evidences,
         squares=np.column_stack([state.squares, (white * white).sum(axis=1)]),
         change_points=change_points,
+        effects=state.effects - over_cells.swapaxes(1, 2) @ G,
         log_evidence=log_evidence,
     )
 

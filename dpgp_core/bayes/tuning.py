@@ -94,6 +94,18 @@ class Tuning:
     least_rough_share: float = 0.05
     # Shortest lengthscale of rough curves if there are groups; shorter ones cost time [groups].
     rough_with_groups: float = 1 / 4
+    # Two and three inputs: lengthscales of one input that matters most, and of effects that add up; lengthscale of the
+    # inputs that matter less, and of those that do not matter, over the sides; share of the variance of effects that
+    # add up that is joint; weight of each such kernel [planes].
+    scales_of_inputs: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4)
+    slow: float = 1.0
+    constant: float = 1e3
+    joint_share: float = 0.1
+    weight_of_inputs: float = 0.5
+    # Shortest lengthscale of three inputs, whose cells are a sixth of a side; and fewer noises, because there are more
+    # kernels [three inputs: seconds].
+    shortest_of_three: float = 1 / 8
+    noise_sds_of_three: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
     # Standard deviations of outcomes about the curve, over h [outcomes; none can exceed h].
     noise_sds: tuple[float, ...] = (1 / 128, 1 / 32, 1 / 12, 1 / 5, 1 / 2, 1.0)
     # The same for yes/no outcomes [calculation: rates of 0.02, 0.07, 0.17 or 0.83, and 0.5].
