@@ -246,9 +246,7 @@ def models_of(
     """
     rougher = rougher_groups(box, half_range, noise_sds)
     if not kernels:
-        return (
-            curve_models(box, half_range, noise_sds, rough) + models_of_inputs(box, half_range, noise_sds) + rougher
-        )
+        return curve_models(box, half_range, noise_sds, rough) + models_of_inputs(box, half_range, noise_sds) + rougher
     noises: Sequence[float | None] = noise_variances or [None] * len(kernels)
     around = (models_around(*each, box, half_range, noise_sds, rough) for each in zip(kernels, noises, strict=True))
     return tuple(model for family in around for model in family) + rougher
