@@ -40,9 +40,10 @@ def choose(page, name):
     tool.settle(page)
 
 
-def saved(page, name):
+def saved(page, kind):
+    choose(page, kind)
     with page.expect_download() as download:
-        page.get_by_role("button", name=name, exact=True).click()
+        page.get_by_role("button", name="Download", exact=True).click()
     path = download.value.path()
     return download.value.suggested_filename, path.read_bytes()
 

@@ -134,21 +134,22 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator) -> None:
             "Size", list(_SHAPE_TITLES), default=next(iter(_SHAPE_TITLES)), required=True, key=f"picture_size_{key}"
         )
         shape = _SHAPE_TITLES[title]
+        ending = st.segmented_control("File", list(_KINDS), default="SVG", required=True, key=f"picture_file_{key}")
+        file_kind, mime = _KINDS[ending]
         make = partial(written, drawn, headline, kind == PUBLISHED, shape, settings.link())
-        name = f"{key}-{'published' if kind == PUBLISHED else 'with-true-data'}-{shape.name}"
+        name = f"{key}-{'published' if kind == PUBLISHED else 'with-true-data'}-{shape.name}.{file_kind}"
         with st.container(key=f"sheet_{key}"):
-            st.image(make("svg").decode(), width="stretch")
-            with st.container(horizontal=True):
-                for label, (ending, mime) in _KINDS.items():
-                    st.download_button(
-                        label,
-                        partial(make, ending),  # made when it is asked for
-                        f"{name}.{ending}",
-                        mime,
-                        key=f"picture_{ending}_{key}",
-                        icon=":material/download:",
-                        on_click="ignore",
-                    )
+            svg = make("svg")
+            st.image(svg.decode(), width="stretch")
+            st.download_button(
+                "Download",
+                svg if file_kind == "svg" else make(file_kind),
+                name,
+                mime,
+                key=f"picture_download_{key}",
+                icon=":material/download:",
+                on_click="ignore",
+            )
 
 
 _HEXAGON = "hexagon"  # in the address
